@@ -21,7 +21,8 @@ class SievertError(Exception):
         self.what = printable(what)
         self.hint = None if hint is None else printable(hint)
         text = f"{self.what}\n{lines}" if lines else self.what
-        super().__init__(text if hint is None else f"{text}. Try: {self.hint}")
+        end = "" if text.endswith("?") else "."
+        super().__init__(text if hint is None else f"{text}{end} Try: {self.hint}")
 
 
 class UsageError(SievertError):
@@ -93,6 +94,10 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
     "compare": _refused(
         "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
+    ),
+    "key_sets": _refused(
+        "one person can decide which of several key sets is the worst: they are",
+        "--share with -q, one set at a time",
     ),
     "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
     "records": _refused("a record file tells about single people: it is", "--share alone"),

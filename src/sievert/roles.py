@@ -29,11 +29,18 @@ class Roles:
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
+    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     @property
     def measured_columns(self) -> tuple[str, ...]:
         """Columns that are measured, each once."""
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
+
+    @property
+    def other_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers of other key sets only."""
+        every = dict.fromkeys(c for others in self.other_sets for c in others)
+        return tuple(c for c in every if c not in self.quasi)
 
     @property
     def single_columns(self) -> dict[str, str]:
@@ -45,7 +52,8 @@ class Roles:
     def every_column(self) -> frozenset[str]:
         """Every column that has a role."""
         single = self.single_columns.values()
-        return frozenset((*self.measured_columns, *self.identifier, *single, *self.ignored))
+        measured = (*self.measured_columns, *self.other_quasi)
+        return frozenset((*measured, *self.identifier, *single, *self.ignored))
 
     def to_dict(self, unassessed: Iterable[str]) -> dict[str, Any]:
         """As they stand in the JSON, with the columns that have none."""
@@ -81,18 +89,23 @@ class Typed(tuple[str, ...]):
 def names(given: str | Iterable[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:
     """One name, several, or none, as a tuple.
 
-    >>> names(Typed(["age,zip", '"city, country"']), ["age", "zip", "city, country"])
+    >>> names(Typed(["age, zip", '"city, country"']), ["age", "zip", "city, country"])
     ('age', 'zip', 'city, country')
     """
     if given is None:
         return ()
     if isinstance(given, Typed):
-        return tuple(n for text in given for n in ([text] if text in columns else _split(text)))
+        return tuple(
+            n for text in given for n in ([text] if text in columns else _split(text, columns))
+        )
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _split(text: str) -> list[str]:
-    """Parts between commas; a part in double quotes may hold commas and doubled quotes."""
+def _split(text: str, columns: Sequence[str]) -> list[str]:
+    """Parts between commas; a part in double quotes may hold commas and doubled quotes.
+
+    Blanks around a part belong to it only if a column is called so.
+    """
     parts, inside = [""], False
     for c in text:
         if c == '"':
@@ -101,8 +114,9 @@ def _split(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += c
+    stripped = (p if p in columns else p.strip() for p in parts)
     unquoted = (
-        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in parts
+        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in stripped
     )
     return [p for p in unquoted if p]
 
@@ -117,6 +131,7 @@ def assign(
     household: str | None = None,
     weight: str | None = None,
     ignored: Mapping[str, str] | None = None,
+    other_sets: Sequence[tuple[str, ...]] = (),
 ) -> tuple[Roles, list[Note]]:
     """Check the given roles against the columns; returns them with warnings."""
     roles = Roles(
@@ -127,9 +142,10 @@ def assign(
         household,
         weight,
         ignored or {},
+        other_sets=tuple(other_sets),
     )
     for what, given in (
-        ("quasi-identifier", roles.quasi),
+        *(("quasi-identifier", each) for each in (roles.quasi, *roles.other_sets)),
         ("sensitive attribute", roles.sensitive),
         ("identifier", roles.identifier),
         *((role, (column,)) for role, column in roles.single_columns.items()),
@@ -145,7 +161,7 @@ def assign(
             require(given.count(name) == 1, f"column {name!r} is named twice as {what}")
     for name in roles.identifier:
         require(
-            name not in roles.measured_columns,
+            name not in (*roles.measured_columns, *roles.other_quasi),
             f"column {name!r} is an identifier and cannot be measured as well",
             hint="identifiers are dropped from a release; name it in one role only",
         )
@@ -162,7 +178,7 @@ def _check_single_roles(roles: Roles) -> None:
     """Nothing is measured of a column with another role; the person may be an identifier too."""
     for role, column in roles.single_columns.items():
         others = [c for r, c in roles.single_columns.items() if r != role]
-        others += roles.measured_columns
+        others += (*roles.measured_columns, *roles.other_quasi)
         others += () if role == "person" else roles.identifier
         require(
             column not in others,
@@ -170,7 +186,8 @@ def _check_single_roles(roles: Roles) -> None:
             hint="name it in one role only",
         )
     for column in roles.ignored:
-        others = [*roles.measured_columns, *roles.identifier, *roles.single_columns.values()]
+        others = [*roles.measured_columns, *roles.other_quasi, *roles.identifier]
+        others += roles.single_columns.values()
         require(
             column not in others,
             f"column {column!r} is ignored and has another role as well",

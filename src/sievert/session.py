@@ -105,6 +105,13 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
         f"--threads must be at least 1 and at most {MOST_THREADS}",
     )
     require(timeout is None or timeout > 0, "--timeout must be a positive number of seconds")
+    for option, given in (
+        ("--memory", options.get("memory")),
+        ("--max-unpacked", options.get("max_unpacked")),
+        ("--max-field", options.get("max_field")),
+    ):
+        if given:
+            unpack.size(given, option)
     mark = options.get("suppressed", MARK)
     require(
         mark is None or (isinstance(mark, str) and "\0" not in mark),

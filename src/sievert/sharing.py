@@ -78,6 +78,8 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     kind = command_name(result)
     if kind != "assess" and not (kind == "compare" and result["original"].get("policy")):
         raise NOT_SHAREABLE[str(kind)]
+    if "key_sets" in result:
+        raise NOT_SHAREABLE["key_sets"]
     roles = columns_by_role(result["roles"])
     names = _Names(roles, mask=mask_names)
     records = shown_records(table["rows"] or 0, min_cell)

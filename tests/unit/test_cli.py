@@ -205,6 +205,12 @@ ERRORS = {
     "type of nothing": (["assess", "{table}", "-q", "zip", "--type", "zap=int"], 2, "'zip'"),
     "bad pair": (["assess", "{table}", "-q", "zip", "--type", "int"], 2, "COLUMN=SOMETHING"),
     "unfit": (["assess", "{table}", "-q", "disease", "--type", "disease=int"], 3, "4 value(s)"),
+    "memory without a unit": (["assess", "{table}", "-q", "zip", "--memory", "4"], 2,
+                              "error: --memory: 4 bytes? Try: 4GB\n"),
+    "field without a unit": (["assess", "{table}", "-q", "zip", "--max-field", "16"], 2,
+                             "error: --max-field: 16 bytes? Try: 16MB\n"),
+    "unpacked without a unit": (["assess", "{table}", "-q", "zip", "--max-unpacked", "1.5"], 2,
+                                "error: --max-unpacked: 1.5 bytes? Try: 1.5GB\n"),
     "bad memory": (["assess", "{table}", "-q", "zip", "--memory", "lots"], 2, "4GB"),
     "too many threads": (["assess", "{table}", "-q", "zip", "--threads", "99999"], 2, "at most"),
     "no text encoding": (["assess", "{table}", "-q", "zip", "--encoding", "base64"], 2, "latin-1"),
@@ -278,6 +284,26 @@ def test_names_with_commas_quotes_and_newlines(tmp_path: Path, capsys) -> None:
     assert "\x1b" not in err and """-q '"city, country","x""y"'""" in err
     assert run("assess", path, "-q", "city", "country") == 2
     assert "separated by commas" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["age, zip"], ["age , zip"], [" age", "zip "], ['"age", "zip"']])
+def test_blanks_around_commas(given: list[str], table: Path, capsys) -> None:
+    options = [word for names in given for word in ("-q", names)]
+    assert run("assess", table, *options, "-s", " disease", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["roles"]["quasi"] == ["age", "zip"]
+
+
+@pytest.mark.parametrize("given", [["age,", "zip"], ["age", ",zip"], ["age", ",", "zip"]])
+def test_blanks_that_part_arguments(given: list[str], table: Path, capsys) -> None:
+    assert run("assess", table, "-q", *given, "-s", "disease", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["roles"]["quasi"] == ["age", "zip"]
+
+
+def test_a_column_whose_name_begins_with_a_blank(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("a, b\n1,2\n2,2\n")
+    assert run("assess", path, "-q", "a, b", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["roles"]["quasi"] == ["a", " b"]
 
 
 def test_what_is_said_about_other_columns(table: Path, tmp_path: Path, capsys) -> None:

@@ -29,6 +29,7 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.errors import NOT_SHAREABLE, RefusedError, require
+from sievert.roles import Typed
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -136,6 +137,7 @@ def assess(
     /,
     *,
     roles: RoleOptions = RoleOptions(),
+    key_set: Annotated[list[str] | None, Parameter(group="Roles")] = None,
     trajectory: Annotated[int | None, Parameter(group="Roles")] = None,
     attacks: Annotated[bool, Parameter(group="Attacks")] = False,
     value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
@@ -154,6 +156,9 @@ def assess(
     data
         CSV or TSV (plain, .gz, .zst; - is stdin), Parquet (file, directory), Arrow, DuckDB
         (x.db?table=t), SPSS, Stata, SAS, Excel (x.xlsx?sheet=s).
+    key_set
+        In place of -q: a set of columns that an outsider could know together: age,zip. May be
+        repeated; each set is assessed on its own, and the worst decides.
     trajectory
         With --person: how often so many of a person's classes are nobody else's (unicity).
     attacks
@@ -169,7 +174,7 @@ def assess(
         Leave out what would help (with --policy) and why (with --html or --markdown).
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
-    for given, what in ((attacks, "attacks"), (records, "records")):
+    for given, what in ((attacks, "attacks"), (records, "records"), (key_set, "key_sets")):
         if output.share and given:
             raise NOT_SHAREABLE[what]
     require(
@@ -182,6 +187,7 @@ def assess(
         data,
         files=[records],
         records=records,
+        key_sets=None if key_set is None else [Typed([text]) for text in key_set],
         trajectory=trajectory,
         attacks=attacks,
         value=pairs(value, "--value", "disease=HIV"),

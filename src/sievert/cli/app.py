@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 from cyclopts import App, Parameter
 
 from sievert.cli import analyses, documents, messages, policies
-from sievert.cli.options import STDIN
+from sievert.cli.options import STDIN, join_lists
 from sievert.errors import SievertError
 from sievert.sources import isolation
 from sievert.version import __version__
@@ -96,10 +96,10 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    before = ["", *arguments]
+    given = join_lists(arguments)
     tokens = [
         STDIN if token == "-" and previous != "--json" else token
-        for previous, token in zip(before, arguments, strict=False)
+        for previous, token in zip(["", *given], given, strict=False)
     ]
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")

@@ -64,7 +64,7 @@ def _usage_error(error: CycloptsError) -> SievertError:
     if isinstance(error.__cause__, SievertError):  # of an option that does not go with another
         return error.__cause__
     if isinstance(error, UnusedCliTokensError):
-        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
+        return UsageError("names are separated by commas", hint="-q age,zip")
     if isinstance(error, UnknownCommandError):
         given = (error.unused_tokens or [""])[0]
         names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -122,6 +123,7 @@ class RequestedRoles:
     policy: Policy | None
     person: str | None = None  # as the caller gives it
     policy_file: PolicyFile | None = None  # where the policy was read from
+    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
@@ -156,7 +158,8 @@ class RequestedRoles:
             quasi,
             () if secrets_apart else sensitive,
             identifier,
-            **self._single_roles({*quasi, *sensitive, *identifier}),
+            **self._single_roles({*quasi, *sensitive, *identifier, *chain(*self.other_sets)}),
+            other_sets=self.other_sets,
         )
         several = False
         if roles.person is not None:
@@ -213,7 +216,10 @@ class RequestedRoles:
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
-        less = {*own.quasi} - {*roles.quasi} | {*own.sensitive} - {*roles.sensitive}
+        known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
+        covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
+        less = {*own.sensitive} - {*roles.sensitive}
+        less |= set() if covered else known - {*roles.quasi}
         if weaker := [c for c in columns if c in less and c in used]:
             gate.not_met("roles_replaced", weaker)
         if roles.repeated:

@@ -172,8 +172,9 @@ class CodedQuestions(Questions):
 
     # -- records and columns --------------------------------------------------------------------
 
-    def _forget_counts(self) -> None:
-        super()._forget_counts()
+    def forget_counts(self) -> None:
+        """Forget what was counted and fetched."""
+        super().forget_counts()
         self._coded.clear()
         self._counted.clear()
 

@@ -142,7 +142,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "highest_risk",
-        "Highest risk of being found",
+        "Highest chance of being found",
         "1",
         0,
         1,
@@ -157,7 +157,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "average_risk",
-        "Average risk of being found",
+        "Average chance of being found",
         "1",
         0,
         1,
@@ -187,7 +187,7 @@ CLASSES: tuple[Measure, ...] = (
     ),
     Measure(
         "records_below",
-        "People in small groups",
+        "People in groups",
         "records",
         0,
         None,

@@ -161,7 +161,7 @@ def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
 CLOSENESS: tuple[Measure, ...] = (
     Measure(
         "t_closeness",
-        "Largest shift (t-closeness)",
+        "Largest shift of a group (t-closeness)",
         "1",
         0,
         1,

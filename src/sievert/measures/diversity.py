@@ -103,7 +103,7 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
 DIVERSITY: tuple[Measure, ...] = (
     Measure(
         "l_diversity",
-        "Fewest values (l-diversity)",
+        "Fewest values in a group (l-diversity)",
         "values",
         1,
         None,

@@ -215,7 +215,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "bayes_vulnerability_posterior",
-        "Best guess, columns known",
+        "Best guess is right, columns known",
         "1",
         0,
         1,
@@ -229,7 +229,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "bayes_vulnerability_prior",
-        "Best guess, nothing known",
+        "Best guess is right, nothing known",
         "1",
         0,
         1,
@@ -243,7 +243,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "entropy",
-        "Uncertainty, nothing known",
+        "Uncertainty before anything is known",
         "bits",
         0,
         None,
@@ -257,7 +257,7 @@ INFORMATION: tuple[Measure, ...] = (
     ),
     Measure(
         "conditional_entropy",
-        "Uncertainty, columns known",
+        "Uncertainty left, columns known",
         "bits",
         0,
         None,

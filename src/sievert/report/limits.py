@@ -103,14 +103,17 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     """A measure without a limit."""
     value = entry["value"]
     shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
-    return NumberRow(_title(part.texts, measure, entry), measure, shown)
+    title, short = _titles(part.texts, measure, entry)
+    return NumberRow(title, measure, shown, short=short)
 
 
-def _title(texts: Texts, measure: str, entry: Data) -> str:
+def _titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
+    """What a measure is called: in plain words, and in those of the field."""
     title = measure_title(texts, measure)
+    short = texts.get(f"short_names.{measure}", title)
     if measure == "records_below" and "k" in entry:
-        return texts("words.below_k", title=title, k=entry["k"])
-    return title
+        title, short = (texts("words.below_k", title=t, k=entry["k"]) for t in (title, short))
+    return title, short
 
 
 def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
@@ -140,8 +143,9 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
             shown = bound_text(measure, value)  # as many digits as tell on which side it lies
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
+    title, short = _titles(texts, measure, entry)
     return NumberRow(
-        _title(texts, measure, entry),
+        title,
         measure,
         shown,
         state,
@@ -150,6 +154,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         far,
         position,
         " ".join(_remarks(part, verdict)),
+        short,
     )
 
 

@@ -134,6 +134,7 @@ class NumberRow:
     far: str = ""
     position: float | None = None
     remark: str = ""  # a sentence below
+    short: str = ""  # the name in the words of the field, where there is little room
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from os import environ
 
@@ -220,7 +221,11 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _numbers(block: Numbers, width: int) -> Iterator[Line]:
-    rows = [row for group in block.groups for row in group.rows]
+    groups = [
+        replace(group, rows=tuple(replace(r, name=r.short or r.name) for r in group.rows))
+        for group in block.groups
+    ]
+    rows = [row for group in groups for row in group.rows]
     fields = ["name", "value"]
     fields += ["limit"] if block.limited else []
     fields += ["far"] if block.limited and width >= NARROWEST else []
@@ -230,10 +235,10 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
         f: max(len(heads[f]) if f != "name" else 0, *(len(getattr(r, f)) for r in rows))
         for f in fields
     }
-    titles = [len(group.title) - len(GAP) * 2 for group in block.groups]
+    titles = [len(group.title) - len(GAP) * 2 for group in groups]
     others = sum(wide[f] + len(GAP) for f in fields[1:])
     wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
-    for number, group in enumerate(block.groups):
+    for number, group in enumerate(groups):
         yield ()
         title = (_cut(group.title, wide["name"] + 4).ljust(wide["name"] + 4), "bold")
         heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []

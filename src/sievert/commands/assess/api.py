@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from sievert import files
 from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
 from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
+from sievert.commands.assess.key_sets import assess_key_sets, collect_sets
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.errors import require
@@ -27,6 +28,7 @@ def assess(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    key_sets: Iterable[str | Iterable[str]] | None = None,
     person: str | None = None,
     trajectory: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -55,6 +57,9 @@ def assess(
         A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists.
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
+    key_sets
+        In place of `quasi`: several sets of quasi-identifiers, each assessed on its own. The result
+        is that of the worst one: policy not met or undecided, smallest k, most unique people.
     person
         The column whose values tell people apart, where a person may have several rows: classes
         are then counted in distinct people.
@@ -97,6 +102,17 @@ def assess(
         "a named value and values to show belong to attacks",
         hint="--attacks",
     )
+    sets = None if key_sets is None else collect_sets(key_sets)
+    require(
+        sets is None or quasi is None,
+        "key sets take the place of quasi-identifiers",
+        hint="--key-set or -q, not both",
+    )
+    require(
+        sets is None or records is None,
+        "a record file is about one set of quasi-identifiers",
+        hint="-q COLUMNS in place of --key-set",
+    )
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     if parameters:
         from sievert.policy import check_parameters
@@ -131,4 +147,6 @@ def assess(
         ) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
+        if sets is not None:
+            return assess_key_sets(table, questions, requested, sets, settings, reading.clock)
         return assess_table(table, questions, requested, settings, reading.clock, target)

@@ -27,6 +27,7 @@ class Assessment(Result):
     trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
     options: ChangeOptions | None = None  # what would help, with a policy
     explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
+    key_sets: tuple[Assessment, ...] = ()  # one each; this one is the worst of them
 
     @property
     def verdicts(self) -> tuple[Verdict, ...] | None:
@@ -58,6 +59,11 @@ class Assessment(Result):
         content = super().to_dict()
         if self.approximate:
             content["approximate"] = {s: _without_steps(c) for s, c in self.approximate.items()}
+        if self.key_sets:
+            content["key_sets"] = [
+                {"quasi": list(each.roles.quasi), **each._content(), "warnings": [*each.warnings]}
+                for each in self.key_sets
+            ]
         if self.trajectory is not None:
             content["trajectory"] = dict(self.trajectory)
         if self.options is not None:
@@ -72,6 +78,10 @@ class Assessment(Result):
         return content
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        for number, each in enumerate(self.key_sets, 1):
+            yield from ({"key_set": number, **row} for row in each._rows())
+        if self.key_sets:
+            return
         for secret, values in ((None, self.reidentification), *self.inference.items()):
             for v in values.values():
                 yield {

@@ -33,6 +33,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     }
     return (
         numbers_chapter(part),
+        *_key_sets(part),
         *(Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner),
         *_remarks(part),
     )
@@ -114,6 +115,45 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
         largest = max(gains)
         key = "tell_nothing" if largest < GAIN[0] else "tell_some" if largest < GAIN[1] else "tell"
         yield part.say(key), " ".join(sentences[:MOST_SECRETS])
+
+
+# -- several key sets --------------------------------------------------------------------------
+
+
+def _key_sets(part: ReportPart) -> Iterator[Chapter]:
+    """One row per set of quasi-identifiers that was assessed."""
+    if not (sets := part.data.get("key_sets")):
+        return
+    head = part.texts.each(
+        "assessed.key_sets", ("columns", "k", "unique", "average", "gain", "policy")
+    )
+    rows = (
+        (
+            part.writer.names(each["quasi"]),
+            part.writer.count(_number(each["reidentification"], "k_anonymity")),
+            part.writer.share(_number(each["reidentification"], "unique_records")),
+            part.writer.number(_number(each["reidentification"], "average_risk")),
+            part.writer.number(_highest_gain(each)),
+            part.say(f"key_sets_{_policy_state(each)}"),
+        )
+        for each in sets
+    )
+    sentence = part.say("key_sets_worst", columns=part.writer.names(part.data["roles"]["quasi"]))
+    grid = make_grid(part.say("key_sets_table"), head, rows, (1, 2, 3, 4))
+    title, anchor = part.say("key_sets"), part.anchor("key_sets")
+    yield Chapter(title, anchor, (Paragraph(sentence), grid), screen=True)
+
+
+def _highest_gain(assessment: Data) -> float | None:
+    """The highest gain of a best guess of any secret; None where there is none."""
+    gains = (_number(values, "guess_gain") for values in assessment["inference"].values())
+    return max((gain for gain in gains if gain is not None), default=None)
+
+
+def _policy_state(assessment: Data) -> str:
+    if assessment["policy"] is None:
+        return "open"
+    return {True: "met", False: "breached", None: "doubtful"}[assessment["policy"]["met"]]
 
 
 # -- a person is found ----------------------------------------------------------------------------
