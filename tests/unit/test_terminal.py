@@ -17,7 +17,6 @@ from sievert.report.page import (
     BulletList,
     Chapter,
     Facts,
-    Hundred,
     NumberGroup,
     NumberRow,
     Numbers,
@@ -78,7 +77,7 @@ def test_one_secret_fits_a_screen() -> None:
         assert len(lines) <= 40 and max(map(len, lines)) <= 100
 
 
-@pytest.mark.parametrize("width", [50, 60, 71, 72, 80, 99, 100])
+@pytest.mark.parametrize("width", [56, 60, 71, 72, 80, 99, 100])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = text(builder.screen(assessment(policy=POLICY)), width=width).splitlines()
     assert max(map(len, lines)) <= width
@@ -158,8 +157,6 @@ def sentences(page: Page) -> list[str]:
             found += [block.text, block.why]
         elif isinstance(block, Facts | Points):
             found += [text for item in block.items for text in item]
-        elif isinstance(block, Hundred):
-            found += [label for pair in block.labels for label in pair]
         elif isinstance(block, Paragraph) and block.kind != "reading":
             found.append(block.text)
         elif isinstance(block, Numbers):
@@ -197,7 +194,7 @@ def results(tmp_path: Path) -> dict[str, Any]:
         "compare": sievert.compare(TABLE, coarse, quasi=columns[0], sensitive=columns[1],
                                    paired=True, policy=POLICY),
         "compromise": sievert.compromise(numbers, quasi=columns[0], sensitive=["pay"]),
-        "limit": sievert.randomise(TABLE, *columns),
+        "limit": sievert.randomise(TABLE, *columns, at=0.1),
     }  # fmt: skip
 
 
