@@ -103,6 +103,7 @@ NARROW = 560  # pixels: below that a chart is one for a telephone
 TALLER = 1.2  # where texts stand between marks, and are larger on a page
 LETTERS = {True: 22, False: 36}  # of a line of a row's label, narrow or not
 TITLE = 34  # letters of a line of an axis's title on a telephone
+SIDES = {"row": "left", "name": "right"}  # where the labels of a chart stand
 WIDER = 1.3  # pixels that a letter may be wider than in the font it is measured in
 TWO_LINES, LINE = 42, 17  # pixels
 SPLIT = "split(datum.label, '\\n')"
@@ -114,13 +115,13 @@ RAISED = {
 
 def fit(spec: Spec, width: int) -> Spec:
     """The same chart for a page: its title stands above it in the page, and it is so wide."""
-    narrow = width < NARROW
-    names = [str(v[key]) for v in spec["data"]["values"] for key in ("row", "name") if key in v]
-    room = 8 + WIDER * min(max([14, *map(len, names)]), LETTERS[narrow])
+    narrow, values = width < NARROW, spec["data"]["values"]
+    letters = {k: max((len(v[k]) for v in values if k in v), default=0) for k in SIDES}
+    room = {SIDES[k]: 8 + WIDER * min(max(n, 12), LETTERS[narrow]) for k, n in letters.items() if n}
     config = {
         **CONFIG,
         "background": None,
-        "padding": {"left": room, "right": room, "top": 4, "bottom": 4},
+        "padding": {"left": 8, "right": 26, "top": 4, "bottom": 4, **room},
         "axis": {
             **CONFIG["axis"],
             "labelFontSize": 13,
@@ -132,11 +133,7 @@ def fit(spec: Spec, width: int) -> Spec:
         "axisX": {  # another font is wider
             "labelOverlap": True,
             "labelSeparation": 14,
-            **(
-                {"titleAnchor": "end" if "row" in spec["data"]["values"][0] else "start"}
-                if narrow
-                else {}
-            ),
+            **({"titleAnchor": "end" if letters["row"] else "start"} if narrow else {}),
         },
         "legend": {
             **CONFIG["legend"],
