@@ -38,6 +38,7 @@ class CoarserColumn:
     how: str
     codes: Ints
     values: int  # different values that are left; missing may be one
+    labels: Sequence[Any] = ()  # of every old code, where the way to coarsen gives one
 
 
 def measure_coarser(
@@ -104,9 +105,10 @@ def _coarser(
 ) -> CoarserColumn:
     """Values of one label get one code; missing stays missing."""
     numbers: dict[Any, int] = {}
-    codes = [0 if v is None else numbers.setdefault(label(v), len(numbers) + 1) for v in texts]
+    labels = [None if v is None else label(v) for v in texts]
+    codes = [0 if v is None else numbers.setdefault(v, len(numbers) + 1) for v in labels]
     return CoarserColumn(
-        column, how, np.array(codes, dtype=np.uint32), len(numbers) + bool(records[0])
+        column, how, np.array(codes, dtype=np.uint32), len(numbers) + bool(records[0]), labels
     )
 
 

@@ -55,12 +55,17 @@ class OptionSearch:
         if not self._have_order(combinations):
             return ChangeOptions(before, reason=options.NO_ORDER), []
         levels, notes = find_levels(
-            combinations, self.measures.settings.hierarchies, secrets, leave_out=leave_out
+            combinations,
+            self.measures.settings.hierarchies,
+            secrets,
+            self.measures.questions.suppression.mark,
+            leave_out=leave_out,
         )
         tables = RecodedTables(self.measures, self.gate.policy, combinations)
         start = Outcome((0,) * len(levels), before.verdicts, alone or 0, 0.0)
         if alone is None and (unchanged := tables.measure(start.state, levels)) is not None:
-            start, before = unchanged, replace(before, alone=unchanged.alone)
+            start = replace(start, alone=unchanged.alone)
+            before = replace(before, alone=unchanged.alone)
         search = RecodingSearch(tables, levels, start, WORK // _cost(combinations))
         chosen = choose_outcomes(start, search.run())
         ways = tuple(

@@ -68,12 +68,14 @@ def find_levels(
     combinations: CombinationCounts,
     hierarchies: Mapping[str, Any],
     fixed: Iterable[str],
+    mark: str | None,
     *,
     leave_out: bool,
 ) -> tuple[list[list[Level]], list[Note]]:
     """The levels of every quasi-identifier; those that are `fixed` have none but the column itself.
 
-    A note names a hierarchy that does not fit.
+    No level makes other values the `mark` of suppression. A note names a hierarchy that lacks
+    values.
     """
     every, notes = [], []
     for at, column in enumerate(combinations.quasi):
@@ -90,7 +92,9 @@ def find_levels(
             coarser = coarser_column(combinations, column, None)
         for way in coarser:
             loss = _granularity_loss(way.codes[present], totals[present])
-            if loss > levels[-1].loss:
+            pairs = zip(combinations.classes.values[at], way.labels, strict=False)
+            marks = any(label == mark and text != mark for text, label in pairs)
+            if loss > levels[-1].loss and not marks:
                 levels.append(Level(way.how, way.codes, way.values, loss))
         if leave_out:
             levels.append(Level(LEFT_OUT, None, 0, 1.0))
