@@ -63,12 +63,22 @@ class ClassCells:
         sizes, totals, counts = (kind[places] for kind in kinds)
         return JointCounts.from_arrays(sizes, totals, counts, times)
 
-    def profiles(self) -> Profiles:
-        """The distinct profiles of the classes, in ascending order."""
+    def profiles(self, people: Ints | None = None) -> Profiles:
+        """The distinct profiles of the classes, with the people of a class, in ascending order."""
         order = np.lexsort((-self.counts, self.owner))
-        kinds = Counter(_runs(self.owner, self.counts[order]))
-        lists = sorted(kinds)
-        return Profiles.from_arrays(lists, [kinds[each] for each in lists])
+        lists = _runs(self.owner, self.counts[order])
+        if people is None:
+            kinds = Counter(lists)
+            lists = sorted(kinds)
+            return Profiles.from_arrays(lists, [kinds[each] for each in lists])
+        members = people[self.owner[run_starts(self.owner)]].tolist()
+        both = Counter(zip(lists, members, strict=True))
+        pairs = sorted(both)
+        return Profiles.from_arrays(
+            [profile for profile, _ in pairs],
+            [both[pair] for pair in pairs],
+            [number for _, number in pairs],
+        )
 
     def gaps(self, levels: int = 1) -> Gaps:
         """For each class size the largest sum of max(0, n·N - total·size)."""

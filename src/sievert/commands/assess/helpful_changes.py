@@ -51,13 +51,13 @@ class OptionSearch:
         if (reason := self._obstacle(wildcards)) is not None:
             return ChangeOptions(before, reason=reason), []
         self.measures.clock("searching options", self.measures.questions)
-        combinations, secrets = count(), self.measures.roles.sensitive
+        combinations, roles = count(), self.measures.roles
         if not self._have_order(combinations):
             return ChangeOptions(before, reason=options.NO_ORDER), []
         levels, notes = find_levels(
             combinations,
             self.measures.settings.hierarchies,
-            secrets,
+            {*roles.sensitive, roles.person},
             self.measures.questions.suppression.mark,
             leave_out=leave_out,
         )
@@ -88,8 +88,6 @@ class OptionSearch:
             return options.EVERY_LIMIT_MET
         if wildcards:
             return options.WILDCARDS
-        if questions.people is not None and questions.people < questions.records:
-            return options.SEVERAL_ROWS
         if most_cells(self.measures) > MOST_CELLS or questions.records > MOST_RECORDS:
             return options.TOO_MANY
         return None
@@ -108,8 +106,7 @@ class OptionSearch:
 
 def _cost(combinations: CombinationCounts) -> int:
     """What it takes to measure one changed table, in cells."""
-    cubes = (combinations.classes, *combinations.secrets.values())
-    return sum(FIXED + len(cube.counts) for cube in cubes)
+    return sum(FIXED + len(cube.counts) for cube in combinations.cubes)
 
 
 def _changes(

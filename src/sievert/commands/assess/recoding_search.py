@@ -8,7 +8,7 @@ clock, so that the same table has the same options.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,12 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._coarser_columns import coarser_column
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.counts.cells import Suppression
 from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.recoded_people import RecodedPeopleQuestions
 from sievert.errors import SievertError
 from sievert.notes import Name, Note
 from sievert.policy import Policy, Verdict, judge
@@ -67,7 +68,7 @@ class Outcome:
 def find_levels(
     combinations: CombinationCounts,
     hierarchies: Mapping[str, Any],
-    fixed: Iterable[str],
+    fixed: Collection[str | None],
     mark: str | None,
     *,
     leave_out: bool,
@@ -124,6 +125,8 @@ class RecodedTables:
             measures.settings, hierarchies={s: tree for s, tree in trees.items() if tree}
         )
         self._ids = {m for _, m, _ in policy.every_limit()} | {ALONE, ANY_OF_A_SECRET}
+        people = isinstance(combinations, PeopleCombinations)
+        self._questions = RecodedPeopleQuestions if people else RecodedQuestions
         self._marked = mark_cells(combinations, self.table.suppression)
 
     def measure(self, state: State, levels: Sequence[Sequence[Level]]) -> Outcome | None:
@@ -138,8 +141,7 @@ class RecodedTables:
         }
         if not kept or self._suppresses(kept, codes):
             return None
-        cells = self.combinations.recode(codes, kept)
-        questions = RecodedQuestions(self.table, cells.classes, cells.secrets)
+        questions = self._questions(self.table, *self.combinations.recode(codes, kept))
         roles = replace(self.roles, quasi=tuple(kept))
         measures = TableMeasures(questions, roles, self._settings, self._ids, Clock(no_progress))
         inference = {s: measures.inference(s) for s in roles.sensitive}
