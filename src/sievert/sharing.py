@@ -164,8 +164,8 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
     given = policy.get("reasons", ())
     reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
     return {
-        "name": None if names.mask else policy.get("name"),
-        "sha256": policy.get("sha256"),
+        "name": None,  # of a file
+        "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns
         "met": policy["met"],
         "limits": limits,
         "reasons": reasons,
