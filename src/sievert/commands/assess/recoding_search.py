@@ -175,19 +175,28 @@ def mark_cells(combinations: CombinationCounts, suppression: Suppression) -> dic
 
 
 class RecodingSearch:
-    """Tries single changes, climbs to what meets most limits, and takes needless changes back."""
+    """Tries at most so many changed tables: single changes, then more and more of them together.
+
+    From what meets the most limits it takes back what is not needed.
+    """
 
     def __init__(
         self, tables: RecodedTables, levels: Sequence[Sequence[Level]], before: Outcome, most: int
     ) -> None:
         self._tables, self.levels, self.before, self._most = tables, levels, before, most
+        self._columns = range(len(levels))
         self.outcomes: dict[State, Outcome | None] = {}
         self._goal = sum(v.impossible is None for v in before.verdicts)
 
     def run(self) -> list[Outcome]:
         """The outcomes of everything that was tried."""
+        whole = self._most
+        self._most = whole // 3  # so that there is time for changes of several columns
         for state in self._singles():
             self._measure(state)
+        self._most = 2 * whole // 3
+        self._take_back(self._coarsen_together())
+        self._most = whole
         self._take_back(self._climb())
         return [outcome for outcome in self.outcomes.values() if outcome is not None]
 
@@ -206,9 +215,34 @@ class RecodingSearch:
                 if level < len(levels):
                     yield _with_level(nothing, column, level)
 
+    def _coarsen_together(self) -> Outcome:
+        """All columns coarser at once, then half of them left out, and so on: the best of these."""
+        coarsest = [
+            max(at for at, level in enumerate(levels) if level.codes is not None)
+            for levels in self.levels
+        ]
+        states = [tuple(min(h, c) for c in coarsest) for h in range(1, max(coarsest) + 1)]
+        # Columns with many values first: they tell people apart.
+        many = sorted(self._columns, key=lambda c: (-self.levels[c][0].values, c))
+        kept = len(many)
+        while kept > 1:
+            kept //= 2
+            out = many[:-kept]
+            states.append(
+                tuple(len(self.levels[c]) - 1 if c in out else coarsest[c] for c in self._columns)
+            )
+        best = self.before
+        for state in states:
+            outcome = self._measure(state)
+            if outcome is not None and outcome.limits_met > best.limits_met:
+                best = outcome
+            if best.limits_met >= self._goal:
+                break
+        return best
+
     def _climb(self) -> Outcome:
         """Step by step the change that brings most for the detail lost, until limits are met."""
-        current, promise = self.before, dict.fromkeys(range(len(self.levels)), math.inf)
+        current, promise = self.before, dict.fromkeys(self._columns, math.inf)
         while current.limits_met < self._goal:
             steps = []
             columns = [c for c in promise if current.state[c] + 1 < len(self.levels[c])]
@@ -228,9 +262,7 @@ class RecodingSearch:
 
     def _take_back(self, current: Outcome) -> None:
         """Undo every change, wholly or by a level, without which as many limits are met."""
-        columns = sorted(
-            range(len(self.levels)), key=lambda c: (-self.levels[c][current.state[c]].loss, c)
-        )
+        columns = sorted(self._columns, key=lambda c: (-self.levels[c][current.state[c]].loss, c))
         for column in columns:
             for level in range(current.state[column]):
                 less = self._measure(_with_level(current.state, column, level))
