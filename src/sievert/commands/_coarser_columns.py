@@ -133,18 +133,24 @@ def _prefixes(column: str, texts: Texts, records: Ints, length: int) -> list[Coa
 
 
 def _bands(column: str, texts: Texts, records: Ints) -> list[CoarserColumn]:
-    numbers = {v: Fraction(v) for v in texts if v is not None}
+    numbers = {v: _number(v) for v in texts if v is not None}
     span = max(numbers.values()) - min(numbers.values())
     # Otherwise they are equal numbers written in many ways, or extreme ones.
     if not Fraction(1, LARGEST) < span < LARGEST:
         return []
 
     def band(width: Fraction) -> CoarserColumn:
+        step = int(width) if width.denominator == 1 else width  # whole numbers are faster
         return _coarser(
-            column, texts, records, f"in bands of {float(width):g}", lambda v: numbers[v] // width
+            column, texts, records, f"in bands of {float(width):g}", lambda v: numbers[v] // step
         )
 
     return _far_apart(texts, (band(_round(float(span) / bands)) for bands in BANDS))
+
+
+def _number(text: str) -> int | Fraction:
+    whole = text.isascii() and text.removeprefix("-").isdigit()
+    return int(text) if whole else Fraction(text)
 
 
 def _round(width: float) -> Fraction:
