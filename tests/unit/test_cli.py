@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sievert.cli import app
+from sievert.cli import app, catalogue
 from sievert.measures import BY_ID, MEASURES
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
@@ -399,7 +399,45 @@ def test_measures_lists_every_record(capsys: pytest.CaptureFixture) -> None:
     assert run("measures", "itpr", "k_anonymity") == 0
     assert "def. 4.1" in capsys.readouterr().out
     assert run("measures", "--json", "-") == 0
-    assert set(json.loads(capsys.readouterr().out)["measures"]) == set(BY_ID)
+    content = json.loads(capsys.readouterr().out)
+    assert set(content["measures"]) == set(BY_ID)
+    assert content["measures"]["k_anonymity"]["aliases"] == ["k"]
+
+
+ALIASES = {
+    "k": "k_anonymity", "K": "k_anonymity", "DR": "discrimination_rate", "t": "t_closeness",
+    "l": "l_diversity", "l-diversity": "l_diversity", "ITPR": "itpr", "MI": "mutual_information",
+    "uniques": "unique_records", "NCP": "normalized_certainty_penalty", "suda": "suda",
+    "DIS-SUDA": "suda", "homogeneity": "attacks", "H(eps)": "approximate_compromise",
+    "special uniques": "suda", "t closeness": "t_closeness", "pMSE": "pmse",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_measures_by_other_names(alias: str, capsys: pytest.CaptureFixture) -> None:
+    assert run("measures", alias) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{ALIASES[alias]}: ") and out.count("\n\n") == 0
+
+
+def test_an_alias_means_one_thing() -> None:
+    names = [name for e in catalogue.ENTRIES for name in (e.id, *e.aliases)]
+    keys = [catalogue._key(name) for name in names]
+    assert len(set(keys)) == len(keys)
+
+
+def test_pages_of_quantities_without_a_record(capsys: pytest.CaptureFixture) -> None:
+    root = Path(__file__).parents[2]
+    assert run("measures") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for topic in catalogue.TOPICS:
+        assert (root / topic.page).is_file() and topic.command in out
+
+
+@pytest.mark.parametrize(("given", "close"), [("mutal", "mutual_information"), ("kk", "k_")])
+def test_the_nearest_id(given: str, close: str, capsys: pytest.CaptureFixture) -> None:
+    assert run("measures", given) == 2
+    assert f"Try: '{close}" in capsys.readouterr().err
 
 
 def test_closed_pipe_is_not_an_error() -> None:
