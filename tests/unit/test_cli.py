@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import sievert
 from sievert.cli import app, catalogue
+from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
@@ -438,6 +440,56 @@ def test_pages_of_quantities_without_a_record(capsys: pytest.CaptureFixture) -> 
 def test_the_nearest_id(given: str, close: str, capsys: pytest.CaptureFixture) -> None:
     assert run("measures", given) == 2
     assert f"Try: '{close}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [[], ["assess"], ["policy"], ["policy", "check"]])
+def test_help_is_the_page_of_the_option(command: list[str], capsys) -> None:
+    assert run("help", *command) == 0
+    page = capsys.readouterr()
+    assert run(*command, "--help") == 0
+    assert capsys.readouterr() == page and page.out.startswith("Usage: sievert")
+    assert run("help", "asses") == 2
+    assert capsys.readouterr().err == "error: no command is called 'asses'. Try: assess\n"
+
+
+COMPLETE = """
+eval "$SCRIPT"
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_sievert
+echo "${COMPREPLY[*]}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["sievert", "compa"], "compare"),
+        (["sievert", "assess", "--key-s"], "--key-set"),
+        (["sievert", "assess", "patie"], "patients.csv"),
+        (["sievert", "assess", "patients.csv", "--policy", "pat"], "patients.csv"),
+    ],
+)
+def test_completion_in_bash(words: list[str], completed: str, table: Path, capsys) -> None:
+    assert run("completion", "bash") == 0
+    script = capsys.readouterr().out
+    done = subprocess.run(
+        ["bash", "-c", COMPLETE, *words[:1], *words], cwd=table.parent, text=True,
+        env={**os.environ, "SCRIPT": script}, capture_output=True,
+    )  # fmt: skip
+    assert (done.stdout.strip(), done.stderr) == (completed, "")
+
+
+def test_completion_in_other_shells(capsys) -> None:
+    for shell, words in (("zsh", "#compdef sievert"), ("fish", "complete -c sievert")):
+        assert run("completion", shell) == 0
+        assert words in capsys.readouterr().out
+    assert run("completion", "tcsh") == 2
+    assert 'Choose from: "bash", "zsh", "fish"' in capsys.readouterr().err
+
+
+def test_unknown_keywords_are_told_all_that_there_are(table: Path) -> None:
+    with pytest.raises(UsageError, match="'timeout'"):
+        sievert.assess(table, "zip", timeouts=3)
 
 
 def test_closed_pipe_is_not_an_error() -> None:
