@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -15,7 +16,8 @@ from cyclopts import App, Parameter
 
 from sievert.cli import analyses, documents, messages, policies
 from sievert.cli.options import STDIN, join_lists
-from sievert.errors import SievertError
+from sievert.errors import MissingRolesError, SievertError
+from sievert.formatting import printable
 from sievert.sources import isolation
 from sievert.version import __version__
 
@@ -175,6 +177,10 @@ def _report_interrupt() -> int:
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     """Print the line of an error; with --share it names no file, no column and no small count."""
     text = f"{error}"
+    if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
+        command = shlex.join(["sievert", *map(printable, arguments)])
+        sys.stderr.write(f"{error.body}\n\n  {command} {error.hint}\n")
+        return error.exit_code
     if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
         plainly = messages.PLAINLY[error.exit_code]
         text = f"{plainly}. Try: the same without --share, which says more"

@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.commands._common import MOST_LISTED, Clock, Notes, check_known
+from sievert.commands._common import Clock, Notes, check_known
 from sievert.commands.explain import columns as column_shares
 from sievert.commands.explain import population, riskiest_records, values
 from sievert.commands.explain.combinations import (
@@ -36,6 +36,7 @@ from sievert.notes import Count, Name
 from sievert.roles import Roles
 from sievert.session import count_people
 
+MOST_LISTED = 60  # columns of a ranking
 ORDERS = 64  # orders of columns from which Shapley values are sampled
 MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given
 IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
