@@ -90,6 +90,15 @@ def test_the_command_line_runs(path: Path, capsys: pytest.CaptureFixture[str]) -
     assert run(*arguments) == 0
 
 
+def test_other_options_are_not_repeated(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They may hold values of the data."""
+    assert run("assess", path, "--alpha-value", "diagnosis=canary1", "--threads", 1) == 2
+    err = capsys.readouterr().err
+    assert "canary" not in err and err.endswith("-i patient_id ...\n")
+    assert run("assess", "--threads", 1, path) == 2
+    assert "  sievert assess DATA -q sex," in capsys.readouterr().err
+
+
 def test_many_columns_are_summarised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wide.csv"
     head = ",".join(f"long_column_of_a_survey_{i}" for i in range(800))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -17,7 +16,6 @@ from cyclopts import App, Parameter
 from sievert.cli import analyses, documents, messages, policies
 from sievert.cli.options import STDIN, join_lists
 from sievert.errors import MissingRolesError, SievertError
-from sievert.formatting import printable
 from sievert.sources import isolation
 from sievert.version import __version__
 
@@ -178,8 +176,7 @@ def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     """Print the line of an error; with --share it names no file, no column and no small count."""
     text = f"{error}"
     if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
-        command = shlex.join(["sievert", *map(printable, arguments)])
-        sys.stderr.write(f"{error.body}\n\n  {command} {error.hint}\n")
+        sys.stderr.write(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
         return error.exit_code
     if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
         plainly = messages.PLAINLY[error.exit_code]
