@@ -10,7 +10,16 @@ from sievert.charts.drawing import caption_bars
 from sievert.charts.results import make_unique
 from sievert.formatting import significant
 from sievert.report.chapters.numbers import row, value_text
-from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Cell,
+    Chapter,
+    Grid,
+    Paragraph,
+    Picture,
+    make_grid,
+)
 from sievert.report.parts import Data, ReportPart
 
 FOUND = (
@@ -120,7 +129,7 @@ def _identity_sentences(part: ReportPart) -> list[str]:
                 "share": value_text(writer, "unique_records", unique),
                 "columns": _columns(part),
             }
-            key = "one_alone" if alone == 1 else "alone"
+            key = "only_one" if part.rows == 1 else "one_alone" if alone == 1 else "alone"
             sentences.append(part.say(key, **places))
         elif k is not None and k["value"] is not None:
             sentences.append(part.say("nobody_alone", k=f"{k['value']:,}"))
@@ -263,9 +272,16 @@ def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
 def _table(
     part: ReportPart, caption: str, measures: Iterable[str], values: Data, *, folded: bool = False
 ) -> Grid:
-    rows = (row(part.writer, m, values[m]) for m in measures if m in values)
+    rows = (_row(part, m, values[m]) for m in measures if m in values)
     head = part.texts.each("assessed.head", ("what", "number", "unit", "side"))
     return make_grid(caption, head, rows, (1,), folded=folded)
+
+
+def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
+    """A line of a table of measures; of a count of 1 the unit is singular."""
+    what, number, unit, side = row(part.writer, measure, entry)
+    one = part.texts.get(f"units.one.{entry['unit']}", str(unit))
+    return what, number, one if entry["value"] == 1 else unit, side
 
 
 def _everything(part: ReportPart) -> Iterator[Block]:
