@@ -20,15 +20,19 @@ class SievertError(Exception):
     def __init__(self, what: str, *, hint: str | None = None, lines: str = "") -> None:
         self.what = printable(what)
         self.hint = None if hint is None else printable(hint)
-        text = f"{self.what}\n{lines}" if lines else self.what
-        end = "" if text.endswith("?") else "."
-        super().__init__(text if hint is None else f"{text}{end} Try: {self.hint}")
+        self.body = f"{self.what}\n{lines}" if lines else self.what
+        end = "" if self.body.endswith(("?", ".")) else "."
+        super().__init__(self.body if hint is None else f"{self.body}{end} Try: {self.hint}")
 
 
 class UsageError(SievertError):
     """An option, a role or a configuration file does not make sense (exit 2)."""
 
     exit_code = 2
+
+
+class MissingRolesError(UsageError):
+    """No quasi-identifiers are given: the message is help, with likely roles and the reasons."""
 
 
 class InputError(SievertError):

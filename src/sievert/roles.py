@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.errors import UsageError, require, unknown
-from sievert.formatting import printable
+from sievert.errors import require, unknown
 from sievert.notes import Name, Note
 
 SINGLE_ROLES = ("person", "household", "weight")
@@ -195,94 +193,6 @@ def _check_single_roles(roles: Roles) -> None:
         )
 
 
-# Parts of names that people give to such columns, in a few languages of the field.
-_USUAL = {
-    "-i": ("name", "_id", "id_", "ssn", "passport", "email", "mail", "phone", "iban", "patient"),
-    "-s": (
-        "disease",
-        "diagnos",
-        "icd",
-        "salary",
-        "income",
-        "wage",
-        "hiv",
-        "religion",
-        "drug",
-        "medic",
-        "treat",
-        "score",
-        "grade",
-        "disab",
-        "debt",
-        "stay",
-        "cause",
-        "test",
-    ),
-    "-q": (
-        "age",
-        "sex",
-        "gender",
-        "zip",
-        "post",
-        "birth",
-        "dob",
-        "race",
-        "ethnic",
-        "marit",
-        "educ",
-        "countr",
-        "nation",
-        "city",
-        "town",
-        "region",
-        "county",
-        "work",
-        "occup",
-        "job",
-        "profession",
-        "admission",
-        "household",
-        "state",
-        "month",
-        "year",
-        "date",
-    ),
-}
-
-
-def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> UsageError:
-    """The error for a table without roles: its columns, how many values each has, a suggestion."""
-    width = max((len(printable(c)) for c in distinct), default=0)
-    lines = []
-    likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": [], "": []}
-    for column, values in distinct.items():
-        option, why = suggest_role(column, values, records)
-        likely[option].append(column)
-        lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
-    if more:
-        lines.append(f"  and {more:,} more columns")
-    shown = {option: _for_a_shell(columns) for option, columns in likely.items()}
-    hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
-    hint += f" -i {shown['-i']}" if shown["-i"] else ""
-    return UsageError(
-        "no quasi-identifiers given: which columns could an outsider know about a person?",
-        lines="\n".join([*lines, "This is a guess from names and numbers of values; you decide"]),
-        hint=hint,
-    )
-
-
-def _for_a_shell(columns: list[str]) -> str:
-    """Names as one argument that a shell takes literally."""
-    awkward = set(',"')
-    listed = (
-        '"' + c.replace('"', '""') + '"' if awkward & set(c) else c
-        for c in columns
-        if printable(c) == c
-    )
-    text = ",".join(listed)
-    return shlex.quote(text) if text else ""
-
-
 _PEOPLE_WORDS = {
     *("id", "uid", "pid", "ssn", "mrn", "nhs", "passport", "iban", "email", "phone"),
     *("patient", "person", "subject", "participant", "patientid", "personid", "userid"),
@@ -297,26 +207,3 @@ def tells_people_apart(column: str) -> bool:
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
     return not _PEOPLE_WORDS.isdisjoint(re.split(r"[\W_]+", spaced.casefold()))
-
-
-def looks_like_identifier(column: str) -> bool:
-    """Whether a column is called as identifiers are."""
-    name = column.casefold()
-    return name.endswith("id") or any(part in name for part in _USUAL["-i"])
-
-
-def suggest_role(column: str, values: int, records: int) -> tuple[str, str]:
-    """The likely role of a column, from its name and how many values it has."""
-    if values <= 1:
-        return "", "the same for everybody: tells nothing"
-    unique = records > 20 and values > 0.95 * records
-    name = column.casefold()
-    named = next((o for o, parts in _USUAL.items() if any(p in name for p in parts)), "")
-    if named == "-s":
-        return "-s", "a secret (-s)?"
-    if unique:
-        option = "-i" if named == "-i" or name.endswith("id") else ""
-        return option, "nearly one for each record: an identifier (-i), or an amount (-s)?"
-    if named == "-q":
-        return "-q", "known to outsiders (-q)?"
-    return "-q", "an outsider may know it (-q), or a secret (-s)?"

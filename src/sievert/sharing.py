@@ -1,6 +1,6 @@
 """What may be shared of a result: verdicts, and numbers that one person can hardly move.
 
-A number is shown only where `measures.influence` declares how far one person can move it, of a
+A number is shown only where its record declares how far one person can move it, of a
 table of at least 1,000 records, and rounded to a step that is at least `min_cell` times as far.
 Within a step of 0 or 1 it is shown as below or above that step, so that none and few, all and
 nearly all look alike. The step follows from what is shown besides, never from an exact number:
@@ -17,7 +17,6 @@ from typing import Any
 
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.measures import BY_ID
-from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
 
@@ -166,7 +165,7 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
     reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
     return {
         "name": None,  # it may tell of a file
-        "sha256": policy.get("sha256"),
+        "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns
         "met": policy["met"],
         "limits": limits,
         "reasons": reasons,
@@ -217,11 +216,12 @@ class _Rounding:
 
     def _step(self, measure: str, base_rate: Data | None) -> float | None:
         """At least `min_cell` times what one person can move; None where that is too coarse."""
-        if self.records is None or measure not in INFLUENCE:
+        influence = getattr(BY_ID.get(measure), "influence", None)
+        if self.records is None or influence is None:
             return None
         most = 1.0 if base_rate is None else _highest(base_rate)
         others = math.floor(self.records * (1 - most))
-        step = round_step(max(self.min_cell * INFLUENCE[measure](self.records, others), FINEST))
+        step = round_step(max(self.min_cell * influence(self.records, others), FINEST))
         return step if step <= COARSEST else None
 
 

@@ -22,7 +22,6 @@ from sievert.commands.assess.result import Assessment
 from sievert.commands.report.api import build_page
 from sievert.errors import RefusedError, UsageError
 from sievert.measures import BY_ID
-from sievert.measures.influence import INFLUENCE
 from sievert.policy import GateReason, Judgement, judge, parse_policy
 from sievert.report import html, markdown
 from sievert.report.builder import ReportSettings
@@ -150,8 +149,10 @@ def check_number(measure: str, entry: dict[str, Any], exact: float, rows: int, l
         return
     step = entry["step"]
     assert FINEST <= step <= COARSEST
+    influence = BY_ID[measure].influence
+    assert influence is not None
     if measure != "guess_gain":
-        assert step >= least * INFLUENCE[measure](rows, rows) * (1 - 1e-9)
+        assert step >= least * influence(rows, rows) * (1 - 1e-9)
     if entry["value"] is None:
         assert (entry["below"] == step and exact < step) if "below" in entry else (
             entry["above"] == pytest.approx(1 - step) and exact > 1 - step - 1e-9

@@ -150,7 +150,8 @@ def judge(case: Case, code: int, out: str, err: str, temp: Path, target: Path) -
     written = sorted(p.name for p in target.iterdir())
     if code > 1:
         assert out == "" and written == []
-        assert err.startswith("error: ") and err.endswith("\n")
+        start = "error: " if case.one_line else "no quasi-identifiers given"  # which is help
+        assert err.startswith(start) and err.endswith("\n")
         assert not case.one_line or err.count("\n") == 1
         said(case.says, err)
         return

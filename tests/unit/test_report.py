@@ -217,11 +217,12 @@ def test_every_text_is_used() -> None:
     """A text that nothing asks for is not worth translating."""
     folder = Path(texts.__file__).parents[1]
     places = [*folder.glob("report/**/*.py"), *folder.glob("papers/*.py")]
+    places += [folder / "cli/catalogue.py", folder / "commands/_role_suggestion.py"]
     source = "\n".join(p.read_text(encoding="utf-8") for p in places)
     words = set(re.findall(r"\w+", source))
     lacking = []
     for key in texts.english():
-        section, _, name = key.partition(".")
+        section, name = key.partition(".")[0], key.rpartition(".")[2]
         if section in ("measures", "losses", "definitions", "units", "risky", "worse"):
             continue
         parts = name.split("_")
@@ -331,3 +332,12 @@ def test_the_json_has_class_sizes(found: sievert.Assessment) -> None:
     assert sum(s["classes"] for s in spans) == found.reidentification["classes"].value
     assert "class_sizes" not in found.share().to_dict()["table"]
     assert json.dumps(spans)
+
+
+def test_one_record_is_singular() -> None:
+    """On the tables of an assessment, and of a table with one person."""
+    found = sievert.assess({"age": ["30"], "ill": ["flu"]}, "age", "ill")
+    text = markdown.render(builder.build([found]))
+    assert "| 1 | record | risky when low |" in text and "| 1 | value | risky when low |" in text
+    assert "The table has 1 person: whoever knows age" in text
+    assert "| 1 | records |" not in text and "1 of 1 people" not in text

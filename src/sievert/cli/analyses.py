@@ -32,6 +32,7 @@ from sievert.errors import NOT_SHAREABLE, RefusedError, require
 from sievert.roles import Typed
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
+TableName = str | Path  # always a text; the second for shells, which complete the names of files
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
 
 
@@ -47,11 +48,11 @@ class Command:
     engine: EngineOptions
     charts: Path | None
 
-    def check_tables(self, *tables: str | None) -> list[str]:
+    def check_tables(self, *tables: TableName | None) -> list[str]:
         """The tables: no password in sight, and standard input holds one table only."""
         if self.output.share:
             self._check_sharing()
-        given = [t for t in tables if t is not None]
+        given = [str(t) for t in tables if t is not None]
         require(
             not any(PASSWORD.search(t) for t in given),
             "a password in a command is seen by everybody on the machine",
@@ -133,7 +134,7 @@ def _assessment_charts(assessment: Any) -> dict[str, Any]:
 
 
 def assess(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -199,7 +200,7 @@ def assess(
 
 
 def attack(
-    release: str,
+    release: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -242,9 +243,9 @@ def attack(
 
 
 def compare(
-    original: str,
+    original: TableName,
     /,
-    *releases: str,
+    *releases: TableName,
     roles: RoleOptions = RoleOptions(),
     comparing: ComparisonOptions = ComparisonOptions(),
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
@@ -279,7 +280,7 @@ def compare(
 
 
 def compromise(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -315,7 +316,7 @@ def compromise(
 
 
 def limit(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -362,7 +363,7 @@ def limit(
 
 
 def explain(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),

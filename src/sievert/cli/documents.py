@@ -4,12 +4,12 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from sievert.cli.options import PageOptions, pairs
-from sievert.errors import require, unknown
+from sievert.errors import require
 from sievert.version import __version__
 
 
@@ -127,7 +127,7 @@ def measures(
     Parameters
     ----------
     ids
-        Only these.
+        Only these, by id or by a name that the field uses: k, DR, t, suda.
     json_
         Write the records to this file; - is stdout.
     force
@@ -135,37 +135,14 @@ def measures(
     debug
         Show the traceback of an error.
     """
+    from sievert.cli import catalogue
     from sievert.cli.outputs import write_json
-    from sievert.commands.assess import terminal
-    from sievert.commands.compare import terminal as comparison_terminal
-    from sievert.losses import BY_ID as LOSSES
-    from sievert.measures import BY_ID
+    from sievert.report.texts import read_texts
 
-    for name in ids:
-        if name not in BY_ID and name not in LOSSES:
-            raise unknown("measure", name, (*BY_ID, *LOSSES))
-    chosen = [i for i in ids or BY_ID if i in BY_ID]
-    losses = [i for i in ids or LOSSES if i in LOSSES]
+    entries = catalogue.find_entries(ids)
     if json_ is not None:
-        content = {
-            "sievert": __version__,
-            "measures": {
-                i: _fields(BY_ID[i], "riskier")
-                | {
-                    "laws": [law.name.lower() for law in BY_ID[i].laws],
-                    "about": list(BY_ID[i].kinds),
-                }
-                for i in chosen
-            },
-            "losses": {i: _fields(LOSSES[i], "worse") for i in losses},
-        }
+        content = {"sievert": __version__, **catalogue.to_json(entries)}
         write_json(json_, content, [], force=force)
-        return 0
-    blocks = (terminal.describe(chosen), comparison_terminal.describe(losses))
-    sys.stdout.write("\n\n".join(b for b in blocks if b) + "\n")
+    else:
+        sys.stdout.write(catalogue.describe_entries(entries, read_texts(None)) + "\n")
     return 0
-
-
-def _fields(record: Any, direction: str) -> dict[str, Any]:
-    names = ("title", "unit", "low", "high", direction, "formula", "reading", "source")
-    return {name: getattr(record, name) for name in names}

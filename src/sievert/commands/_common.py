@@ -23,7 +23,6 @@ from sievert.counts.cells import Suppression
 from sievert.errors import (
     ExhaustedError,
     InputError,
-    UsageError,
     require,
     unknown,
 )
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
-MOST_LISTED = 60  # columns
 SHARED_IDENTIFIER = (
     "rows share the identifier {}: rows were counted, and if they are of the same people, the risk "
     "is higher; name it with --person, or say rows_are_people in a policy"
@@ -152,6 +150,8 @@ class RequestedRoles:
         """
         quasi, sensitive, identifier = self.names(questions.columns)
         if not quasi and quasi_needed:
+            from sievert.commands._role_suggestion import no_quasi
+
             raise no_quasi(questions)
         roles, notes = role.assign(
             questions.columns,
@@ -283,13 +283,6 @@ class RequestedRoles:
             for title, given, own in zip(titles, self.given, self._own, strict=True)
             if given is not None and own and role.names(given, columns) != role.names(own)
         ]
-
-
-def no_quasi(questions: Questions) -> UsageError:
-    """The error where no quasi-identifiers are given: it lists the columns."""
-    columns = questions.columns
-    distinct = questions.distinct(columns[:MOST_LISTED])
-    return role.missing_roles(distinct, questions.records, len(columns) - len(distinct))
 
 
 def requested_roles(

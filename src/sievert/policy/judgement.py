@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.errors import require
-from sievert.formatting import nearest, significant
+from sievert.formatting import list_names, nearest, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import (
     AS_VALUE,
@@ -95,7 +95,7 @@ class GateReason:
     def text(self) -> str:
         """The reason in a sentence."""
         sentence = REASONS.get(self.what, self.what.replace("_", " "))
-        return sentence.format(", ".join(map(repr, self.names)))
+        return sentence.format(list_names(self.names))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

@@ -17,7 +17,7 @@ from sievert.commands._combinations import (
     PeopleCombinations,
     count_combinations,
 )
-from sievert.commands._common import MOST_LISTED, Clock, Notes, check_known
+from sievert.commands._common import Clock, Notes, check_known
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
 from sievert.commands._subsets import Subset, Subsets
 from sievert.commands.explain import population, riskiest_records, values
@@ -29,6 +29,7 @@ from sievert.notes import Count, Name
 from sievert.roles import Roles
 from sievert.session import count_people
 
+MOST_LISTED = 60  # columns of a ranking
 IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
 
 

@@ -14,7 +14,16 @@ from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
 from sievert.report.first_screen import names_of
 from sievert.report.limits import limits_of, numbers_chapter
-from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Cell,
+    Chapter,
+    Grid,
+    Paragraph,
+    Picture,
+    make_grid,
+)
 from sievert.report.parts import Data, ReportPart
 
 MOST_SECRETS = 3  # of which a finding speaks
@@ -277,9 +286,16 @@ def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
 def _table(
     part: ReportPart, caption: str, measures: Iterable[str], values: Data, *, folded: bool = False
 ) -> Grid:
-    rows = (row(part.writer, m, values[m]) for m in measures if m in values)
+    rows = (_row(part, m, values[m]) for m in measures if m in values)
     head = part.texts.each("assessed.head", ("what", "number", "unit", "side"))
     return make_grid(caption, head, rows, (1,), folded=folded)
+
+
+def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
+    """A line of a table of measures; of a count of 1 the unit is singular."""
+    what, number, unit, side = row(part.writer, measure, entry)
+    one = part.texts.get(f"units.one.{entry['unit']}", str(unit))
+    return what, number, one if entry["value"] == 1 else unit, side
 
 
 def _everything(part: ReportPart) -> Iterator[Block]:
