@@ -272,10 +272,8 @@ def compare(
     command = Command("compare", roles, reading, output, page, engine, charts)
     tables = command.check_tables(original, *releases)
     require(releases, "no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
-    require(
-        not output.show_values,
-        "--show-values goes with explain and attacks: nothing here names values",
-    )
+    why = "--show-values goes with explain and attacks: nothing here names values"
+    require(not output.show_values, why)
     return command.run(tables, original, list(releases), **comparing.arguments())
 
 
