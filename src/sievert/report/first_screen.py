@@ -65,7 +65,7 @@ def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
     texts = parts[0].texts
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare") for part in parts)
-        words = texts.each("front", ("open", "open_why"))
+        words = texts.each("front", ("open", "open_why"), ".")
         return [Verdict("open", words[0], words[1])] if asks else []
     found = [_verdict(texts, judged)] if judged else []
     return found + [_releases_verdict(part) for part in compared]

@@ -34,21 +34,21 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     return (
         numbers_chapter(part),
         *(Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner),
-        *_remarks(part),
+        *remarks(part),
     )
 
 
-def _remarks(part: ReportPart) -> Iterator[Chapter]:
+def remarks(part: ReportPart) -> Iterator[Chapter]:
     """What else is to be said; a terminal shows a few."""
     cautions = {*part.data.get("cautions", ())}
-    remarks = [printable(w) for w in part.data["warnings"] if w not in cautions]
-    if not remarks:
+    texts = [printable(w) for w in part.data.get("warnings", ()) if w not in cautions]
+    if not texts:
         return
-    first: list[Block | Chapter] = [BulletList(tuple(remarks[:FEW_REMARKS]))]
-    if more := remarks[FEW_REMARKS:]:
-        title = part.say("more_remarks", number=len(more))
+    first: list[Block | Chapter] = [BulletList(tuple(texts[:FEW_REMARKS]))]
+    if more := texts[FEW_REMARKS:]:
+        title = part.texts("assessed.more_remarks", number=len(more))
         first.append(Chapter(title, part.anchor("more-remarks"), (BulletList(tuple(more)),)))
-    yield Chapter(part.say("remarks"), part.anchor("remarks"), tuple(first), screen=True)
+    yield Chapter(part.texts("assessed.remarks"), part.anchor("remarks"), tuple(first), screen=True)
 
 
 # -- the findings ---------------------------------------------------------------------------------
