@@ -304,7 +304,9 @@ def _path(subsets: Subsets) -> list[dict[str, Any]]:
         column = max(measured, key=lambda c: _exposure(measured[c]))
         known |= {column}
         numbers = measured[column].reidentification
-        path.append({"column": column} | {n: numbers[n] for n in ("unique_count", "unique_records")})
+        path.append(
+            {"column": column} | {n: numbers[n] for n in ("unique_count", "unique_records")}
+        )
     return path
 
 

@@ -72,17 +72,17 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
         if limit is not None and limit["max"] is not None:
             most = f"{math.floor(limit['max'] * people):,}"
             text += f" {part.say('allowed', number=most)}"
-        yield _can_be_found(part, share), text
+        yield can_be_found(part, share), text
     elif k["value"] is not None:
         yield part.say("nobody"), part.say("nobody_alone", k=f"{k['value']:,}", columns=columns)
 
 
-def _can_be_found(part: ReportPart, share: float) -> str:
+def can_be_found(part: ReportPart, share: float) -> str:
     """How many people can be found, as a reader would say it."""
     if share > 0.95:
-        return part.say("found_all" if share == 1 else "found_nearly_all")
+        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}")
     if share < 0.005:
-        return part.say("found_few")
+        return part.texts("assessed.found_few")
     one, of = (
         (1, round(1 / share))
         if share < 0.45
@@ -91,7 +91,7 @@ def _can_be_found(part: ReportPart, share: float) -> str:
             key=lambda pair: abs(pair[0] / pair[1] - share),
         )
     )
-    return part.say("found_some", one=one, of=f"{of:,}")
+    return part.texts("assessed.found_some", one=one, of=f"{of:,}")
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
