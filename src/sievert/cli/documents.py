@@ -12,6 +12,13 @@ from sievert.errors import require, unknown
 from sievert.formatting import wrap
 from sievert.version import __version__
 
+ABOUT = {
+    ("record", "secret"): "finding a person, and each secret",
+    ("record",): "finding a person",
+    ("secret",): "each secret",
+    (): "each class (sievert.discrimination_rate_by_value)",
+}
+
 
 def report(
     *results: Path,
@@ -178,7 +185,7 @@ def _describe(ids: list[str]) -> str:
             f"{m.id}: {m.title}",
             f"  formula   {m.formula}",
             f"  range     {m.bounds}; {scale(texts, m.id)}; {texts(f'risky.{m.riskier}')}",
-            f"  about     {texts(f'about.{_about(m)}')}",
+            f"  about     {ABOUT[m.kinds]}",
             f"  reading   {m.reading}",
             f"  source    {m.source}",
         )
@@ -188,10 +195,6 @@ def _describe(ids: list[str]) -> str:
         "\n".join(line for text in block for line in wrap(text, 100, "", " " * 12))
         for block in blocks
     )
-
-
-def _about(measure: Any) -> str:
-    return "_".join(measure.kinds) or "class"
 
 
 def _fields(record: Any, direction: str) -> dict[str, Any]:

@@ -34,6 +34,7 @@ OTHERS = (
     "household_risk",
 )
 IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is in the table
+DIFFERS = "explained.differs_by"
 FEW_VALUES = 2  # that single a record out
 FEWEST_SHARE = 20  # values of more than one in so many people are not few
 MOST_LEVELS = 3  # values of a column by their part of the scores
@@ -225,8 +226,8 @@ def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
         for number, value in enumerate(values["rare"], 1)
     ]
     if rows:
-        keys = ("value", "records", "alone", "gain_alone", "gain_below", "gain_k", "gain_rate")
-        keys += ("gain_itpr_unnormalized",)
+        gains = ("alone", "below", "k", "rate", "itpr_unnormalized")
+        keys = ("value", "records", "alone", *(f"gain_{gain}" for gain in gains))
         yield make_grid(view.say("rare_table"), map(view.say, keys), rows)
         yield Paragraph(view.say("rare_reading"), "reading")
 
@@ -237,7 +238,7 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
         (
             view.value_in_column(value, number, "value_rare"),
             view.writer.count(value["records"]),
-            view.writer.count(value["differs_by"]),
+            view.texts.get(f"{DIFFERS}_{value['differs_by'].replace(' ', '_').lower()}", ""),
             view.value_of(value["like"], number) if "value" in value["like"] else "",
             view.writer.count(value["like"]["records"]),
             view.writer.count(value["gain"]["unique_count"]),
@@ -248,7 +249,7 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
         keys = ("value", "records", "differs_by", "like", "like_records", "gain_alone")
         key = "alike_one" if len(rows) == 1 else "alike"
         yield Paragraph(view.say(key, number=f"{len(rows):,}"))
-        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 2, 4, 5))
+        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 4, 5))
     if rows and not any("value" in value for value in values["lookalikes"]):
         yield Paragraph(view.say("alike_unnamed"), "note")
 
