@@ -307,10 +307,10 @@ def test_why_people_are_found() -> None:
     limit = {"measure": "unique_records", "where": "reidentification", "min": None, "max": 0.05}
     chapter = why_chapter(assessed(policy={"limits": [{**limit, "met": False}]}))
     assert chapter is not None and chapter.anchor == "part1-why"
-    assert chapter.title == "What tells people apart is mostly age and zip"
+    assert chapter.title == "What tells people apart is mostly zip"
     data = found()
     shares, path = (b for b in chapter.blocks if isinstance(b, Picture))
-    assert [row[0] for row in shares.behind.rows] == ["age", "zip", "sex"]
+    assert [row[0] for row in shares.behind.rows] == ["zip", "age", "sex"]
     for place in (1, 2):
         assert sum(whole(str(row[place])) for row in shares.behind.rows) == 100
     *steps, allowed = path.behind.rows
@@ -319,7 +319,7 @@ def test_why_people_are_found() -> None:
     ]
     assert allowed == ("the policy allows", "", "5 %")
     (lead,) = (b for b in chapter.blocks if isinstance(b, Paragraph))
-    assert lead.kind == "reading" and "Together age and zip carry" in lead.text
+    assert lead.kind == "reading" and "zip alone carries 53 % of" in lead.text
     alone = data["knowledge"]["path"][1]["unique_count"]
     assert f"singles out {alone:,} people" in lead.text
 

@@ -179,7 +179,8 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))
         first = (Points(points),) if points else ()
-        yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), (*first, *blocks))
+        inner = (*first, *blocks)
+        yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), inner, screen=True)
 
 
 def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:

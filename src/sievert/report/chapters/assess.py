@@ -28,12 +28,17 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
     chapters: dict[str, tuple[Block | Chapter, ...]] = {
         "learnt": tuple(_secrets(part)),
+        "trajectory": tuple(_trajectory(part)),
         "sizes": tuple(_sizes(part)),
         "everything": tuple(_everything(part)),
     }
     return (
         numbers_chapter(part),
-        *(Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner),
+        *(
+            Chapter(part.say(k), part.anchor(k), inner, screen=k == "trajectory")
+            for k, inner in chapters.items()
+            if inner
+        ),
         *remarks(part),
     )
 
@@ -140,6 +145,17 @@ def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
     return part.say(f"size_{key}", n=f"{least:,}", least=f"{least:,}", most=f"{most or 0:,}")
 
 
+def _trajectory(part: ReportPart) -> Iterator[Block]:
+    """How often a few sightings of a person are nobody else's."""
+    unicity = part.data.get("trajectory")
+    if unicity is not None:
+        places = {"number": unicity["sightings"], "share": part.writer.share(unicity["value"])}
+        yield Paragraph(part.say("trajectory_share", **places))
+        if not unicity["exact"]:
+            ends = {end: part.writer.share(unicity[end]) for end in ("low", "high")}
+            yield Paragraph(part.say("trajectory_sampled", **ends), "note")
+
+
 # -- a secret is learnt -------------------------------------------------------------------------
 
 
@@ -212,11 +228,24 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         yield Picture(spec, caption, grid)
 
 
-def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
+def _near_numbers(part: ReportPart, secret: str, near: Data) -> Grid:
+    """Bits left to guess, and how far apart the numbers left are: of classes and of the table."""
+    sides = {"worst": near["worst"], "mean": near["mean"]["records"], "table": near["table"]}
+    names = ("initial_entropy", "area", "range")
+    rows = (
+        (part.say(f"near_{key}"), *(significant(n[m]) if m in n else "" for m in names))
+        for key, n in sides.items()
+    )
+    head = part.texts.each("assessed.near", ("line", *names))
+    return make_grid(part.say("near", secret=part.writer.name(secret)), head, rows)
+
+
+def _near(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
     """H(eps) of a secret number: windows may be values, so only for the operator."""
     near = getattr(part.result, "approximate", {}).get(secret)
     if near is None:
         return
+    yield _near_numbers(part, secret, near)
     stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
     line, across, below, caption = part.texts.each(
         "assessed.near", ("line", "across", "below", "caption")

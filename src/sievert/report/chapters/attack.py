@@ -27,7 +27,7 @@ from sievert.report.chapters.attack_numbers import (
     worst_class,
     worst_values,
 )
-from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
@@ -41,7 +41,11 @@ def blocks(part: ReportPart) -> tuple[Chapter, ...]:
     part = replace(part, kind="attack")  # an assessment may bring attacks along
     if not part.data.get("attacks"):
         return ()
-    summary = (_summary(part), Paragraph(part.say("reading"), "reading"))
+    summary = (
+        _summary(part),
+        *_worst_classes(part),
+        Paragraph(part.say("reading"), "reading"),
+    )
     return (
         Chapter(_summary_title(part), part.anchor("summary"), summary, screen=True),
         *identity.chapters(part),
@@ -103,6 +107,22 @@ def _summary(part: ReportPart) -> Grid:
     )
     head = part.texts.each("attacked.summary", ("attack", "about", "people", "rate"))
     return make_grid(part.say("summary"), head, rows, (2, 3))
+
+
+def _worst_classes(part: ReportPart) -> Iterator[Block]:
+    """Who is in the worst class of each attack, where the result names values."""
+    items = []
+    for name, each in part.data["attacks"].items():
+        for target, data in each.items():
+            if values := worst_values(part, data):
+                attack = part.texts(
+                    f"definitions.attack_{target if name == 'identity' else name}.title"
+                )
+                about = "" if name == "identity" else f", {part.writer.name(target)}"
+                items.append(part.say("worst_class", attack=attack + about, values=values))
+    if items:
+        yield Paragraph(part.say("worst_classes"))
+        yield BulletList(tuple(items))
 
 
 def _on_records(part: ReportPart) -> Iterator[AttackRow]:
@@ -200,7 +220,6 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
             "bits": writer.number(number(worst, "conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
-        blocks += worst_values(part, data)
     title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
@@ -257,7 +276,6 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     )
     yield Paragraph(lead, "lead")
     yield Paragraph(part.say("skewness_people", people=writer.count(number(data, "people"))))
-    yield from worst_values(part, data)
     measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
     yield numbers(part, [(m, writer.number(number(data, m)), "high") for m in measures])
     yield from _likely_values(part, secret, data.get("values") or {})

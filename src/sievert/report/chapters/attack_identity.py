@@ -15,7 +15,6 @@ from sievert.report.chapters.attack_numbers import (
     people,
     share_chart,
     worst_class,
-    worst_values,
 )
 from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
@@ -93,7 +92,6 @@ def _black(part: ReportPart, data: Data) -> Iterator[Block]:
         counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
         yield Paragraph(part.say("black_groups", **counts))
     yield from _rate(part, data, "attacked.black_rate")
-    yield from worst_values(part, data)
     yield from by_column(part, data, part.say("columns_chart_record"))
     rate = writer.share(number(data, "discrimination_rate"))
     yield numbers(part, [("discrimination_rate", rate, "high")])
@@ -123,7 +121,6 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
     if of != part.rows:
         yield Paragraph(part.say("white_alone", number=writer.count(data.get("released_only"))))
     yield from by_column(part, data, part.say("columns_chart_original"))
-    yield from worst_values(part, data)
     rate = ("discrimination_rate", white_rate(writer, data), "high")
     yield numbers(part, [rate, *worst_class(writer, data)])
 
@@ -131,6 +128,8 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
 def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
     writer, more = part.writer, data.get("linkage") or {}
     right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
+    missed = writer.share(number(data, "spruill_confidentiality"))
+    yield Paragraph(part.say("linkage_missed", share=missed))
     words, interval = str(right), None
     if more.get("interval"):
         low, high = interval = tuple(more["interval"])
@@ -147,9 +146,7 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         Share(by_link, right.number, words, interval, shown=str(right)),
         Share(by_chance, chance.number, str(chance)),
     ]
-    missed = writer.share(number(data, "spruill_confidentiality"))
-    rows = ((by_link, words), (by_chance, chance), (part.say("linkage_missed"), missed))
-    grid = make_grid(title, (how, below), rows)
+    grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
     drawn = right.number is not None
     yield share_chart(part, "attacked.linkage", title, bars, grid) if drawn else grid
 
@@ -171,7 +168,6 @@ def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
     fewest, many = number(data, "candidates"), writer.count(number(data, "people"))
     key = "grey_no_match" if fewest is None else "grey_fewest"
     yield Paragraph(part.say(key, size=writer.count(fewest), people=many))
-    yield from worst_values(part, data)
     rest = data.get("without_suppressed")
     if rest is not None:
         yield Paragraph(part.say("grey_hidden"), "note")

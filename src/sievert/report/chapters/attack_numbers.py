@@ -152,7 +152,7 @@ def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> G
     return make_grid(part.say("numbers_table"), head, rows, (1,))
 
 
-def worst_values(part: ReportPart, data: Data) -> Iterator[Paragraph]:
+def worst_values(part: ReportPart, data: Data) -> str:
     """Who is in the worst class, where the result names values."""
     values = (data.get("worst_class") or {}).get("values") or {}
     named = [
@@ -163,8 +163,7 @@ def worst_values(part: ReportPart, data: Data) -> Iterator[Paragraph]:
         )
         for column, value in values.items()
     ]
-    if named:
-        yield Paragraph(part.say("worst_values", values=part.texts.join(named)))
+    return part.texts.join(named) if named else ""
 
 
 def worst_class(writer: NumberWriter, data: Data) -> list[tuple[str, NumberText, str]]:
