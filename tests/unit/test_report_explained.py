@@ -324,6 +324,16 @@ def test_why_people_are_found() -> None:
     assert f"singles out {alone:,} people" in lead.text
 
 
+def test_a_decision_page_says_why() -> None:
+    data = sievert.assess(table(), ["age", "zip", "sex"], "ill").to_dict()
+    explained_ = Saved({**data, "explanation": assessed().data["explanation"]})
+    page, plain = builder.screen(explained_), builder.screen(Saved(data))
+    extra = {c.anchor for c in page.chapters} - {c.anchor for c in plain.chapters}
+    assert extra == {"part1-why"}
+    assert terminal.render(page) == terminal.render(plain)  # for the page
+    assert "mostly zip" in terminal.as_text(terminal.render(page, everything=True))
+
+
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("ranking", "hostile")])
 def test_why_of_every_kind(kind: str) -> None:
     chapter = why_chapter(assessed(kind))

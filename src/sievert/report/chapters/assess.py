@@ -12,6 +12,7 @@ from sievert.charts.results import make_unique
 from sievert.formatting import percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
+from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of
 from sievert.report.limits import limits_of, numbers_chapter
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
@@ -34,6 +35,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     }
     return (
         numbers_chapter(part),
+        *filter(None, [why_chapter(part)]),
         *(
             Chapter(part.say(k), part.anchor(k), inner, screen=k == "trajectory")
             for k, inner in chapters.items()

@@ -55,11 +55,15 @@ def blocks(part: ReportPart) -> tuple[Chapter, ...]:
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """Who is found, for whom a secret is certain, and what reasoning adds."""
-    part = replace(part, kind="attack")
+    """Who is found, for whom a secret is certain, and what reasoning adds.
+
+    An assessment has already said who is found.
+    """
+    own, part = part.kind == "attack", replace(part, kind="attack")
     if not part.data.get("attacks"):
         return []
-    return [*identity.points(part), *_secret_points(part), *reasoning.points(part)]
+    first = identity.points(part) if own else ()
+    return [*first, *_secret_points(part), *reasoning.points(part)]
 
 
 def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:
