@@ -1,7 +1,8 @@
 """The demo's report: its Markdown twin word by word, its answers, and the picture in the README.
 
-After a meant change: `SOURCE_DATE_EPOCH=0 make demo && cp demo/report.md tests/golden/hospital_report.md`, and the
-picture from what the last test writes to its temporary folder.
+After a meant change: `SOURCE_DATE_EPOCH=0 make demo`, `cp demo/report.md
+tests/golden/hospital_report.md`, and the picture from what the last test writes to its temporary
+folder.
 """
 
 from __future__ import annotations

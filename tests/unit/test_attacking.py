@@ -108,7 +108,7 @@ def test_no_value_is_told(
     assert run(*everything(files, command), *options) == code
     out, err = capsys.readouterr()
     assert err == "" and "qx" not in out
-    assert ("Bits still missing there" in out) is (options == ["--all"])
+    assert ("Bits still missing in the worst class" in out) is (options == ["--all"])
     if not options:
         for words in ("black box", "Homogeneity", "Background", "Skewness", "Semantic"):
             assert words in out

@@ -1668,14 +1668,10 @@ def says(text: Callable[[], str]) -> Callable[[pytest.MonkeyPatch], None]:
     """Another line at the end of what the terminal shows."""
 
     def patch(monkeypatch: pytest.MonkeyPatch) -> None:
-        from sievert.commands.assess import terminal
-        from sievert.report import summary
+        from sievert.report import terminal
 
-        for module, name in ((terminal, "render"), (summary, "terminal")):
-            write = getattr(module, name)
-            monkeypatch.setattr(
-                module, name, lambda *a, write=write, **k: f"{write(*a, **k)}\n {text()}\n"
-            )
+        write = terminal.as_text
+        monkeypatch.setattr(terminal, "as_text", lambda lines: f"{write(lines)}\n {text()}\n")
 
     return patch
 

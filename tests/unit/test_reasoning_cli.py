@@ -66,8 +66,15 @@ def test_coarse(tables: dict[str, Path], capsys: pytest.CaptureFixture) -> None:
     told = ("--original", tables["original"], *ROLES, "--sweeps", "800")
     assert run("attack", tables["coarse"], *told) == 0
     out, err = capsys.readouterr()
-    assert "Reasoning: disease" in out and "names the disease of" in out
-    assert "guessing the commonest gets" in out and "The release adds most about row" in out
+    words = " ".join(out.split())
+    assert (
+        "Reasoning names disease of" in words and "An attacker who reasons names disease" in words
+    )
+    assert "% by guessing" in words and "Worst off, by relative risk" not in words
+    assert CANARY not in out + err
+    assert run("attack", tables["coarse"], *told, "--all") == 0
+    out, err = capsys.readouterr()
+    assert "Worst off, by relative risk" in out
     assert CANARY not in out + err
     assert max(len(line) for line in out.splitlines()) <= 100
     assert run("attack", tables["coarse"], *told, "--json", "-") == 0
@@ -229,7 +236,7 @@ def test_chains_that_do_not_agree_tell_nothing(
     )  # fmt: skip
     for _ in range(2):  # the second time over a file of our own
         assert run("attack", *told) == 0
-        assert "The chains do not agree" in capsys.readouterr().out
+        assert "chains of the simulation do not agree" in " ".join(capsys.readouterr().out.split())
     with rows.open(newline="") as file:
         records = list(csv.DictReader(file))
     assert {r["disease_at_risk"] for r in records} == {"undecided"}

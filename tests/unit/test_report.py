@@ -218,6 +218,7 @@ def test_every_text_is_used() -> None:
     folder = Path(texts.__file__).parents[1]
     places = [*folder.glob("report/**/*.py"), *folder.glob("papers/*.py")]
     places += [folder / "cli/catalogue.py", folder / "commands/_role_suggestion.py"]
+    places += folder.glob("commands/policy/*.py")
     source = "\n".join(p.read_text(encoding="utf-8") for p in places)
     words = set(re.findall(r"\w+", source))
     lacking = []

@@ -105,7 +105,11 @@ def said(blocks: tuple[Block | Chapter, ...]) -> Iterator[str]:
 
 
 def everything(part: ReportPart) -> str:
-    return "\n".join((*said(attacked.blocks(part)), *attacked.sentences(part)))
+    return "\n".join((*said(attacked.blocks(part)), *findings(part)))
+
+
+def findings(part: ReportPart) -> list[str]:
+    return [f"{head} {text}" for head, text in attacked.points(part)]
 
 
 def pictures(part: ReportPart) -> list[Picture]:
@@ -132,7 +136,8 @@ def test_a_page(name: str, results: dict[str, Any]) -> None:
     assert len(anchors) == len(set(anchors)) > 1 and all(
         re.fullmatch(r"[\w-]+", a) for a in anchors
     )
-    assert 1 <= len(attacked.sentences(part)) <= 3
+    assert 1 <= len(findings(part)) <= 3
+    assert all(isinstance(b, Chapter) for b in blocks)
     for block in walk(blocks):
         grid = block.behind if isinstance(block, Picture) else block
         if isinstance(grid, Grid):
@@ -201,7 +206,8 @@ def test_numbers_are_those_of_the_json(results: dict[str, Any]) -> None:
     for name in ("single", "unmatched", "known", "true_matches", "false_matches", "lost"):
         assert cells[TEXTS(f"attacked.grey_{name}")] == f"{grey[name]['value']:,}"
     text = everything(part)
-    assert f"Of 240 people {attacks['identity']['black_box']['people']['value']} are alone" in text
+    assert f"{attacks['identity']['black_box']['people']['value']} of 240 people are alone" in text
+    assert "The worst class of each attack:" in text  # --show-values
     assert f"{told['at_risk']['value']:,} people are at risk" in text
     assert f"{told['worst'][0]['row']:,}" in text and "With other weights of the prior" in text
 
@@ -237,10 +243,10 @@ def test_chains_that_do_not_agree_give_no_headline(results: dict[str, Any]) -> N
     held = chapter(part, "reason1")
     assert isinstance(held.blocks[0], Paragraph) and held.blocks[0].kind == "warning"
     assert "do not agree" in held.blocks[0].text
-    assert "did not settle" in attacked.sentences(part)[-1]
+    assert "did not settle" in findings(part)[-1]
     assert not any("Attacker against" in p.caption + p.spec["title"]["text"][0]
                    for p in pictures(part))  # fmt: skip
-    row = next(b for b in attacked.blocks(part) if isinstance(b, Grid)).rows[-1]
+    row = next(b for b in walk(attacked.blocks(part)) if isinstance(b, Grid)).rows[-1]
     assert row[2:] == ("", "")
     assert "By chain the attacker is right for 0 % to 100 %" in everything(part_of(data))
 
@@ -252,7 +258,7 @@ def test_without_the_original(results: dict[str, Any]) -> None:
     text = everything(part)
     assert "cannot be told without the original" in text and "white-box" not in text
     number = data["attacks"]["reasoning"]["disease"]["attacker_expects"]["value"]
-    assert f"expects to name disease of {percent(number)}" in attacked.sentences(part)[-1]
+    assert f"expects to name disease of {percent(number)}" in findings(part)[-1]
 
 
 def test_tables_that_do_not_fit() -> None:
@@ -262,7 +268,7 @@ def test_tables_that_do_not_fit() -> None:
     assert data["attacker_accuracy"] is None and data["converged"]
     part = part_of(data)
     assert "fit no released class" in chapter(part, "reason1").blocks[0].text  # type: ignore
-    assert "do not fit" in attacked.sentences(part)[-1]
+    assert "do not fit" in findings(part)[-1]
 
 
 def test_assess(results: dict[str, Any]) -> None:
@@ -276,7 +282,7 @@ def test_assess(results: dict[str, Any]) -> None:
     assert "the named value of disease" in everything(part)
     assert attacked.blocks(part)
     bare = part_of({**data, "attacks": None})
-    assert attacked.blocks(bare) == () == attacked.sentences(bare)
+    assert attacked.blocks(bare) == () and not findings(bare)
 
 
 # -- odd tables -----------------------------------------------------------------------------------
@@ -327,7 +333,7 @@ def test_rarer_sentences() -> None:
     part = part_of(sievert.attack(many, many, "age", list(many)[:5]).to_dict())
     text = everything(part)
     assert "Of 80 people 1 is alone" in text and "For 1 person s0 is certain" in text
-    assert "The original values of" in text and "the first 3 secrets of 5" in text
+    assert "The original values of" in text and "the first 3 secrets;" in text
     table = {"age": ["1", "2"] * 4, "s": list("xyyxxyyx"), "group": list("aabbccdd")}
     data = sievert.attack(table, quasi="age", sensitive="s", group="group").to_dict()
     assert data["method"] == "exact"

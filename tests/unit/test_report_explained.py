@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -13,9 +14,11 @@ import pytest
 
 import sievert
 from sievert.formatting import percent, significant
-from sievert.report import texts
+from sievert.report import builder, terminal, texts
 from sievert.report.chapters import explain as explained
-from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.chapters.explain_view import round_shares
+from sievert.report.chapters.why import why_chapter
+from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, Points, walk
 from sievert.report.parts import NumberWriter, ReportPart
 
 ROWS = 843
@@ -113,7 +116,7 @@ def grid(blocks: Any, anchor: str, at: int = 0) -> Grid:
 
 def said(held: ReportPart) -> str:
     """Every text of the chapter and of the first screen, pictures as they stand in the JSON."""
-    found: list[str] = list(explained.sentences(held))
+    found: list[str] = [f"{head} {text}" for head, text in explained.points(held)]
     for block in walk(explained.blocks(held)):
         if isinstance(block, Paragraph):
             found.append(block.text)
@@ -140,8 +143,9 @@ def test_every_kind_has_its_chapter(kind: str) -> None:
     blocks = explained.blocks(held)
     anchors = [b.anchor for b in walk(blocks) if isinstance(b, Chapter)]
     assert len(set(anchors)) == len(anchors)
-    assert len(explained.sentences(held)) <= 3
-    assert sum(isinstance(b, Picture) for b in walk(blocks)) <= 7
+    assert len(explained.points(held)) <= 3
+    assert all(isinstance(b, Chapter) for b in blocks)
+    assert sum(isinstance(b, Picture) for b in walk(blocks)) <= 8
     for g in grids(blocks):
         assert g.rows and all(len(row) == len(g.head) for row in g.rows)
         for cell in (c for row in g.rows for c in row if isinstance(c, Link)):
@@ -149,6 +153,28 @@ def test_every_kind_has_its_chapter(kind: str) -> None:
             assert f"definitions.{key}.text" in held.texts or key in sievert.measures.BY_ID
     assert "\x1b" not in said(held)
     assert "None" not in said(held) and "undefined" not in said(held)
+
+
+def whole(text: str) -> int:
+    """A share in whole per cent."""
+    return 0 if text.startswith("under 1 %") else int(text.split(" %")[0])
+
+
+@pytest.mark.parametrize("kind", ["plain", "few differ", "sampled", "same names", "many"])
+def test_rounded_shares_add_up(kind: str) -> None:
+    rows = grid(explained.blocks(part(kind)), "shares").rows
+    data = found(kind)
+    if len(rows) < len(data["roles"]["quasi"]):  # the first of them, then all
+        rows = grid(explained.blocks(part(kind)), "shares", 1).rows
+    for target, *shares in zip(*(row[1:-1] for row in rows), strict=True):
+        assert sum(map(whole, (target, *shares))) == 100
+
+
+def test_rounding_keeps_the_sum_and_the_sign() -> None:
+    for shares in ([1.2, -0.2], [0.335, 0.335, 0.335, -0.005], [0.999, 0.0005, 0.0005], []):
+        rounded = round_shares(shares)
+        assert sum(rounded) == round(100 * sum(shares))
+        assert all(abs(r - 100 * s) < 1 for r, s in zip(rounded, shares, strict=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,7 +187,9 @@ def test_pictures_say_what_their_tables_say(kind: str) -> None:
             if "shown" in mark:  # bars
                 (row,) = (r for r in cells if r[0] == mark["row"])
                 assert any(c.split(" (")[0] == mark["shown"] for c in row[1:])
-                if mark["number"] is not None:
+                if mark["number"] is not None and "Shapley" in block.caption:
+                    assert abs(whole(mark["shown"]) - 100 * mark["number"]) < 1
+                elif mark["number"] is not None:
                     assert mark["shown"] == percent(mark["number"])
             else:
                 (row,) = (r for r in cells if r[0] == str(mark["x"]))
@@ -173,11 +201,14 @@ def test_internal_numbers_are_those_of_the_json() -> None:
     data, blocks = found(), explained.blocks(part())
     shares = data["shapley"]["reidentification"]["discrimination_rate"]["columns"]
     for column, share, *_, without in grid(blocks, "shares").rows:
-        assert share == percent(shares[str(column)]["share"])
+        assert abs(whole(str(share)) - 100 * shares[str(column)]["share"]) < 1
         alone = data["columns"][str(column)]["without"]["reidentification"]["unique_count"]
         assert without == f"{alone:,}"
     points = {str(p["known"]): p for p in data["knowledge"]["points"]}
-    for known, _, least, mean, most in grid(blocks, "curve").rows:
+    steps = data["knowledge"]["path"]
+    for (_, alone, share), step in zip(grid(blocks, "curve").rows, steps, strict=True):
+        assert (alone, share) == (f"{step['unique_count']:,}", percent(step["unique_records"]))
+    for known, _, least, mean, most in grid(blocks, "curve", 1).rows:
         held = points[str(known)]["reidentification"]["unique_count"]
         assert (least, most) == (f"{held['min']:,}", f"{held['max']:,}")
         assert mean == significant(held["mean"])
@@ -230,14 +261,87 @@ def test_values_are_named_only_where_the_json_names_them() -> None:
 
 
 def test_first_screen() -> None:
-    drives, helps, enough = explained.sentences(part())
+    (found_, drives), (_, helps), (_, enough) = explained.points(part())
     data = found()
     alone = data["subsets"]["list"][-1]["reidentification"]["unique_count"]
-    assert f"{alone:,} (" in drives
+    assert "can be found" in found_ and f"{alone:,} of {ROWS} people (" in drives
     assert f"instead of {alone:,}" in helps
-    assert "whoever knows age and zip" in enough
-    (ranked,) = explained.sentences(part("ranking"))
+    assert "Whoever knows age and zip" in enough
+    ((ranked, _),) = explained.points(part("ranking"))
     assert "from the other" in ranked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_screen_is_short_and_says_nothing_twice(kind: str) -> None:
+    page = builder.screen(Saved(found(kind)))
+    lines = terminal.as_text(terminal.render(page)).splitlines()
+    assert len(lines) <= 56 and max(map(len, lines)) <= 100
+    said_ = [b.text for b in walk((*page.front, *page.chapters)) if isinstance(b, Paragraph)]
+    said_ += [f"{h} {t}" for b in page.front if isinstance(b, Points) for h, t in b.items]
+    assert len(set(said_)) == len(said_)
+
+
+@dataclass(frozen=True)
+class Saved:
+    data: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.data
+
+
+# -- why, on a decision page ----------------------------------------------------------------------
+
+
+def assessed(kind: str = "plain", **more: Any) -> ReportPart:
+    data = found(kind)
+    explanation = {key: data[key] for key in ("shapley", "knowledge")}
+    kept = {key: data[key] for key in ("table", "roles", "warnings")}
+    return ReportPart(
+        "assess",
+        {**kept, "explanation": explanation, **more},
+        NumberWriter(texts.read_texts(None)),
+    )
+
+
+def test_why_people_are_found() -> None:
+    limit = {"measure": "unique_records", "where": "reidentification", "min": None, "max": 0.05}
+    chapter = why_chapter(assessed(policy={"limits": [{**limit, "met": False}]}))
+    assert chapter is not None and chapter.anchor == "part1-why"
+    assert chapter.title == "What tells people apart is mostly zip"
+    data = found()
+    shares, path = (b for b in chapter.blocks if isinstance(b, Picture))
+    assert [row[0] for row in shares.behind.rows] == ["zip", "age", "sex"]
+    for place in (1, 2):
+        assert sum(whole(str(row[place])) for row in shares.behind.rows) == 100
+    *steps, allowed = path.behind.rows
+    assert [row[1] for row in steps] == [
+        f"{s['unique_count']:,}" for s in data["knowledge"]["path"]
+    ]
+    assert allowed == ("the policy allows", "", "5 %")
+    (lead,) = (b for b in chapter.blocks if isinstance(b, Paragraph))
+    assert lead.kind == "reading" and "zip alone carries 53 % of" in lead.text
+    alone = data["knowledge"]["path"][1]["unique_count"]
+    assert f"singles out {alone:,} people" in lead.text
+
+
+def test_a_decision_page_says_why() -> None:
+    data = sievert.assess(table(), ["age", "zip", "sex"], "ill").to_dict()
+    explained_ = Saved({**data, "explanation": assessed().data["explanation"]})
+    page, plain = builder.screen(explained_), builder.screen(Saved(data))
+    extra = {c.anchor for c in page.chapters} - {c.anchor for c in plain.chapters}
+    assert extra == {"part1-why"}
+    assert terminal.render(page) == terminal.render(plain)  # for the page
+    assert "mostly zip" in terminal.as_text(terminal.render(page, everything=True))
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("ranking", "hostile")])
+def test_why_of_every_kind(kind: str) -> None:
+    chapter = why_chapter(assessed(kind))
+    if chapter is None:
+        assert kind == "nobody alone" or not found(kind)["shapley"]
+    else:
+        assert chapter.title and any(isinstance(b, Picture | Grid) for b in chapter.blocks)
+    assert why_chapter(replace(assessed(kind), data={"table": {}, "roles": {}})) is None
 
 
 @pytest.mark.parametrize("kind", ["plain", "hostile roles"])

@@ -12,6 +12,13 @@ from sievert.cli.options import PageOptions, pairs
 from sievert.errors import require
 from sievert.version import __version__
 
+ABOUT = {
+    ("record", "secret"): "finding a person, and each secret",
+    ("record",): "finding a person",
+    ("secret",): "each secret",
+    (): "each class (sievert.discrimination_rate_by_value)",
+}
+
 
 def report(
     *results: Path,

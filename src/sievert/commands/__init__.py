@@ -1,1 +1,1 @@
-"""The commands: one folder each, with its API, its run, its result and its terminal output."""
+"""The commands: one folder each, with its API, its run and its result."""

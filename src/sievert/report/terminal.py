@@ -108,6 +108,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
     elif isinstance(block, Picture):
         if everything:
             yield from ((), *_text(block.caption, width))
+        if everything or block.screen:
             yield from _grid(block.behind, width)
     elif isinstance(block, Hundred):
         if everything:

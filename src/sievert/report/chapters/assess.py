@@ -12,6 +12,7 @@ from sievert.charts.results import make_unique
 from sievert.formatting import percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
+from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of
 from sievert.report.limits import limits_of, numbers_chapter
 from sievert.report.page import (
@@ -37,28 +38,34 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """What the chapter holds."""
     chapters: dict[str, tuple[Block | Chapter, ...]] = {
         "learnt": tuple(_secrets(part)),
+        "trajectory": tuple(_trajectory(part)),
         "sizes": tuple(_sizes(part)),
         "everything": tuple(_everything(part)),
     }
     return (
         numbers_chapter(part),
         *_key_sets(part),
-        *(Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner),
-        *_remarks(part),
+        *filter(None, [why_chapter(part)]),
+        *(
+            Chapter(part.say(k), part.anchor(k), inner, screen=k == "trajectory")
+            for k, inner in chapters.items()
+            if inner
+        ),
+        *remarks(part),
     )
 
 
-def _remarks(part: ReportPart) -> Iterator[Chapter]:
+def remarks(part: ReportPart) -> Iterator[Chapter]:
     """What else is to be said; a terminal shows a few."""
     cautions = {*part.data.get("cautions", ())}
-    remarks = [printable(w) for w in part.data["warnings"] if w not in cautions]
-    if not remarks:
+    texts = [printable(w) for w in part.data.get("warnings", ()) if w not in cautions]
+    if not texts:
         return
-    first: list[Block | Chapter] = [BulletList(tuple(remarks[:FEW_REMARKS]))]
-    if more := remarks[FEW_REMARKS:]:
-        title = part.say("more_remarks", number=len(more))
+    first: list[Block | Chapter] = [BulletList(tuple(texts[:FEW_REMARKS]))]
+    if more := texts[FEW_REMARKS:]:
+        title = part.texts("assessed.more_remarks", number=len(more))
         first.append(Chapter(title, part.anchor("more-remarks"), (BulletList(tuple(more)),)))
-    yield Chapter(part.say("remarks"), part.anchor("remarks"), tuple(first), screen=True)
+    yield Chapter(part.texts("assessed.remarks"), part.anchor("remarks"), tuple(first), screen=True)
 
 
 # -- the findings ---------------------------------------------------------------------------------
@@ -82,17 +89,17 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
         if limit is not None and limit["max"] is not None:
             most = f"{math.floor(limit['max'] * people):,}"
             text += f" {part.say('allowed', number=most)}"
-        yield _can_be_found(part, share), text
+        yield can_be_found(part, share), text
     elif k["value"] is not None:
         yield part.say("nobody"), part.say("nobody_alone", k=f"{k['value']:,}", columns=columns)
 
 
-def _can_be_found(part: ReportPart, share: float) -> str:
+def can_be_found(part: ReportPart, share: float) -> str:
     """How many people can be found, as a reader would say it."""
     if share > 0.95:
-        return part.say("found_all" if share == 1 else "found_nearly_all")
+        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}")
     if share < 0.005:
-        return part.say("found_few")
+        return part.texts("assessed.found_few")
     one, of = (
         (1, round(1 / share))
         if share < 0.45
@@ -101,7 +108,7 @@ def _can_be_found(part: ReportPart, share: float) -> str:
             key=lambda pair: abs(pair[0] / pair[1] - share),
         )
     )
-    return part.say("found_some", one=one, of=f"{of:,}")
+    return part.texts("assessed.found_some", one=one, of=f"{of:,}")
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -189,6 +196,17 @@ def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
     return part.say(f"size_{key}", n=f"{least:,}", least=f"{least:,}", most=f"{most or 0:,}")
 
 
+def _trajectory(part: ReportPart) -> Iterator[Block]:
+    """How often a few sightings of a person are nobody else's."""
+    unicity = part.data.get("trajectory")
+    if unicity is not None:
+        places = {"number": unicity["sightings"], "share": part.writer.share(unicity["value"])}
+        yield Paragraph(part.say("trajectory_share", **places))
+        if not unicity["exact"]:
+            ends = {end: part.writer.share(unicity[end]) for end in ("low", "high")}
+            yield Paragraph(part.say("trajectory_sampled", **ends), "note")
+
+
 # -- a secret is learnt -------------------------------------------------------------------------
 
 
@@ -261,11 +279,24 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         yield Picture(spec, caption, grid)
 
 
-def _near(part: ReportPart, secret: str) -> Iterator[Picture]:
+def _near_numbers(part: ReportPart, secret: str, near: Data) -> Grid:
+    """Bits left to guess, and how far apart the numbers left are: of classes and of the table."""
+    sides = {"worst": near["worst"], "mean": near["mean"]["records"], "table": near["table"]}
+    names = ("initial_entropy", "area", "range")
+    rows = (
+        (part.say(f"near_{key}"), *(significant(n[m]) if m in n else "" for m in names))
+        for key, n in sides.items()
+    )
+    head = part.texts.each("assessed.near", ("line", *names))
+    return make_grid(part.say("near", secret=part.writer.name(secret)), head, rows)
+
+
+def _near(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
     """H(eps) of a secret number: windows may be values, so only for the operator."""
     near = getattr(part.result, "approximate", {}).get(secret)
     if near is None:
         return
+    yield _near_numbers(part, secret, near)
     stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
     line, across, below, caption = part.texts.each(
         "assessed.near", ("line", "across", "below", "caption")
