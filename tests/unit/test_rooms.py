@@ -87,12 +87,12 @@ def test_commands_do_not_import_each_other() -> None:
                 assert other.split(".")[2] == name.split(".")[2], f"{name} imports {other}"
 
 
-def test_every_command_has_the_same_four_files() -> None:
+def test_every_command_has_the_same_three_files() -> None:
     for folder in (SOURCE / "commands").iterdir():
         if folder.is_dir() and folder.name not in ("__pycache__", "report"):
-            assert {"api.py", "run.py", "result.py", "terminal.py"} <= {
-                path.name for path in folder.iterdir()
-            }, folder.name
+            assert {"api.py", "run.py", "result.py"} <= {path.name for path in folder.iterdir()}, (
+                folder.name
+            )
 
 
 def test_every_module_is_in_a_room_and_says_why_it_exists() -> None:

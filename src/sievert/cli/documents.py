@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from sievert.cli.options import PageOptions, pairs
 from sievert.errors import require, unknown
+from sievert.formatting import wrap
 from sievert.version import __version__
 
 
@@ -136,7 +137,6 @@ def measures(
         Show the traceback of an error.
     """
     from sievert.cli.outputs import write_json
-    from sievert.commands.assess import terminal
     from sievert.commands.compare import terminal as comparison_terminal
     from sievert.losses import BY_ID as LOSSES
     from sievert.measures import BY_ID
@@ -161,9 +161,37 @@ def measures(
         }
         write_json(json_, content, [], force=force)
         return 0
-    blocks = (terminal.describe(chosen), comparison_terminal.describe(losses))
+    blocks = (_describe(chosen), comparison_terminal.describe(losses))
     sys.stdout.write("\n\n".join(b for b in blocks if b) + "\n")
     return 0
+
+
+def _describe(ids: list[str]) -> str:
+    """What measures mean: one paragraph each."""
+    from sievert.measures import BY_ID
+    from sievert.report.chapters.numbers import scale
+    from sievert.report.texts import read_texts
+
+    texts = read_texts(None)
+    blocks = (
+        (
+            f"{m.id}: {m.title}",
+            f"  formula   {m.formula}",
+            f"  range     {m.bounds}; {scale(texts, m.id)}; {texts(f'risky.{m.riskier}')}",
+            f"  about     {texts(f'about.{_about(m)}')}",
+            f"  reading   {m.reading}",
+            f"  source    {m.source}",
+        )
+        for m in map(BY_ID.__getitem__, ids)
+    )
+    return "\n\n".join(
+        "\n".join(line for text in block for line in wrap(text, 100, "", " " * 12))
+        for block in blocks
+    )
+
+
+def _about(measure: Any) -> str:
+    return "_".join(measure.kinds) or "class"
 
 
 def _fields(record: Any, direction: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def check(
     """
     from sievert.cli.outputs import check_outputs, write_json
     from sievert.cli.progress import Watch
-    from sievert.commands.policy import api, terminal
+    from sievert.commands.policy import api
 
     options = reading.arguments()
     require(options.pop("missing") == "value", "--missing does not go with policy check")
@@ -56,5 +56,5 @@ def check(
     if json_ is not None:
         write_json(json_, result.to_dict(), [file, data], force=force)
     if json_ != "-":
-        sys.stdout.write(terminal.render(result) + "\n")
+        sys.stdout.write(f"{result!r}\n")
     return 0 if result.passed else 1

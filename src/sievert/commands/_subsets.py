@@ -283,7 +283,36 @@ def knowledge(subsets: Subsets, sampled: Mapping[int, Sequence[tuple[str, ...]]]
                 },
             }
         )
-    return {"points": points, "complete": all(p["reason"] is None for p in points)}
+    complete = all(p["reason"] is None for p in points)
+    return {"points": points, "complete": complete, "path": _path(subsets)}
+
+
+def _path(subsets: Subsets) -> list[dict[str, Any]]:
+    """One more known column after the other, each time the one that makes most people unique.
+
+    Among columns alike the one with the higher discrimination rate; it ends where no set with one
+    more column was measured.
+    """
+    by_columns = {frozenset(s.columns): s for s in subsets.results.values()}
+    known: frozenset[str] = frozenset()
+    path = []
+    while measured := {
+        column: by_columns[known | {column}]
+        for column in subsets.quasi
+        if column not in known and known | {column} in by_columns
+    }:
+        column = max(measured, key=lambda c: _exposure(measured[c]))
+        known |= {column}
+        numbers = measured[column].reidentification
+        path.append(
+            {"column": column} | {n: numbers[n] for n in ("unique_count", "unique_records")}
+        )
+    return path
+
+
+def _exposure(subset: Subset) -> tuple[float, float]:
+    numbers = subset.reidentification
+    return numbers["unique_count"] or 0, numbers["discrimination_rate"] or 0.0
 
 
 def _ranges(

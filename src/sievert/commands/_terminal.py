@@ -20,7 +20,6 @@ SHORTEST = 14
 REASONS = {
     NOTHING_TO_LEARN: "there is only one value, so nothing to learn",
 }
-RISKY = {"high": "risky when high", "low": "risky when low", "neither": "no risky side"}
 
 
 def number_text(value: Value) -> str:

@@ -19,6 +19,7 @@ from sievert import files
 from sievert.errors import UsageError, require
 from sievert.measures import BY_ID as MEASURES
 from sievert.report import options
+from sievert.report.chapters import assess
 from sievert.report.chapters.numbers import unit
 from sievert.report.first_screen import (
     file_name,
@@ -38,6 +39,7 @@ from sievert.report.page import (
     Page,
     Paragraph,
     Picture,
+    Points,
     walk,
 )
 from sievert.report.parts import Data, NumberWriter, ReportPart
@@ -158,12 +160,15 @@ def module(part: ReportPart) -> ModuleType:
 def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
     """The chapters of a part: of an assessment alone they are those of the page."""
     blocks = (*module(part).blocks(part), *_attacks(part))
-    if alone and part.kind == "assess":
-        yield from (block for block in blocks if isinstance(block, Chapter))
+    if part.kind != "assess":
+        blocks += tuple(assess.remarks(part))
+    if alone and all(isinstance(block, Chapter) for block in blocks):
+        yield from blocks
         return
     title = part.say("title")
     if not alone:
         title = part.texts("front.part", number=part.number, title=title)
+        blocks = (*_more_points(part), *blocks)
     yield Chapter(title, part.anchor("chapter"), blocks, screen=True)
 
 
@@ -173,7 +178,9 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
         from sievert.report.chapters import attack
 
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
-        yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), blocks)
+        points = tuple(attack.points(part))
+        first = (Points(points),) if points else ()
+        yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), (*first, *blocks))
 
 
 def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
@@ -183,17 +190,35 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
             yield from module(part).points(part)
             yield from options.points(part)
             continue
-        sentences = module(part).sentences(part)
+        points = _findings(part)
         if len(parts) == 1:
-            yield from (("", text) for text in sentences[:3])
-        elif sentences:
-            text = sentences[min(HELPS.get(part.kind, 0), len(sentences) - 1)]
+            yield from points[:3]
+        elif points:
+            head, text = points[min(HELPS.get(part.kind, 0), len(points) - 1)]
             left = module(part).alone_after_best_change(part) if part.kind == "explain" else None
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
                 text = f"{text} {part.texts('front.still', asked=asked(part, short))}"
-            yield "", text
+            yield head, text
+
+
+def _findings(part: ReportPart) -> list[tuple[str, str]]:
+    """The findings of a part: each a short sentence, and the numbers that show it."""
+    chapter = module(part)
+    if hasattr(chapter, "points"):
+        return list(chapter.points(part))
+    return [("", text) for text in chapter.sentences(part)]
+
+
+def _more_points(part: ReportPart) -> Iterator[Points]:
+    """Of one part of several, the findings that do not stand on the first screen."""
+    if part.kind == "assess" or not hasattr(module(part), "points"):
+        return
+    points = _findings(part)
+    shown = min(HELPS.get(part.kind, 0), len(points) - 1)
+    if more := (*points[:shown], *points[shown + 1 :]):
+        yield Points(more)
 
 
 def _options(parts: Sequence[ReportPart]) -> list[Chapter]:
@@ -217,7 +242,9 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
         key = "front.title_policy" if name else "front.title_policy_unnamed"
         return part.texts(key, name=name)
     if name:
-        return part.texts("front.title_named", name=name)
+        own = f"front.title_{part.kind}_named"
+        key = own if len(parts) == 1 and own in part.texts else "front.title_named"
+        return part.texts(key, name=name)
     title = part.texts("front.title")
     return part.texts.get(f"front.title_{part.kind}", title) if len(parts) == 1 else title
 

@@ -60,11 +60,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, what to see in it, and the table of its numbers."""
+    """A chart, what to see in it, and the table of its numbers.
+
+    A terminal shows the table of one for the `screen`, and all of the others on demand.
+    """
 
     spec: Spec
     caption: str
     behind: Grid
+    screen: bool = False
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
     elif isinstance(block, Picture):
         if everything:
             yield from ((), *_text(block.caption, width))
+        if everything or block.screen:
             yield from _grid(block.behind, width)
     else:
         yield from _first_screen(block, width)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
+from sievert.formatting import plural, printable, wrap
+from sievert.report.texts import Texts, read_texts
 from sievert.version import __version__
+
+WIDTH = 100
+KINDS = (
+    "columns_without_role",
+    "unknown_columns",
+    "unknown_measures",
+    "misplaced_limits",
+    "impossible_limits",
+    "undecidable_limits",
+    "harmless_side",
+    "people_unstated",
+    "no_limits",
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,24 @@ class PolicyCheck:
         }
 
     def __repr__(self) -> str:
-        """The terminal output."""
-        terminal = import_module("sievert.commands.policy.terminal")
-        return str(terminal.render(self))
+        """The terminal output: what the policy lacks, by kind, and what to write."""
+        return "\n".join(self._lines(read_texts(None)))
+
+    def _lines(self, texts: Texts) -> Iterator[str]:
+        table, name = self.table, printable(self.table["name"])
+        size = f"{plural(table['rows'], 'record')}, {plural(table['columns'], 'column')}"
+        policy = printable(self.policy)
+        yield texts("policy_check.title", policy=policy, table=name, size=size)
+        if self.passed:
+            yield texts("policy_check.complete")
+        for what in KINDS:
+            gaps = [gap for gap in self.gaps if gap.what == what]
+            if gaps:
+                yield from ("", texts(f"policy_check.{what}"))
+            for gap in gaps:
+                yield from wrap(printable(gap.text), WIDTH, "  ", "    ")
+                if gap.suggestion:
+                    words = texts("policy_check.try", suggestion=printable(gap.suggestion))
+                    yield from wrap(words, WIDTH, "    ", "      ")
+        if self.fixed:
+            yield from ("", texts("policy_check.fixed"))

@@ -35,21 +35,21 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         numbers_chapter(part),
         *_key_sets(part),
         *(Chapter(part.say(k), part.anchor(k), inner) for k, inner in chapters.items() if inner),
-        *_remarks(part),
+        *remarks(part),
     )
 
 
-def _remarks(part: ReportPart) -> Iterator[Chapter]:
+def remarks(part: ReportPart) -> Iterator[Chapter]:
     """What else is to be said; a terminal shows a few."""
     cautions = {*part.data.get("cautions", ())}
-    remarks = [printable(w) for w in part.data["warnings"] if w not in cautions]
-    if not remarks:
+    texts = [printable(w) for w in part.data.get("warnings", ()) if w not in cautions]
+    if not texts:
         return
-    first: list[Block | Chapter] = [BulletList(tuple(remarks[:FEW_REMARKS]))]
-    if more := remarks[FEW_REMARKS:]:
-        title = part.say("more_remarks", number=len(more))
+    first: list[Block | Chapter] = [BulletList(tuple(texts[:FEW_REMARKS]))]
+    if more := texts[FEW_REMARKS:]:
+        title = part.texts("assessed.more_remarks", number=len(more))
         first.append(Chapter(title, part.anchor("more-remarks"), (BulletList(tuple(more)),)))
-    yield Chapter(part.say("remarks"), part.anchor("remarks"), tuple(first), screen=True)
+    yield Chapter(part.texts("assessed.remarks"), part.anchor("remarks"), tuple(first), screen=True)
 
 
 # -- the findings ---------------------------------------------------------------------------------
@@ -73,17 +73,17 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
         if limit is not None and limit["max"] is not None:
             most = f"{math.floor(limit['max'] * people):,}"
             text += f" {part.say('allowed', number=most)}"
-        yield _can_be_found(part, share), text
+        yield can_be_found(part, share), text
     elif k["value"] is not None:
         yield part.say("nobody"), part.say("nobody_alone", k=f"{k['value']:,}", columns=columns)
 
 
-def _can_be_found(part: ReportPart, share: float) -> str:
+def can_be_found(part: ReportPart, share: float) -> str:
     """How many people can be found, as a reader would say it."""
     if share > 0.95:
-        return part.say("found_all" if share == 1 else "found_nearly_all")
+        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}")
     if share < 0.005:
-        return part.say("found_few")
+        return part.texts("assessed.found_few")
     one, of = (
         (1, round(1 / share))
         if share < 0.45
@@ -92,7 +92,7 @@ def _can_be_found(part: ReportPart, share: float) -> str:
             key=lambda pair: abs(pair[0] / pair[1] - share),
         )
     )
-    return part.say("found_some", one=one, of=f"{of:,}")
+    return part.texts("assessed.found_some", one=one, of=f"{of:,}")
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,7 @@ from sievert.report.chapters.attack_numbers import (
     value_names,
     values_left,
     worst_class,
+    worst_values,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
@@ -35,40 +36,58 @@ DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
 
 
-def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+def blocks(part: ReportPart) -> tuple[Chapter, ...]:
     """A table of all attacks, then a chapter for each way of finding somebody or something."""
     part = replace(part, kind="attack")  # an assessment may bring attacks along
     if not part.data.get("attacks"):
         return ()
+    summary = (_summary(part), Paragraph(part.say("reading"), "reading"))
     return (
-        _summary(part),
-        Paragraph(part.say("reading"), "reading"),
+        Chapter(_summary_title(part), part.anchor("summary"), summary, screen=True),
         *identity.chapters(part),
         *_secret_chapters(part),
         *reasoning.chapters(part),
     )
 
 
-def sentences(part: ReportPart) -> tuple[str, ...]:
+def points(part: ReportPart) -> list[tuple[str, str]]:
     """Who is found, for whom a secret is certain, and what reasoning adds."""
     part = replace(part, kind="attack")
     if not part.data.get("attacks"):
-        return ()
-    each = (identity.sentence(part), _secret_sentence(part), reasoning.sentence(part))
-    return tuple(s for s in each if s is not None)
+        return []
+    return [*identity.points(part), *_secret_points(part), *reasoning.points(part)]
 
 
-def _secret_sentence(part: ReportPart) -> str | None:
+def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The secret that is certain for most people; of several alike the first."""
-    counts = {
-        secret: (part.writer.count(certain(data)).number or 0.0, data)
-        for _, secret, data in secrets(part, "homogeneity")
-    }
-    worst = max(counts, key=lambda secret: counts[secret][0], default=None)
-    return None if worst is None else _homogeneity_sentence(part, worst, counts[worst][1])
+    worst = max(
+        secrets(part, "homogeneity"), key=lambda each: (certain(each[2]), -each[0]), default=None
+    )
+    if worst is not None:
+        _, secret, data = worst
+        yield part.say(_certain_key(part, data)), _homogeneity_sentence(part, secret, data)
+
+
+def _certain_key(part: ReportPart, data: Data) -> str:
+    """Whether a secret is certain for nobody, for some or for most people."""
+    if number(data, "discrimination_rate") is None:
+        return "certain_same"
+    many = certain(data)
+    return (
+        "certain_none" if not many else "certain_most" if 2 * many > part.rows else "certain_some"
+    )
 
 
 # -- the table of all attacks ---------------------------------------------------------------------
+
+
+def _summary_title(part: ReportPart) -> str:
+    """How many of the attacks find somebody."""
+    rows = [*_on_records(part), *_on_secrets(part)]
+    found = sum(bool(many is not None and many.number) for _, _, many, _ in rows)
+    counted = sum(many is not None for _, _, many, _ in rows)
+    key = "summary_none" if not found else "summary_all" if found == counted else "summary_some"
+    return part.say(key, found=found, number=counted)
 
 
 def _summary(part: ReportPart) -> Grid:
@@ -132,7 +151,7 @@ def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberTex
 # -- secrets --------------------------------------------------------------------------------------
 
 
-def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
+def _secret_chapters(part: ReportPart) -> Iterator[Chapter]:
     """A chapter for each secret, with a chapter for each attack on it."""
     every = secrets(part, "homogeneity")
     others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
@@ -147,10 +166,15 @@ def _secret_chapters(part: ReportPart) -> Iterator[Block | Chapter]:
             for a, blocks in attacks.items()
             if blocks
         )
-        title = part.say("secret_title", secret=part.writer.name(secret))
-        yield Chapter(title, part.anchor(f"secret{i}"), inner)
-    if len(every) > DRAWN:
-        yield Paragraph(part.say("columns_rest", shown=DRAWN, number=len(every)), "note")
+        yield Chapter(_secret_title(part, secret, data), part.anchor(f"secret{i}"), inner)
+
+
+def _secret_title(part: ReportPart, secret: str, data: Data) -> str:
+    """For how many people a secret is certain."""
+    name = part.writer.name(secret)
+    if number(data, "discrimination_rate") is None:
+        return part.say("secret_same", secret=name)
+    return people(part, "attacked.secret", certain(data), secret=name)
 
 
 def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
@@ -166,10 +190,9 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
     writer, name = part.writer, part.writer.name(secret)
     value = number(data, "discrimination_rate")
     rate = writer.share(value)
-    blocks: list[Block] = [Paragraph(_homogeneity_sentence(part, secret, data), "lead")]
     if value is None:
-        return tuple(blocks)
-    blocks.append(Paragraph(part.say("homogeneity_rate", rate=rate, secret=name)))
+        return (Paragraph(_homogeneity_sentence(part, secret, data)),)
+    blocks: list[Block] = [Paragraph(part.say("homogeneity_rate", rate=rate, secret=name))]
     if worst := data.get("worst_class"):
         places = {
             "records": writer.count(worst["records"]),
@@ -177,10 +200,12 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
             "bits": writer.number(number(worst, "conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
+        blocks += worst_values(part, data)
     title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
         *by_column(part, data, title, drawn=i <= DRAWN),
+        *([Paragraph(part.say("columns_rest", shown=DRAWN), "note")] if i == DRAWN + 1 else ()),
         numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
         *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
         Paragraph(part.say("homogeneity_reading"), "reading"),
@@ -232,6 +257,7 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     )
     yield Paragraph(lead, "lead")
     yield Paragraph(part.say("skewness_people", people=writer.count(number(data, "people"))))
+    yield from worst_values(part, data)
     measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
     yield numbers(part, [(m, writer.number(number(data, m)), "high") for m in measures])
     yield from _likely_values(part, secret, data.get("values") or {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sievert.charts.curves import Share
+from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.attack_numbers import (
     by_column,
     certain,
@@ -14,6 +15,7 @@ from sievert.report.chapters.attack_numbers import (
     people,
     share_chart,
     worst_class,
+    worst_values,
 )
 from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
@@ -23,28 +25,52 @@ COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "los
 
 
 def chapters(part: ReportPart) -> tuple[Chapter, ...]:
-    """One chapter for each box that was opened."""
+    """One chapter for each box that was opened: its title is what was found."""
     boxes = (part.data.get("attacks") or {}).get("identity") or {}
     writers = {"black_box": _black, "grey_box": _grey, "white_box": _white, "linkage": _linkage}
     return tuple(
         Chapter(
-            part.say(f"{box.removesuffix('_box')}_title"),
+            _title(part, box, boxes[box]),
             part.anchor(box.replace("_", "-")),
-            tuple(write(part, boxes[box])),
+            (
+                Paragraph(part.say(f"{box.removesuffix('_box')}_topic"), "reading"),
+                *write(part, boxes[box]),
+            ),
         )
         for box, write in writers.items()
         if box in boxes
     )
 
 
-def sentence(part: ReportPart) -> str | None:
+def _title(part: ReportPart, box: str, data: Data) -> str:
+    writer = part.writer
+    if box == "linkage":
+        right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
+        return part.say("linkage_title", share=right, chance=chance)
+    if box == "white_box" and number(data, "discrimination_rate") is None:
+        return part.say("white_same")
+    many, rows = {
+        "black_box": (alone(data), part.rows),
+        "grey_box": (number(data, "single") or 0, number(data, "rows") or 0),
+        "white_box": (certain(data), data.get("paired") or 0),
+    }[box]
+    key = f"attacked.{box.removesuffix('_box')}_title"
+    return people(part, key, many, rows=writer.count(rows))
+
+
+def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """How many rows of a register have one candidate; without any, how many people are unique."""
     boxes = part.data["attacks"].get("identity") or {}
     if box := boxes.get("grey_box"):
-        single = number(box, "single")
+        single = number(box, "single") or 0
         if single or "black_box" not in boxes:
-            return _grey_sentence(part, box, "attacked.first_grey")
-    return _black_sentence(part, boxes["black_box"]) if "black_box" in boxes else None
+            key = "matched_some" if single else "matched_none"
+            yield part.say(key), _grey_sentence(part, box, "attacked.first_grey")
+            return
+    if box := boxes.get("black_box"):
+        many = alone(box)
+        head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
+        yield head, _black_sentence(part, box)
 
 
 # -- black box ------------------------------------------------------------------------------------
@@ -62,12 +88,12 @@ def _black_sentence(part: ReportPart, data: Data) -> str:
 
 def _black(part: ReportPart, data: Data) -> Iterator[Block]:
     writer = part.writer
-    yield Paragraph(_black_sentence(part, data), "lead")
     size = number(data, "candidates") or 0
     if size > 1:
         counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
         yield Paragraph(part.say("black_groups", **counts))
     yield from _rate(part, data, "attacked.black_rate")
+    yield from worst_values(part, data)
     yield from by_column(part, data, part.say("columns_chart_record"))
     rate = writer.share(number(data, "discrimination_rate"))
     yield numbers(part, [("discrimination_rate", rate, "high")])
@@ -91,15 +117,13 @@ def white_rate(writer: NumberWriter, data: Data) -> NumberText:
 
 def _white(part: ReportPart, data: Data) -> Iterator[Block]:
     writer, of = part.writer, data.get("paired")  # in both tables
-    same = number(data, "discrimination_rate") is None
-    lead = people(part, "attacked.white", certain(data))
-    yield Paragraph(part.say("white_same") if same else lead, "lead")
     yield from _rate(part, data, "attacked.white_rate")
     yield Paragraph(part.say("white_paired", paired=writer.count(of)))
     yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
     if of != part.rows:
         yield Paragraph(part.say("white_alone", number=writer.count(data.get("released_only"))))
     yield from by_column(part, data, part.say("columns_chart_original"))
+    yield from worst_values(part, data)
     rate = ("discrimination_rate", white_rate(writer, data), "high")
     yield numbers(part, [rate, *worst_class(writer, data)])
 
@@ -107,7 +131,6 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
 def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
     writer, more = part.writer, data.get("linkage") or {}
     right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
-    yield Paragraph(part.say("linkage_lead", share=right, chance=chance), "lead")
     words, interval = str(right), None
     if more.get("interval"):
         low, high = interval = tuple(more["interval"])
@@ -124,7 +147,9 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         Share(by_link, right.number, words, interval, shown=str(right)),
         Share(by_chance, chance.number, str(chance)),
     ]
-    grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
+    missed = writer.share(number(data, "spruill_confidentiality"))
+    rows = ((by_link, words), (by_chance, chance), (part.say("linkage_missed"), missed))
+    grid = make_grid(title, (how, below), rows)
     drawn = right.number is not None
     yield share_chart(part, "attacked.linkage", title, bars, grid) if drawn else grid
 
@@ -140,13 +165,13 @@ def _grey_sentence(part: ReportPart, data: Data, key: str) -> str:
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
     writer = part.writer
-    yield Paragraph(_grey_sentence(part, data, "attacked.grey"), "lead")
     yield Paragraph(
         part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
     )
     fewest, many = number(data, "candidates"), writer.count(number(data, "people"))
     key = "grey_no_match" if fewest is None else "grey_fewest"
     yield Paragraph(part.say(key, size=writer.count(fewest), people=many))
+    yield from worst_values(part, data)
     rest = data.get("without_suppressed")
     if rest is not None:
         yield Paragraph(part.say("grey_hidden"), "note")

@@ -152,6 +152,21 @@ def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> G
     return make_grid(part.say("numbers_table"), head, rows, (1,))
 
 
+def worst_values(part: ReportPart, data: Data) -> Iterator[Paragraph]:
+    """Who is in the worst class, where the result names values."""
+    values = (data.get("worst_class") or {}).get("values") or {}
+    named = [
+        part.say(
+            "worst_value",
+            column=part.writer.name(column),
+            value=part.say("value_missing") if value is None else short_name(value, LONGEST),
+        )
+        for column, value in values.items()
+    ]
+    if named:
+        yield Paragraph(part.say("worst_values", values=part.texts.join(named)))
+
+
 def worst_class(writer: NumberWriter, data: Data) -> list[tuple[str, NumberText, str]]:
     """What one class tells, for the operator."""
     sides = {"conditional_entropy": "low", "discrimination_rate_of_value": "high"}

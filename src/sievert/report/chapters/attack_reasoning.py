@@ -20,7 +20,10 @@ from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_g
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
 DRAWN = 3  # secrets with pictures
+GAIN = 0.01  # of people named beyond guessing: less is next to nothing
 NUMBERS = {
+    "attacker_accuracy_literal": "reason_attacker",
+    "learner_accuracy_literal": "reason_learner",
     "global_relative_risk": "reason_gr",
     "global_relative_risk_literal": "reason_gr",
     "max_relative_risk": "reason_relative",
@@ -28,15 +31,22 @@ NUMBERS = {
 
 
 def chapters(part: ReportPart) -> tuple[Chapter, ...]:
-    """One chapter for each secret that was reasoned about."""
+    """One chapter for each secret that was reasoned about: its title is what was found."""
     return tuple(
         Chapter(
-            part.texts("reasoned.title", secret=part.writer.name(secret)),
+            _title(part, secret, data),
             part.anchor(f"reason{i}"),
             tuple(_blocks(part, i, secret, data)),
+            screen=i == 1,
         )
         for i, secret, data in secrets(part, "reasoning")
     )
+
+
+def _title(part: ReportPart, secret: str, data: Data) -> str:
+    which = state(data)
+    key = f"reasoned.title_{which}" if which in PLACES else "reasoned.title"
+    return part.texts(key, secret=part.writer.name(secret), **_places(part, data, which))
 
 
 def state(data: Data) -> str:
@@ -56,15 +66,21 @@ def headline(part: ReportPart, data: Data) -> NumberText | None:
     return None if name is None else part.writer.share(number(data, name))
 
 
-def sentence(part: ReportPart) -> str | None:
+def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The secret of which most people are named; if no number can be shown, that."""
     each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
     if not each:
-        return None
-    _, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
+        return
+    head, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
     which, name = state(data), part.writer.name(secret)
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
-    return part.texts(key, secret=name, **_places(part, data, which))
+    places = _places(part, data, which)
+    guessing = places["baseline"].number if "baseline" in places else None
+    if head is None or head.number is None or guessing is None:
+        word = "unknown"
+    else:
+        word = "helps" if head.number > guessing + GAIN else "no_help"
+    yield part.texts(f"reasoned.point_{word}"), part.texts(key, secret=name, **places)
 
 
 PLACES = {
@@ -83,7 +99,7 @@ def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
     }
 
 
-def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block]:
+def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block | Chapter]:
     texts, which, name = part.texts, state(data), part.writer.name(secret)
     head = headline(part, data)
     if head is None:
@@ -91,7 +107,7 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
     else:
         places = _places(part, data, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
-        yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "lead")
+        yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "reading")
         attacker, guess = (
             places[who].number if who in places else None for who in ("attacker", "baseline")
         )
@@ -99,15 +115,17 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
             # a sign of tables that do not belong together, by the numbers that are shown
             yield Paragraph(texts("reasoned.below_guessing"), "warning")
         yield _beliefs(part, i, secret, data, places)
-        if which == "named":
-            yield from _relative(part, secret, data)
-    if which == "randomised":
-        return
-    yield from _how(part, data)
-    yield from _chains(part, secret, data, drawn=i <= DRAWN)
-    yield from _sensitivity(part, data)
     if which == "named":
         yield Paragraph(texts("reasoned.reading"), "reading")
+        inner = tuple(_relative(part, secret, data))
+        yield Chapter(texts("reasoned.risk_title"), part.anchor(f"reason{i}-risk"), inner)
+    if which != "randomised":
+        how = (
+            *_how(part, data),
+            *_chains(part, secret, data, drawn=i <= DRAWN),
+            *_sensitivity(part, data),
+        )
+        yield Chapter(texts("reasoned.how_title"), part.anchor(f"reason{i}-how"), how)
 
 
 def _beliefs(
@@ -146,7 +164,7 @@ def _beliefs(
         return grid
     key = "_expects" if "expects" in places else "" if intervals else "_exact"
     spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
-    return Picture(spec, texts(f"reasoned.caption{key}"), grid)
+    return Picture(spec, texts(f"reasoned.caption{key}"), grid, screen=True)
 
 
 # -- for the operator -----------------------------------------------------------------------------
@@ -165,7 +183,7 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
             _times(writer, number(data, name))
             if name == "max_relative_risk"
             else writer.share(number(data, name)),
-            texts("attacked.side_high"),
+            texts(f"attacked.side_{data[name]['riskier']}"),
         )
         for name, about in NUMBERS.items()
         if name in data
@@ -202,9 +220,11 @@ def _how(part: ReportPart, data: Data) -> Iterator[Block]:
         way = "sampled" if data["converged"] else "apart"
         places |= {k: f"{sampling[k]:,}" for k in ("chains", "sweeps")}
     yield Paragraph(texts(f"reasoned.found_{way}", **places))
+    prior, own = max(data["prior_records_a_secret"].values(), default=0.0), data["records_a_secret"]
+    counts = {"prior": f"{prior:,.0f}", "records": f"{own:,.4g}"}
+    yield Paragraph(texts("reasoned.prior", **counts))
     notes = {
-        "strong_prior": max(data["prior_records_a_secret"].values(), default=0.0)
-        > data["records_a_secret"],
+        "strong_prior": prior > own,
         "domain_observed": any(not domain["public"] for domain in data["domains"].values()),
         "unplaced": state(data) == "named",
     }
@@ -258,7 +278,8 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
 
 def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     """The same release with other weights of the prior."""
-    names = ("attacker_accuracy", "learner_accuracy", *list(NUMBERS)[:2])
+    names = ("attacker_accuracy", "learner_accuracy")
+    names += ("global_relative_risk", "global_relative_risk_literal")
     if lines := data.get("sensitivity"):
         rows = (
             (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import lines
 from sievert.charts.results import make_unique
-from sievert.report.chapters.explain_view import terms
+from sievert.report.chapters.explain_view import words_chapter
 from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
@@ -81,55 +81,74 @@ def _views(part: ReportPart) -> list[CompromiseView]:
 # -- the chapter ----------------------------------------------------------------------------------
 
 
-def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+def blocks(part: ReportPart) -> tuple[Chapter, ...]:
     """Everything below the heading of this result."""
     return tuple(_blocks(part))
 
 
-def _blocks(part: ReportPart) -> Iterator[Block | Chapter]:
-    views, settings = _views(part), part.data["settings"]
-    for sentence in sentences(part)[:1]:
-        yield Paragraph(sentence, "lead")
-    yield Paragraph(part.say(f"method_{settings['method']}"))
-    yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
+def _blocks(part: ReportPart) -> Iterator[Chapter]:
+    for number, view in enumerate(_views(part), 1):
+        drawn = number <= MOST_SECRETS
+        for key, write in {"left": _left, "whom": _targets, "useful": _useful}.items():
+            title, inner = _title(view, key), tuple(write(view, pictures=drawn))
+            anchor = part.anchor(f"secret{number}-{key}")
+            screen = number == 1 and key != "useful"
+            if inner:
+                yield Chapter(title, anchor, inner, screen=screen)
+    settings = part.data["settings"]
+    how = [Paragraph(part.say(f"method_{settings['method']}"))]
+    how += pairing_paragraphs(part, [part.data.get("pairing") or {}])
     if settings["method"] != "release":
-        yield Paragraph(
-            part.say("runs", number=settings["replicates"], seed=settings["seed"]), "note"
-        )
-    for number, view in enumerate(views, 1):
-        inner = tuple(_secret(view, pictures=number <= MOST_SECRETS))
-        chapter = Chapter(
-            part.say("secret_title", secret=view.name), part.anchor(f"secret{number}"), inner
-        )
-        yield from inner if len(views) == 1 else (chapter,)
-    yield Paragraph(part.say("reading"), "reading")
-    yield terms(part, TERMS)
+        runs = part.say("runs", number=settings["replicates"], seed=settings["seed"])
+        how.append(Paragraph(runs, "note"))
+    yield Chapter(part.say("method_title"), part.anchor("method"), tuple(how))
+    yield words_chapter(part, TERMS)
 
 
-def _secret(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+def _title(view: CompromiseView, key: str) -> str:
+    """What was found, in a short sentence; where there is no number, what it is about."""
+    worst = _riskiest(view)
+    if key == "left" and worst is not None:
+        return view.say("left_title", bits=worst[2], secret=view.name)
+    if key == "whom" and worst is not None:
+        target = view.target(worst[0], worst[1]["known"])
+        if target is not None:
+            share = view.writer.share(target["exact"]["records"])
+            return view.say("whom_title", share=share, secret=view.name)
+    errors = [e for c in view.curves if (e := view.error(c)).number is not None]
+    if key == "useful" and errors:
+        least, most = (end(errors, key=lambda e: e.number or 0.0) for end in (min, max))
+        same = least.text == most.text
+        return view.say("useful_same" if same else "useful_title", low=least, high=most)
+    return view.say("secret_title", secret=view.name)
+
+
+def _left(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     domain = view.data["domains"][view.secret]
     counts = {k: view.writer.count(domain[k]) for k in ("values", "records")}
-    yield Paragraph(view.say("domain", secret=view.name, **counts))
-    for number in NAMES:
-        yield _guesses_left(view, number, pictures=pictures)
-    yield from _targets(view)
-    yield _useful(view, pictures=pictures)
+    yield Paragraph(view.say("domain", secret=view.name, **counts), "reading")
+    if "low" in domain:
+        ends = {k: view.writer.number(domain[k]) for k in ("low", "high")}
+        yield Paragraph(view.say("domain_ends", **ends), "reading")
+    entropy, area = (_guesses_left(view, number, pictures=pictures) for number in NAMES)
+    yield replace(entropy, screen=True) if isinstance(entropy, Picture) else entropy
+    yield area if isinstance(area, Picture) else replace(area, folded=True)
     yield _spread_table(view)
+    yield Paragraph(view.say("reading"), "reading")
 
 
-def sentences(part: ReportPart) -> tuple[str, ...]:
+def points(part: ReportPart) -> list[tuple[str, str]]:
     """What is left to an intruder who knows all columns; whose number is known; what it costs."""
     views = _views(part)
-    each = [_left_sentence(view) for view in views[:2]]
-    each += [_exact_sentence(view) for view in views[:1]]
-    each += [_cost_sentence(view) for view in views[:1]]
-    return tuple([text for text in each if text is not None][:3])
+    each = [*(_left_sentence(view) for view in views[:2])]
+    each += [find(view) for view in views[:1] for find in (_exact_sentence, _cost_sentence)]
+    return [point for point in each if point is not None][:3]
 
 
 # -- tables and pictures --------------------------------------------------------------------------
 
 
-def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block:
+def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid | Picture:
     """What is left to guess by how many columns are known, one line per parameter."""
     short, names = NAMES[number], make_unique(view.parameter(c) for c in view.curves)
     means = {
@@ -161,7 +180,7 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Block
     return Picture(spec, view.say(f"{short}_caption"), grid)
 
 
-def _targets(view: CompromiseView) -> Iterator[Block]:
+def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     """Whose number is known, for certain or within a window."""
     widths, rows = view.data["settings"]["epsilon"], []
     for curve, known in ((c, k) for c in view.curves for k in view.known_numbers):
@@ -176,10 +195,11 @@ def _targets(view: CompromiseView) -> Iterator[Block]:
         yield Paragraph(view.say("targets_reading"), "reading")
 
 
-def _useful(view: CompromiseView, *, pictures: bool) -> Block:
+def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
     """What is left of usefulness, beside what is left to guess."""
     if all(c["utility"]["range_mean_error"] is None for c in view.curves):
-        return Paragraph(view.say("useful_none"), "note")
+        yield Paragraph(view.say("useful_none"), "note")
+        return
     exact, undefined = view.writer.number, view.writer.undefined()
     rows = [
         (
@@ -198,7 +218,8 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
     head = map(view.say, ("parameter", "error", "bits_left", "axis"))
     grid = make_grid(view.say("useful_table", secret=view.name), head, rows)
     if len(points) < 2 or not pictures:
-        return grid
+        yield grid
+        return
     spec = lines(
         view.say("useful_chart", secret=view.name),
         [view.say("useful_below")],
@@ -206,7 +227,7 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Block:
         across=view.say("error_axis"),
         up=view.say("entropy_axis"),
     )
-    return Picture(spec, view.say("useful_caption"), grid)
+    yield Picture(spec, view.say("useful_caption"), grid)
 
 
 def _spread_table(view: CompromiseView) -> Grid:
@@ -217,15 +238,22 @@ def _spread_table(view: CompromiseView) -> Grid:
             view.parameter(curve),
             point["known"],
             view.writer.count(point["combinations"]),
+            _certain_combinations(view, curve, point),
             *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
         )
         for curve in view.curves
         for point in curve["points"]
     )
-    head = [*map(view.say, ("parameter", "known", "combinations"))]
+    head = [*map(view.say, ("parameter", "known", "combinations", "exact_combinations"))]
     shorts = [view.say(f"{short}_short") for short in NAMES.values()]
     head += [view.say(k, number=short) for short in shorts for k in SPREAD]
     return make_grid(view.say("spread_table", secret=view.name), head, rows, folded=True)
+
+
+def _certain_combinations(view: CompromiseView, curve: Data, point: Data) -> NumberText:
+    """The share of combinations of which the number is known for certain."""
+    target = view.target(curve, point["known"])
+    return view.writer.share(None if target is None else target["exact"]["combinations"])
 
 
 # -- sentences ------------------------------------------------------------------------------------
@@ -239,39 +267,44 @@ def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
     return min(known, key=lambda each: each[2].number or 0.0, default=None)
 
 
-def _left_sentence(view: CompromiseView) -> str | None:
+def _left_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """What is left to guess in the worst view that was tried."""
     if (worst := _riskiest(view)) is None:
         return None
     curve, point, bits = worst
-    return view.say(
+    head = "left_nothing" if not bits.number else "left_little" if bits.number < 1 else "left_some"
+    text = view.say(
         "left_release" if curve["parameter"] is None else "left",
         parameter=view.parameter(curve),
         known=point["known"],
         bits=bits,
         secret=view.name,
     )
+    return view.say(head), text
 
 
-def _exact_sentence(view: CompromiseView) -> str | None:
+def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """Whose number is known for certain in that view."""
     worst = _riskiest(view)
     target = None if worst is None else view.target(worst[0], worst[1]["known"])
     if target is None:
         return None
-    places = {"share": view.writer.share(target["exact"]["records"]), "secret": view.name}
+    share = view.writer.share(target["exact"]["records"])
+    head = view.say("known_some" if share.number else "known_nobody")
+    places = {"share": share, "secret": view.name}
     if not target["approximate"]:
-        return view.say("exact_known", **places)
+        return head, view.say("exact_known", **places)
     near = target["approximate"][-1]
     within, width = view.writer.share(near["records"]), view.writer.number(near["epsilon"])
-    return view.say("near_known", within=within, width=width, **places)
+    return head, view.say("near_known", within=within, width=width, **places)
 
 
-def _cost_sentence(view: CompromiseView) -> str | None:
+def _cost_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """How far off answers are with the most and the least careful parameter."""
     errors = [(view.error(c), view.parameter(c)) for c in view.curves]
     known = [each for each in errors if each[0].number is not None]
     low, high = (end(known, key=lambda e: e[0].number or 0.0, default=None) for end in (min, max))
     if low is None or high is None or low[0].number == high[0].number:
         return None
-    return view.say("cost", low=low[0], high=high[0], first=low[1], second=high[1])
+    text = view.say("cost", low=low[0], high=high[0], first=low[1], second=high[1])
+    return view.say("costs"), text

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from sievert.charts import Bar
 from sievert.charts.results import make_unique
-from sievert.report.chapters import explain_columns, explain_records
+from sievert.report.chapters import explain_columns, explain_records, why
+from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
-    MOST_SECRETS,
     ExplanationView,
     captioned_bars,
-    terms,
+    screened,
+    words_chapter,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
@@ -28,6 +29,8 @@ TERMS = (
     ("suda", "term_suda"),
 )
 MOST_REMEDIES = 40
+FEW_REMEDIES = 5  # and the table as it is, on a terminal
+MOST_RANKED = 20  # columns, on a terminal
 MOST_LISTED = 60  # columns of the ranking
 FEW = 3  # changes together that are named one by one
 
@@ -38,29 +41,26 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     return tuple(_blocks(view))
 
 
-def _blocks(view: ExplanationView) -> Iterator[Block | Chapter]:
+def _blocks(view: ExplanationView) -> Iterator[Chapter]:
     if "shapley" not in view.data:
-        yield from (*_ranking(view), terms(view, TERMS[:1]))
+        yield from (*_ranking_chapter(view), words_chapter(view, TERMS[:1]))
         return
-    yield Paragraph(_lead(view), "lead")
-    for secret in view.secrets[:MOST_SECRETS]:
-        yield Paragraph(_about(view, secret))
     yield from explain_columns.chapters(view)
     yield from _remedies_chapter(view)
     yield from explain_records.chapters(view)
     if "ranking" in view.data:
-        yield view.chapter("ranking", _ranking(view))
-    yield terms(view, TERMS)
+        yield from _ranking_chapter(view)
+    yield words_chapter(view, TERMS)
 
 
-def sentences(part: ReportPart) -> tuple[str, ...]:
-    """What drives the risk; what would help most; how many columns suffice."""
+def points(part: ReportPart) -> list[tuple[str, str]]:
+    """Who is found and by which columns; what would help most; how many columns suffice."""
     view = ExplanationView(**vars(part))
     if "shapley" in part.data:
-        each = (_drives(view), _helps(view), _enough(view))
-    else:
-        each = (_ranking_sentence(view, _rank_columns(view)), None, None)
-    return tuple(text for text in each if text is not None)
+        return [*_drives(view), *_helps(view), *_enough(view)]
+    columns = _rank_columns(view)
+    text = _ranking_sentence(view, columns)
+    return [] if text is None else [(text, view.say("ranking_found"))]
 
 
 def alone_after_best_change(part: ReportPart) -> float | None:
@@ -69,92 +69,71 @@ def alone_after_best_change(part: ReportPart) -> float | None:
         return None
     view = ExplanationView(**vars(part))
     # without a change that helps there is nothing that "even then" could speak of
-    if not (changes := _remedies(view)) or _helps(view) is None:
+    if not (changes := _remedies(view)) or not [*_helps(view)]:
         return None
     return view.of_all(changes[0].alone).number
 
 
-# -- sentences ------------------------------------------------------------------------------------
+# -- findings -------------------------------------------------------------------------------------
 
 
-def _lead(view: ExplanationView) -> str:
-    """How many people are unique with what an outsider may know."""
+def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
+    """How many people are alone, and which columns carry most of what tells people apart."""
     alone, columns = view.alone(view.whole), view.set_of(view.quasi)
-    if alone.number is None:
-        return view.say("lead_few", number=alone, columns=columns)
     if not alone.number:
-        k = view.writer.number(view.whole["reidentification"]["k_anonymity"])
-        return view.say("lead_none", columns=columns, k=k)
-    key = "lead_one" if alone.number == 1 else "lead"
-    share, of = view.of_all(alone), f"{view.records:,}"
-    return view.say(key, number=alone, of=of, share=share, columns=columns)
+        k = view.writer.count(view.whole["reidentification"]["k_anonymity"])
+        head, text = view.say("nobody"), view.say("nobody_alone", columns=columns, k=k)
+    else:
+        key = "alone_one" if alone.number == 1 else "alone_many"
+        share, of = view.of_all(alone), plural_people(view)
+        text = view.say(key, number=alone, of=of, share=share, columns=columns)
+        head = can_be_found(view, alone.number / view.records)
+    parts = view.shares(None)
+    order = [c for c in why.order_columns(view) if parts[c].number is not None]
+    if len(order) > 1:
+        first, second = order[:2]
+        places = {"first": view.column_names[first], "share": parts[first]}
+        more = {"second": view.column_names[second], "other": parts[second]}
+        text = f"{text} {view.say('drives', **places, **more)}"
+    yield head, text
 
 
-def _about(view: ExplanationView, secret: str) -> str:
-    """What the columns tell of a secret."""
-    rate = view.writer.share(view.whole["inference"][secret]["discrimination_rate"])
-    key = "secret_constant" if rate.number is None else "secret_rate"
-    return view.say(key, secret=view.writer.name(secret), rate=rate)
+def plural_people(view: ExplanationView) -> str:
+    """How many people there are."""
+    key = "person" if view.records == 1 else "people_of"
+    return view.say(key, number=f"{view.records:,}")
 
 
-def _drives(view: ExplanationView) -> str | None:
-    """Which columns carry most of what tells people apart."""
-    shares = {column: view.share(column, None) for column in view.shapley(None)["columns"]}
-    if not shares:
-        return None
-    known = [c for c in shares if shares[c].number is not None]
-    if len(view.quasi) < 2 or not known:
-        return _lead(view)
-    order = sorted(known, key=lambda c: (-(shares[c].number or 0.0), view.column_names[c]))
-    places: dict[str, object] = {
-        "alone": view.with_share(view.alone(view.whole)),
-        "first": view.column_names[order[0]],
-        "share": shares[order[0]],
-    }
-    if len(order) < 2:
-        return view.say("drives_one", **places)
-    return view.say("drives", **places, second=view.column_names[order[1]], other=shares[order[1]])
-
-
-def _helps(view: ExplanationView) -> str | None:
-    """Which change would leave fewest people unique."""
-    without, coarser, both = (_best(view, kind) for kind in ("without", "coarser", "together"))
-    finer = (
-        both
-        if both is not None and (coarser is None or both.people_left < coarser.people_left)
-        else coarser
-    )
-    each = sorted((r for r in (finer, without) if r is not None), key=lambda r: r.people_left)
+def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
+    """Which changes would leave fewest people unique; where nobody is, the largest groups."""
+    changes = [r for kind in ("without", "coarser", "together") if (r := _best(view, kind))]
+    without = [r for r in changes if r.kind == "without"]
+    coarser = min((r for r in changes if r.kind != "without"), key=_order, default=None)
+    each = sorted([*without, *([coarser] if coarser else [])], key=_order)
     if not each:
-        return None
+        return
     first, second = each[0], each[-1]
-    return view.say(
-        "helps_both" if len(each) > 1 else "helps",
-        name=first.words,
-        left=first.alone,
-        now=view.alone(view.whole),
-        second=second.words,
-        other=second.alone,
+    nobody = not view.alone(view.whole).number
+    now, left, other = (
+        view.writer.count(r["reidentification"]["k_anonymity"]) if nobody else view.alone(r)
+        for r in (view.whole, first.data, second.data)
     )
+    ending = "_k" if nobody else "_none" if not left.number else "_one" if left.number == 1 else ""
+    text = view.say(f"helps{ending}", name=first.words, left=left, now=now)
+    if len(each) > 1:
+        text = f"{text} {view.say('helps_other', name=second.words, left=other)}"
+    yield view.say("help_without" if first.kind == "without" else "help_coarser"), text
 
 
-def _enough(view: ExplanationView) -> str | None:
+def _enough(view: ExplanationView) -> Iterator[tuple[str, str]]:
     """How few columns find most of those who are unique."""
-    whole = view.alone(view.whole).number
-    for size in range(1, len(view.quasi) if whole else 0):
-        sets = explain_columns.order_sets(view, size)
-        alone = view.alone(sets[0]) if sets else None
-        if alone is not None and alone.number and 2 * alone.number >= (whole or 0.0):
-            return view.say(
-                "enough_one" if size == 1 else "enough",
-                columns=view.names(sets[0]["columns"]),
-                number=size,
-                of=len(view.quasi),
-                alone=view.with_share(alone),
-            )
-    if whole and len(view.quasi) > 1 and view.data["subsets"]["complete"]:
-        return view.say("enough_all", of=len(view.quasi))
-    return None
+    if (best := explain_columns.fewest_columns(view)) is not None:
+        columns, alone = view.names(best["columns"]), view.alone(best)
+        key = "few_one" if len(best["columns"]) == 1 else "few"
+        places = {"columns": columns, "alone": alone, "share": view.of_all(alone)}
+        yield view.say(key), view.say("enough", **places)
+    elif view.alone(view.whole).number and len(view.quasi) > 1 and view.data["subsets"]["complete"]:
+        yield view.say("few_all"), view.say("enough_all", of=len(view.quasi))
 
 
 # -- what coarser columns, or leaving out a column, would do --------------------------------------
@@ -172,8 +151,14 @@ class Remedy:
 
     @property
     def people_left(self) -> float:
-        """The number of unique people as it is shown; fewer than are shown count as none."""
+        """The number of unique people; fewer than are shown count as none."""
         return self.alone.number or 0.0
+
+
+def _order(change: Remedy) -> tuple[float, float, str]:
+    """Fewest people unique first; among those alike, the largest smallest class."""
+    smallest = change.data["reidentification"]["k_anonymity"] or 0
+    return change.people_left, -smallest, change.name
 
 
 def _remedies(view: ExplanationView) -> list[Remedy]:
@@ -190,7 +175,7 @@ def _remedies(view: ExplanationView) -> list[Remedy]:
     if together is not None:
         changes.append((*_together(view, together["coarsened"]), "together", together))
     each = (Remedy(n, words, k, view.alone(data), data) for n, words, k, data in changes)
-    return sorted(each, key=lambda r: (r.people_left, r.name))
+    return sorted(each, key=_order)
 
 
 def _together(view: ExplanationView, changes: Sequence[Data]) -> tuple[str, str]:
@@ -202,10 +187,10 @@ def _together(view: ExplanationView, changes: Sequence[Data]) -> tuple[str, str]
 
 
 def _best(view: ExplanationView, kind: str) -> Remedy | None:
-    """The change of a kind that leaves fewest unique, if it is shown that it leaves fewer."""
-    now = view.alone(view.whole).number
+    """The change of a kind that helps most, if it is shown to help."""
     first = next((r for r in _remedies(view) if r.kind == kind), None)
-    return first if now is not None and first is not None and first.people_left < now else None
+    now = Remedy("", "", "now", view.alone(view.whole), view.whole)
+    return first if first is not None and _order(first)[:2] < _order(now)[:2] else None
 
 
 def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
@@ -213,37 +198,57 @@ def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
         name, left = view.say("remedy_now"), view.rows_first(MOST_REMEDIES, len(changes))
         now = Remedy(name, name, "now", view.alone(view.whole), view.whole)
         blocks = (
-            Paragraph(_remedies_sentence(view)),
+            Paragraph(view.say("remedies_found"), "reading"),
+            _remedy_grid(view, [now, *changes[:FEW_REMEDIES]]),
             _remedy_bars(view, [now, *changes[:MOST_REMEDIES]]),
             *([Paragraph(left, "note")] if left else ()),
             Paragraph(view.say("remedies_reading"), "reading"),
         )
-        yield view.chapter("remedies", blocks)
+        title = _remedies_title(view)
+        yield Chapter(title, view.anchor("remedies"), blocks, screen=True)
 
 
-def _remedies_sentence(view: ExplanationView) -> str:
+def _remedies_title(view: ExplanationView) -> str:
     now = view.alone(view.whole)
     if not now.number:
         return view.say("remedies_none")
     helping = [r for r in (_best(view, k) for k in ("together", "coarser", "without")) if r]
     if not helping:
         return view.say("remedies_little", now=now)
-    most = min(helping, key=lambda r: r.people_left)
-    return view.say("remedies_best", name=most.words, left=most.alone, now=now)
+    left = min(helping, key=_order).alone
+    return view.say("remedies_best", left=left, now=now)
+
+
+def _remedy_grid(view: ExplanationView, changes: list[Remedy]) -> Grid:
+    """What the best changes would leave."""
+    names = make_unique(r.name for r in changes)
+    rows = (
+        (name, r.alone, view.of_all(r.alone), *view.rates(r.data, ("k_anonymity",))[-1:])
+        for name, r in zip(names, changes, strict=True)
+    )
+    head = map(view.say, ("change", "alone", "alone_share", "head_k_anonymity"))
+    return make_grid(view.say("remedies_few"), head, rows)
 
 
 def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     names, more = make_unique(r.name for r in changes), ("k_anonymity",)
     rows = [
-        (name, r.alone, view.of_all(r.alone), *view.rates(r.data, more))
+        (name, _values_left(view, r), r.alone, view.of_all(r.alone), *view.rates(r.data, more))
         for name, r in zip(names, changes, strict=True)
     ]
-    head = [*map(view.say, ("change", "alone", "alone_share")), *view.rate_heads(more)]
+    head = [*map(view.say, ("change", "values", "alone", "alone_share")), *view.rate_heads(more)]
     grid = make_grid(view.say("remedies_table"), head, rows)
     shares = [(name, view.of_all(r.alone)) for name, r in zip(names, changes, strict=True)]
     marks = [(Bar(name, share.number), share) for name, share in shares[:MOST_ROWS]]
     first = view.say("remedies_first", shown=MOST_ROWS - 1) if len(changes) > MOST_ROWS else ""
     return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
+
+
+def _values_left(view: ExplanationView, change: Remedy) -> NumberText | str:
+    """How many values the one coarser column has left."""
+    return (
+        view.writer.count(change.data["coarsened"][0]["values"]) if change.kind == "coarser" else ""
+    )
 
 
 # -- every column as the secret, given the others: to choose roles from ---------------------------
@@ -264,18 +269,27 @@ def _target_rate(view: ExplanationView, entry: Data) -> NumberText:
     return view.writer.share(entry["as_target"]["discrimination_rate"])
 
 
-def _ranking(view: ExplanationView) -> Iterator[Block]:
+def _ranking_chapter(view: ExplanationView) -> Iterator[Chapter]:
     """What the other columns tell of each."""
-    if not (columns := _rank_columns(view)):
+    columns = _rank_columns(view)
+    blocks = tuple(_ranking(view, columns))
+    alone = "shapley" not in view.data  # then the sentence stands on the first screen
+    title = None if alone else _ranking_sentence(view, columns)
+    title = title or view.say("ranking_title")
+    yield Chapter(title, view.anchor("ranking"), blocks, screen=alone)
+
+
+def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator[Block]:
+    if not columns:
         yield Paragraph(view.say("ranking_none"), "note")
         return
-    yield Paragraph(_ranking_sentence(view, columns) or view.say("ranking_found"), "lead")
     marks = [(Bar(name, rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
     more, grid = (
         view.rows_first(MOST_ROWS, len(columns)),
         _ranking_grid(view, columns[:MOST_LISTED]),
     )
-    yield captioned_bars(view, "ranking", marks, grid, axis="rate_axis", more=more)
+    picture = captioned_bars(view, "ranking", marks, grid, axis="rate_axis", more=more)
+    yield from screened(picture, MOST_RANKED)
     if left := view.rows_first(MOST_LISTED, len(columns)):
         yield Paragraph(left, "note")
     yield Paragraph(view.say("ranking_reading"), "reading")
@@ -300,8 +314,9 @@ def _ranking_grid(view: ExplanationView, columns: Sequence[RankedColumn]) -> Gri
             if rate.number:
                 by = view.say("ranking_by", column=writer.name(most["column"]), rate=rate)
         alone, values = entry["as_key"]["unique_count"], entry["values"]
-        itpr = writer.number(entry["as_target"]["itpr_unnormalized"])
-        rows.append((name, text, by, writer.count(alone), writer.count(values), itpr))
-    more = ("values", "head_itpr_unnormalized")
+        target = entry["as_target"]
+        exact = (writer.number(target[n]) for n in ("mutual_information", "itpr_unnormalized"))
+        rows.append((name, text, by, writer.count(alone), writer.count(values), *exact))
+    more = ("values", "head_mutual_information", "head_itpr_unnormalized")
     head = map(view.say, ("column", "rate", "mostly_by", "alone_by_it", *more))
-    return make_grid(view.say("ranking_table"), head, rows, (1, 3, 4, 5))
+    return make_grid(view.say("ranking_table"), head, rows, (1, 3, 4, 5, 6))

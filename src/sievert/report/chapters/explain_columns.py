@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sievert.charts import Bar, lines
-from sievert.formatting import percent
+from sievert.charts import lines
+from sievert.report.chapters import why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
-    captioned_bars,
+    screened,
 )
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText
@@ -20,10 +20,15 @@ KEYS = {"min": "least", "mean": "mean", "max": "most"}
 
 
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
-    """Shares, the curve, and the most telling sets."""
-    for key, write in {"shares": _shares, "curve": _curve, "sets": _sets}.items():
+    """Shares, the path and the curve, and the most telling sets."""
+    for key, write, title in (
+        ("shares", _shares, why.finding(view)),
+        ("curve", _curve, _suffice_title(view)),
+        ("sets", _sets, _pair_title(view)),
+    ):
         if blocks := tuple(write(view)):
-            yield view.chapter(key, blocks)
+            title = title or view.say(f"{key}_title")
+            yield Chapter(title, view.anchor(key), blocks, screen=key != "sets")
 
 
 # -- shares ---------------------------------------------------------------------------------------
@@ -31,66 +36,68 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
 
 def _shares(view: ExplanationView) -> Iterator[Block]:
     """Each column's share of what is given away."""
-    targets: list[str | None] = [None, *view.secrets[:MOST_SECRETS]]
-    texts = {
-        t: {c: view.share(c, t) for c in view.quasi} for t in targets if view.shapley(t)["columns"]
-    }
-    if not texts or len(view.quasi) < 2:
-        return
-    first = next(iter(texts.values()))
-    order = sorted(view.quasi, key=lambda c: (-(first[c].number or 0.0), view.column_names[c], c))
-    yield Paragraph(view.say("shares_found"))
-    yield _share_bars(view, order, texts)
-    if not view.data["shapley"]["exact"]:
+    pictures = [*why.shares(view)]
+    if pictures:
+        yield Paragraph(view.say("shares_found"), "reading")
+    for picture in pictures:
+        yield from screened(picture, MOST_ROWS)
+    yield from _removed(view)
+    if pictures and not view.data["shapley"]["exact"]:
         yield Paragraph(view.say("shares_sampled", orders=view.data["shapley"]["orders"]), "note")
     if len(view.secrets) > MOST_SECRETS:
         yield Paragraph(view.say("secrets_first", shown=MOST_SECRETS, of=len(view.secrets)), "note")
-    yield Paragraph(view.say("shares_reading"), "reading")
+    if pictures:
+        yield Paragraph(view.say("shares_reading"), "reading")
 
 
-def _share_bars(
-    view: ExplanationView, order: list[str], texts: dict[str | None, dict[str, NumberText]]
-) -> Block:
-    rows = (
-        (
-            view.column_names[column],
-            *(_with_interval(view, texts[t][column], column, t) for t in texts),
-            view.alone(view.data["columns"][column]["without"]),
-        )
-        for column in order
-    )
-    head = [view.say("column"), *(view.labels[t] for t in texts), view.say("alone_without")]
-    grid = make_grid(view.say("shares_table"), head, rows)
-    marks = [
-        (
-            Bar(
-                view.column_names[c],
-                text[c].number,
-                view.labels[t] if len(texts) > 1 else "",
-                view.interval(c, t),
-            ),
-            text[c],
-        )
-        for c in order[:MOST_ROWS]
-        for t, text in texts.items()
+def _removed(view: ExplanationView) -> Iterator[Paragraph]:
+    """What all columns together remove of the uncertainty about a person, and each secret."""
+    rates = dict(zip(view.labels, view.rates(view.whole), strict=False))
+    known = [
+        view.say("removed_of", rate=r, name=view.labels[t])
+        for t, r in rates.items()
+        if r.number is not None
     ]
-    more = view.rows_first(MOST_ROWS, len(order))
-    return captioned_bars(view, "shares", marks, grid, axis="shares_axis", more=more)
-
-
-def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
-    if (ends := view.interval(column, secret)) is None:
-        return str(text)
-    low, high = (percent(max(0.0, end)) for end in ends)
-    return view.say("shares_interval", share=text, low=low, high=high)
+    if known:
+        key = "removed_one" if len(view.quasi) == 1 else "removed"
+        yield Paragraph(view.say(key, rates=view.texts.join(known)), "reading")
+    for secret, rate in rates.items():
+        if rate.number is None and secret is not None:
+            yield Paragraph(view.say("secret_constant", secret=view.labels[secret]))
 
 
 # -- how many columns suffice ---------------------------------------------------------------------
 
 
+def _suffice_title(view: ExplanationView) -> str:
+    """How many columns single out most of those who are alone."""
+    whole = view.alone(view.whole).number
+    if not whole:
+        return view.say("curve_nobody")
+    if (best := fewest_columns(view)) is not None:
+        number = len(best["columns"])
+        key = "curve_one" if number == 1 else "curve_few"
+        return view.say(key, number=number, of=len(view.quasi))
+    several = len(view.quasi) > 1 and view.data["subsets"]["complete"]
+    return view.say("enough_all", of=len(view.quasi)).rstrip(".") if several else ""
+
+
+def fewest_columns(view: ExplanationView) -> Data | None:
+    """The smallest set of columns, not all, that singles out half of those who are alone."""
+    whole = view.alone(view.whole).number or 0.0
+    for size in range(1, len(view.quasi) if whole else 0):
+        sets = order_sets(view, size)
+        if sets and 2 * sets[0]["reidentification"]["unique_count"] >= whole:
+            return sets[0]
+    return None
+
+
 def _curve(view: ExplanationView) -> Iterator[Block]:
-    """What is given away by how many columns are known."""
-    yield Paragraph(view.say("curve_found"))
+    """What is given away, the more columns are known."""
+    yield Paragraph(view.say("path_found"), "reading")
+    for picture in why.path(view):
+        yield from screened(picture, MOST_ROWS)
+    yield Paragraph(view.say("curve_found"), "reading")
     yield _people_curve(view)
     yield from _secrets_curve(view)
     if not view.data["knowledge"]["complete"]:
@@ -188,6 +195,12 @@ def order_sets(view: ExplanationView, size: int) -> list[Data]:
     return sorted((s for s in view.subsets if len(s["columns"]) == size), key=danger)
 
 
+def _pair_title(view: ExplanationView) -> str:
+    """Which two columns give away most."""
+    pairs = order_sets(view, 2) if len(view.quasi) > 2 else []
+    return view.say("sets_pair", columns=view.names(pairs[0]["columns"])) if pairs else ""
+
+
 def _sets(view: ExplanationView) -> Iterator[Block]:
     """The sets of known columns that give away most."""
     if len(view.quasi) < 2:
@@ -195,7 +208,7 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
     by_size = {size: order_sets(view, size) for size in range(1, len(view.quasi) + 1)}
     chosen = [s for size, each in by_size.items() for s in each[: 2 if size < 4 else 1]]
     chosen = [*chosen[:MOST_ROWS], *(s for s in chosen[MOST_ROWS:] if s is chosen[-1])]
-    yield Paragraph(view.say("sets_found"))
+    yield Paragraph(view.say("sets_found"), "reading")
     yield _sets_grid(view, chosen, "sets_table", folded=False)
     if len(view.subsets) > len(chosen):
         every = [s for each in by_size.values() for s in each]
@@ -208,7 +221,8 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
 def _sets_grid(
     view: ExplanationView, subsets: Sequence[Data], caption: str, *, folded: bool
 ) -> Grid:
-    more = ("k_anonymity", "itpr", "itpr_unnormalized")
+    more: tuple[str, ...] = ("k_anonymity", "itpr", "itpr_unnormalized")
+    more += ("separation", "distinction") if folded else ()
     head = [view.say("columns"), view.say("alone"), *view.rate_heads(more)]
     rows = ((view.set_of(s["columns"]), view.alone(s), *view.rates(s, more)) for s in subsets)
     return make_grid(view.say(caption), head, rows, folded=folded)

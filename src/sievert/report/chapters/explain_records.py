@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar
 from sievert.charts.results import make_unique
+from sievert.formatting import printable
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,
@@ -21,6 +22,7 @@ from sievert.report.parts import Data, NumberText
 EACH = 3  # values of a column in the picture
 MOST_LISTED = 60
 MODELS = ("zayatz", "pitman", "snb", "dankar")
+EXACT_GAINS = ("k_anonymity", "discrimination_rate", "itpr_unnormalized")
 MATCHES = ("unique_match", "unique_match_known")
 OTHERS = (
     "prosecutor",
@@ -32,6 +34,9 @@ OTHERS = (
     "household_risk",
 )
 IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is in the table
+FEW_VALUES = 2  # that single a record out
+FEWEST_SHARE = 20  # values of more than one in so many people are not few
+MOST_LEVELS = 3  # values of a column by their part of the scores
 SHOWN_WITH = ("size", "global_risk", "household_risk")
 
 
@@ -48,7 +53,31 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
         "values": tuple(block for write in writers for block in write(view, values or {})),
         "records": (*_suda(view), *_records(view)),
     }
-    yield from (view.chapter(key, blocks) for key, blocks in chapters.items() if blocks)
+    titles = {"population": _population_title(view), "records": _records_title(view)}
+    for key, blocks in chapters.items():
+        if blocks:
+            title = titles.get(key) or view.say(f"{key}_title")
+            yield Chapter(title, view.anchor(key), blocks)
+
+
+def _population_title(view: ExplanationView) -> str:
+    """How many would be alone in the whole population, by the model that was chosen."""
+    about = view.data["population"]
+    if "population_uniques_dankar" not in about:
+        return ""
+    share = _estimate(view, "population_uniques_dankar")
+    if share.number is None:
+        return ""
+    return view.say("population_alone", share=share, size=f"{about['size']:,}")
+
+
+def _records_title(view: ExplanationView) -> str:
+    """How many people one or two of their values single out."""
+    sizes = (view.data.get("suda") or {}).get("records_by_smallest_msu") or {}
+    few = sum(people for size, people in sizes.items() if int(size) <= FEW_VALUES)
+    if not few or len(view.quasi) < FEW_VALUES:
+        return ""
+    return view.say("records_one" if few == 1 else "records_few", number=view.writer.count(few))
 
 
 # -- the population -------------------------------------------------------------------------------
@@ -68,7 +97,12 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
         if f"population_uniques_{m}" in about
     }
     rows: list[tuple[object, ...]] = [
-        (Link(model, "def-population_uniques"), text) for model, text in models.items()
+        (
+            Link(view.say(f"model_{m}"), "def-population_uniques"),
+            _with_error(view, f"population_uniques_{m}"),
+        )
+        for m in MODELS
+        if f"population_uniques_{m}" in about
     ]
     omitted = () if "truta_maximal" in about else IF_COUNTED
     rows += [
@@ -86,11 +120,21 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
 
 
 def _with_error(view: ExplanationView, name: str) -> str:
-    text = _estimate(view, name)
-    error = (view.data["population"][name].get("details") or {}).get("standard_error")
-    if error is None or text.number is None:
-        return str(text)
-    return view.say("with_error", number=text, error=view.writer.number(100 * error))
+    """An estimate with its error, the highest of it, or the model it was taken from."""
+    text, estimate = _estimate(view, name), view.data["population"][name]
+    details = estimate.get("details") or {}
+    if text.number is None:
+        reason = estimate.get("reason")
+        return (
+            view.say("with_reason", number=text, reason=printable(reason)) if reason else str(text)
+        )
+    if (error := details.get("standard_error")) is not None:
+        return view.say("with_error", number=text, error=view.writer.number(100 * error))
+    if (highest := details.get("highest")) is not None:
+        return view.say("with_highest", number=text, highest=view.writer.share(highest))
+    if (taken := details.get("taken")) is not None:
+        return view.say("with_model", number=text, model=printable(str(taken)))
+    return str(text)
 
 
 def _totals(view: ExplanationView, totals: Data) -> Grid:
@@ -141,12 +185,31 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
     ]
     head = [*map(view.say, ("value", "records", "alone")), *view.rate_heads()]
     grid = make_grid(view.say("values_table"), head, rows[:MOST_LISTED], folded=True)
-    yield Paragraph(view.say("values_found"))
+    yield Paragraph(view.say("values_found"), "reading")
+    yield from _few(view, values)
     yield captioned_bars(
         view, "values", marks[: 2 * MOST_ROWS], grid, axis="rate_axis", number=EACH
     )
     if left := view.rows_first(MOST_LISTED, len(rows)):
         yield Paragraph(left, "note")
+
+
+def _few(view: ExplanationView, values: Data) -> Iterator[Grid]:
+    """How many values of each column few people have."""
+    count = view.writer.count
+    rows = [
+        (
+            view.column_names[about["column"]],
+            *(count(few[n]) for n in ("values", "records", "unique_count")),
+            view.writer.share(few["discrimination_rate"]),
+        )
+        for about in values["columns"]
+        for few in about["fewest"]
+        if few["records"] * FEWEST_SHARE <= view.records
+    ]
+    if rows:
+        head = map(view.say, ("column", "values", "records_each", "alone", "rate"))
+        yield make_grid(view.say("few_table"), head, rows, folded=True)
 
 
 def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
@@ -156,13 +219,14 @@ def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
         (
             view.value_in_column(value, number, "value_rare"),
             *(count(value[n]) for n in ("records", "unique_count")),
-            count(value["gain"]["unique_count"]),
-            *(exact(value["gain"][n]) for n in ("k_anonymity", "discrimination_rate")),
+            *(count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
+            *(exact(value["gain"][n]) for n in EXACT_GAINS),
         )
         for number, value in enumerate(values["rare"], 1)
     ]
     if rows:
-        keys = ("value", "records", "alone", "gain_alone", "gain_k", "gain_rate")
+        keys = ("value", "records", "alone", "gain_alone", "gain_below", "gain_k", "gain_rate")
+        keys += ("gain_itpr_unnormalized",)
         yield make_grid(view.say("rare_table"), map(view.say, keys), rows)
         yield Paragraph(view.say("rare_reading"), "reading")
 
@@ -173,6 +237,7 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
         (
             view.value_in_column(value, number, "value_rare"),
             view.writer.count(value["records"]),
+            view.writer.count(value["differs_by"]),
             view.value_of(value["like"], number) if "value" in value["like"] else "",
             view.writer.count(value["like"]["records"]),
             view.writer.count(value["gain"]["unique_count"]),
@@ -180,8 +245,12 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
         for number, value in enumerate(values["lookalikes"], 1)
     ]
     if rows:
-        keys = ("value", "records", "like", "like_records", "gain_alone")
-        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 3, 4))
+        keys = ("value", "records", "differs_by", "like", "like_records", "gain_alone")
+        key = "alike_one" if len(rows) == 1 else "alike"
+        yield Paragraph(view.say(key, number=f"{len(rows):,}"))
+        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 2, 4, 5))
+    if rows and not any("value" in value for value in values["lookalikes"]):
+        yield Paragraph(view.say("alike_unnamed"), "note")
 
 
 def _suda(view: ExplanationView) -> Iterator[Block]:
@@ -200,11 +269,26 @@ def _suda(view: ExplanationView) -> Iterator[Block]:
         view.say("suda_sizes"), map(view.say, ("suda_size", "people", "suda_part")), sizes, range(3)
     )
     columns = (
-        (view.column_names.get(c, writer.name(c)), writer.share(part))
+        (view.column_names.get(c, writer.name(c)), writer.share(part), _levels(view, suda, c))
         for c, part in sorted(parts.items(), key=lambda each: -each[1])
     )
-    yield make_grid(view.say("suda_columns"), map(view.say, ("column", "suda_part")), columns)
+    head = map(view.say, ("column", "suda_part", "suda_levels"))
+    yield make_grid(view.say("suda_columns"), head, columns, (1,))
     yield Paragraph(view.say("suda_reading"), "reading")
+
+
+def _levels(view: ExplanationView, suda: Data, column: str) -> str:
+    """The values of a column that contribute most to the scores."""
+    levels = suda["level_contributions"].get(column, ())[:MOST_LEVELS]
+    return "; ".join(
+        view.say(
+            "suda_level",
+            value=view.value_of(level, number),
+            share=view.writer.share(level["share"]),
+            records=view.writer.count(level["records"]),
+        )
+        for number, level in enumerate(levels, 1)
+    )
 
 
 def _records(view: ExplanationView) -> Iterator[Block]:
@@ -215,13 +299,13 @@ def _records(view: ExplanationView) -> Iterator[Block]:
     rows = (
         (
             *(writer.count(record[n]) for n in ("record", "class_size")),
-            *(writer.number(record.get(n)) for n in ("suda_score", "smallest_msu")),
+            *(writer.number(record.get(n)) for n in ("suda_score", "msus", "smallest_msu")),
             writer.names(_most_telling(record.get("column_contributions") or {})),
         )
         for record in records["riskiest"]
     )
-    head = map(view.say, ("row", "like_it", "suda_score", "suda_size", "mostly_by"))
-    yield make_grid(view.say("records_table"), head, rows, range(4), folded=True)
+    head = map(view.say, ("row", "like_it", "suda_score", "suda_sets", "suda_size", "mostly_by"))
+    yield make_grid(view.say("records_table"), head, rows, range(5), folded=True)
 
 
 def _most_telling(shares: Mapping[str, float]) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars, short_name
 from sievert.charts.results import make_unique
-from sievert.report.page import Block, Grid, Link, Picture, make_grid
+from sievert.report.page import Block, Chapter, Grid, Link, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
 
 BANDS = re.compile(r"in bands of ([-+.0-9e]+)")
@@ -36,7 +38,7 @@ class ExplanationView(ReportPart):
 
     @cached_property
     def records(self) -> int:
-        """The number of records that were counted; some of the table may be left out."""
+        """The number of people or records that were counted; some may be left out."""
         return int(self.data["population"]["sample"])
 
     @cached_property
@@ -61,21 +63,24 @@ class ExplanationView(ReportPart):
             return alone
         return self.writer.share(alone.number / self.records)
 
-    def with_share(self, alone: NumberText) -> str:
-        """A count of people with its share behind it."""
-        known = self.say("with_share", number=alone, share=self.of_all(alone))
-        return alone.text if alone.number is None else known
-
     def shapley(self, secret: str | None) -> Data:
         """Each column's share of a rate."""
         shapley = self.data["shapley"]
         chapter = shapley["reidentification"] if secret is None else shapley["inference"][secret]
         return dict(chapter["discrimination_rate"])
 
-    def share(self, column: str, secret: str | None) -> NumberText:
-        """The part of the whole that a column carries."""
-        part = (self.shapley(secret)["columns"].get(column) or {}).get("share")
-        return self.writer.share(part)
+    def shares(self, secret: str | None) -> dict[str, NumberText]:
+        """The part of the whole that each column carries, in whole per cent that add up to 100."""
+        columns = self.shapley(secret)["columns"]
+        parts = {c: (columns.get(c) or {}).get("share") for c in self.quasi}
+        known = {c: part for c, part in parts.items() if part is not None}
+        rounded = dict(zip(known, round_shares([*known.values()]), strict=True))
+        texts = {c: self._share_text(part, rounded[c]) for c, part in known.items()}
+        return {c: texts.get(c, self.writer.undefined()) for c in self.quasi}
+
+    def _share_text(self, part: float, rounded: int) -> NumberText:
+        small = part > 0 and not rounded
+        return NumberText(self.say("share_small") if small else f"{rounded} %", part)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
         """The interval of a sampled share."""
@@ -156,6 +161,33 @@ class ExplanationView(ReportPart):
         return self.say("remedy_other", column=column)
 
 
+def round_shares(shares: Sequence[float]) -> list[int]:
+    """Shares in whole per cent, rounded by largest remainder so that their sum is kept.
+
+    >>> round_shares([1 / 3, 1 / 3, 1 / 3]), round_shares([1.046, -0.046])
+    ([34, 33, 33], [105, -5])
+    """
+    exact = [round(100 * share, 9) for share in shares]
+    rounded = [math.floor(share) for share in exact]
+    order = sorted(range(len(exact)), key=lambda i: (rounded[i] - exact[i], i))
+    for i in order[: round(sum(exact)) - sum(rounded)]:
+        rounded[i] += 1
+    return rounded
+
+
+def screened(block: Block, most: int) -> Iterator[Block]:
+    """A picture whose table a terminal shows too: of a long one the first rows."""
+    if not isinstance(block, Picture):
+        yield block
+        return
+    grid = block.behind
+    if len(grid.rows) <= most:
+        yield replace(block, screen=True)
+        return
+    yield replace(grid, rows=grid.rows[:most])
+    yield block
+
+
 def captioned_bars(
     part: ReportPart,
     key: str,
@@ -175,9 +207,11 @@ def captioned_bars(
     return Picture(spec, part.say(f"{key}_caption"), grid)
 
 
-def terms(part: ReportPart, words: Iterable[tuple[str, str]]) -> Grid:
+def words_chapter(part: ReportPart, words: Iterable[tuple[str, str]]) -> Chapter:
     """Words of a chapter, each with its definition behind a link and what it means in short."""
     rows = (
         (Link(part.say(key), f"def-{anchor}"), part.say(f"{key}_says")) for anchor, key in words
     )
-    return make_grid(part.say("words_table"), (part.say("word"), part.say("meaning")), rows, ())
+    title = part.say("words_table")
+    grid = make_grid(title, (part.say("word"), part.say("meaning")), rows, ())
+    return Chapter(title, part.anchor("words"), (grid,), folded=True)
