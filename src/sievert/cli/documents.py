@@ -2,6 +2,7 @@
 
 # Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -137,7 +138,6 @@ def measures(
         Show the traceback of an error.
     """
     from sievert.cli.outputs import write_json
-    from sievert.commands.compare import terminal as comparison_terminal
     from sievert.losses import BY_ID as LOSSES
     from sievert.measures import BY_ID
 
@@ -161,7 +161,7 @@ def measures(
         }
         write_json(json_, content, [], force=force)
         return 0
-    blocks = (_describe(chosen), comparison_terminal.describe(losses))
+    blocks = (_describe(chosen), _describe_losses(losses))
     sys.stdout.write("\n\n".join(b for b in blocks if b) + "\n")
     return 0
 
@@ -184,6 +184,34 @@ def _describe(ids: list[str]) -> str:
         )
         for m in map(BY_ID.__getitem__, ids)
     )
+    return _paragraphs(blocks)
+
+
+def _describe_losses(ids: list[str]) -> str:
+    """What losses mean: one paragraph each."""
+    from sievert.losses import BY_ID
+    from sievert.report.chapters.numbers import unit
+    from sievert.report.texts import read_texts
+
+    texts = read_texts(None)
+    scales = {(True, True): "share", (True, False): "ratio"}
+    blocks = (
+        (
+            f"{loss.id}: {loss.title}",
+            f"  formula   {loss.formula}",
+            f"  range     {loss.bounds}; {scale}; {texts(f'worse.{loss.worse}')}",
+            f"  about     {texts('about.release')}",
+            f"  reading   {loss.reading}",
+            f"  source    {loss.source}",
+        )
+        for loss in map(BY_ID.__getitem__, ids)
+        for word in [scales.get((loss.unit == "1", (loss.low, loss.high) == (0, 1)))]
+        for scale in [unit(texts, loss.unit) if word is None else texts(f"units.{word}")]
+    )
+    return _paragraphs(blocks)
+
+
+def _paragraphs(blocks: Iterable[Iterable[str]]) -> str:
     return "\n\n".join(
         "\n".join(line for text in block for line in wrap(text, 100, "", " " * 12))
         for block in blocks
