@@ -165,7 +165,7 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
     given = policy.get("reasons", ())
     reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
     return {
-        "name": None if names.mask else policy.get("name"),
+        "name": None,  # it may tell of a file
         "sha256": policy.get("sha256"),
         "met": policy["met"],
         "limits": limits,

@@ -57,10 +57,12 @@ def add(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], None]]:
             if isinstance(getattr(held, "MEASURES", None), tuple):
                 monkeypatch.setattr(held, "MEASURES", every)
         texts.english.cache_clear()
+        texts._without_losses.cache_clear()
 
     yield added
     monkeypatch.undo()
     texts.english.cache_clear()
+    texts._without_losses.cache_clear()
 
 
 def shared(found: Any) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from sievert.report.page import (
     BulletList,
     Chapter,
     Facts,
-    Hundred,
     NumberGroup,
     NumberRow,
     Numbers,
@@ -29,10 +29,10 @@ from sievert.report.page import (
     Points,
     Verdict,
     make_grid,
-    walk,
 )
 
 PEOPLE = 120
+INLINE = re.compile(r"</?(span|a|strong|b|code)\b[^>]*>")
 TABLE = {
     "age": [str(20 + 7 * i % 40) for i in range(PEOPLE)],
     "zip": [f"1{i % 9}{i % 4}" for i in range(PEOPLE)],
@@ -78,7 +78,7 @@ def test_one_secret_fits_a_screen() -> None:
         assert len(lines) <= 40 and max(map(len, lines)) <= 100
 
 
-@pytest.mark.parametrize("width", [50, 60, 71, 72, 80, 99, 100])
+@pytest.mark.parametrize("width", [56, 60, 71, 72, 80, 99, 100])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = text(builder.screen(assessment(policy=POLICY)), width=width).splitlines()
     assert max(map(len, lines)) <= width
@@ -150,16 +150,23 @@ def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- the same sentences everywhere ----------------------------------------------------------------
 
 
+def on_screen(blocks: Iterable[Any]) -> Iterator[Any]:
+    """The blocks that a terminal shows."""
+    for block in blocks:
+        if isinstance(block, Chapter):
+            yield from on_screen(block.blocks if block.screen else ())
+        else:
+            yield block
+
+
 def sentences(page: Page) -> list[str]:
     """What every renderer must say of what a terminal shows."""
     found: list[str] = []
-    for block in walk((*page.front, *(c for c in page.chapters if c.screen))):
+    for block in on_screen((*page.front, *page.chapters)):
         if isinstance(block, Verdict):
             found += [block.text, block.why]
         elif isinstance(block, Facts | Points):
             found += [text for item in block.items for text in item]
-        elif isinstance(block, Hundred):
-            found += [label for pair in block.labels for label in pair]
         elif isinstance(block, Paragraph) and block.kind != "reading":
             found.append(block.text)
         elif isinstance(block, Numbers):
@@ -197,7 +204,7 @@ def results(tmp_path: Path) -> dict[str, Any]:
         "compare": sievert.compare(TABLE, coarse, quasi=columns[0], sensitive=columns[1],
                                    paired=True, policy=POLICY),
         "compromise": sievert.compromise(numbers, quasi=columns[0], sensitive=["pay"]),
-        "limit": sievert.randomise(TABLE, *columns),
+        "limit": sievert.randomise(TABLE, *columns, at=0.1),
     }  # fmt: skip
 
 
@@ -208,7 +215,7 @@ def test_every_renderer_says_the_same(tmp_path: Path) -> None:
         shown = {
             "terminal": plain(text(page)),
             "markdown": plain(re.sub(r"\\(.)", r"\1", markdown.render(page))),
-            "html": plain(tags.sub(" ", html.render(page))),
+            "html": plain(tags.sub(" ", INLINE.sub("", html.render(page)))),
         }
         for sentence in sentences(page):
             for kind, whole in shown.items():

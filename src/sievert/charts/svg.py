@@ -101,7 +101,10 @@ def _follow_page(tag: re.Match[str]) -> str:
 
 NARROW = 560  # pixels: below that a chart is one for a telephone
 TALLER = 1.2  # where texts stand between marks, and are larger on a page
-LETTERS = {True: 22, False: 40}  # of a line of a row's label, narrow or not
+LETTERS = {True: 22, False: 36}  # of a line of a row's label, narrow or not
+TITLE = 34  # letters of a line of an axis's title on a telephone
+SIDES = {"row": "left", "name": "right"}  # where the labels of a chart stand
+WIDER = 1.3  # pixels that a letter may be wider than in the font it is measured in
 TWO_LINES, LINE = 42, 17  # pixels
 SPLIT = "split(datum.label, '\\n')"
 RAISED = {
@@ -112,24 +115,30 @@ RAISED = {
 
 def fit(spec: Spec, width: int) -> Spec:
     """The same chart for a page: its title stands above it in the page, and it is so wide."""
-    narrow = width < NARROW
+    narrow, values = width < NARROW, spec["data"]["values"]
+    letters = {k: max((len(v[k]) for v in values if k in v), default=0) for k in SIDES}
+    room = {SIDES[k]: 8 + WIDER * min(max(n, 12), LETTERS[narrow]) for k, n in letters.items() if n}
     config = {
         **CONFIG,
         "background": None,
-        "padding": {"left": 16, "right": 24, "top": 4, "bottom": 4},
+        "padding": {"left": 8, "right": 26, "top": 4, "bottom": 4, **room},
         "axis": {
             **CONFIG["axis"],
             "labelFontSize": 13,
             "titleFontSize": 13,
-            "labelLimit": 150 if narrow else 280,
+            "labelLimit": 150 if narrow else 250,
             "labelPadding": 5,
             "titlePadding": 10,
         },
-        "axisX": {"labelOverlap": True, "labelSeparation": 14},  # another font is wider
+        "axisX": {  # another font is wider
+            "labelOverlap": True,
+            "labelSeparation": 14,
+            **({"titleAnchor": "end" if letters["row"] else "start"} if narrow else {}),
+        },
         "legend": {
             **CONFIG["legend"],
             "labelFontSize": 13,
-            "columns": 2 if narrow else 4,
+            "columns": 1 if narrow else 4,
             "labelLimit": 180 if narrow else 280,
             "columnPadding": 30,
             "layout": {"bottom": {"direction": "vertical", "margin": 6}},
@@ -158,7 +167,9 @@ def _fit_labels(part: Spec, *, narrow: bool) -> Spec:
     if narrow and part.get("labelLimit", 0) > 180:
         fitted["labelLimit"] = 150
     if narrow and "symbolType" in part:
-        fitted["columns"] = 2
+        fitted["columns"] = 1
+    if narrow and "field" in part and isinstance(part.get("title"), str):
+        fitted["title"] = textwrap.wrap(part["title"], TITLE)
     limit = {"limit": 150} if narrow else {}
     return fitted | ({"fontSize": 13, **limit} if part.get("type") == "text" else {})
 

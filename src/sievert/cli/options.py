@@ -86,7 +86,7 @@ class RoleOptions(Options):
         A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
     hierarchy
         COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
-        how a quasi-identifier was made coarser (attack, compare) or could be (explain).
+        how a quasi-identifier was made coarser (attack, compare) or could be (assess, explain).
     alpha_value
         COL=VALUE: alpha_k of this value of a secret only.
     """

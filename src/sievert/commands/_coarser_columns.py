@@ -38,6 +38,7 @@ class CoarserColumn:
     how: str
     codes: Ints
     values: int  # different values that are left; missing may be one
+    labels: Sequence[Any] = ()  # of every old code, where the way to coarsen gives one
 
 
 def measure_coarser(
@@ -104,9 +105,10 @@ def _coarser(
 ) -> CoarserColumn:
     """Values of one label get one code; missing stays missing."""
     numbers: dict[Any, int] = {}
-    codes = [0 if v is None else numbers.setdefault(label(v), len(numbers) + 1) for v in texts]
+    labels = [None if v is None else label(v) for v in texts]
+    codes = [0 if v is None else numbers.setdefault(v, len(numbers) + 1) for v in labels]
     return CoarserColumn(
-        column, how, np.array(codes, dtype=np.uint32), len(numbers) + bool(records[0])
+        column, how, np.array(codes, dtype=np.uint32), len(numbers) + bool(records[0]), labels
     )
 
 
@@ -131,18 +133,24 @@ def _prefixes(column: str, texts: Texts, records: Ints, length: int) -> list[Coa
 
 
 def _bands(column: str, texts: Texts, records: Ints) -> list[CoarserColumn]:
-    numbers = {v: Fraction(v) for v in texts if v is not None}
+    numbers = {v: _number(v) for v in texts if v is not None}
     span = max(numbers.values()) - min(numbers.values())
     # Otherwise they are equal numbers written in many ways, or extreme ones.
     if not Fraction(1, LARGEST) < span < LARGEST:
         return []
 
     def band(width: Fraction) -> CoarserColumn:
+        step = int(width) if width.denominator == 1 else width  # whole numbers are faster
         return _coarser(
-            column, texts, records, f"in bands of {float(width):g}", lambda v: numbers[v] // width
+            column, texts, records, f"in bands of {float(width):g}", lambda v: numbers[v] // step
         )
 
     return _far_apart(texts, (band(_round(float(span) / bands)) for bands in BANDS))
+
+
+def _number(text: str) -> int | Fraction:
+    whole = text.isascii() and text.removeprefix("-").isdigit()
+    return int(text) if whole else Fraction(text)
 
 
 def _round(width: float) -> Fraction:

@@ -365,6 +365,8 @@ def most_cells(table: TableMeasures) -> int:
     """How many combinations, with each secret in turn, a table that was measured has at most."""
     questions = table.questions
     classes, cells = questions.sizes(table.roles.quasi).things, 0
+    if questions.people is not None:  # combinations with the person
+        return questions.records * max(1, len(table.roles.sensitive))
     for secret in table.roles.sensitive:
         joint, values = table.joint.get(secret), table.value_counts.get(secret, questions.records)
         most = min(questions.records, classes * values)

@@ -5,7 +5,6 @@ A page becomes files: whole or absent, never over an input.
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -323,5 +322,7 @@ def notebook_html(result: Any) -> str:
     from sievert.report import html
 
     page = screen(result)
-    numbers = (b for c in page.chapters for b in walk((c,)) if isinstance(b, Numbers | Grid))
-    return html.fragment(*page.front, *itertools.islice(numbers, 1))
+    blocks = [*walk(page.chapters)]
+    kinds = [Numbers] if any(isinstance(b, Numbers) for b in blocks) else [Picture, Grid]
+    firsts = (b for kind in kinds for b in [b for b in blocks if isinstance(b, kind)][:1])
+    return html.fragment(*page.front, *firsts)

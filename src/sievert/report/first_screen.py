@@ -39,8 +39,8 @@ def front(
     part = parts[0]
     assessed = next((p for p in parts if p.kind == "assess"), None)
     blocks: list[Block | Chapter] = [
-        *verdicts(parts),
         Facts(tuple(_facts(part, written))),
+        *verdicts(parts),
         *(Paragraph(caution, "warning") for caution in _cautions(parts)),
     ]
     if points:
@@ -188,11 +188,14 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
 def table_size(part: ReportPart) -> str:
     """How many people or rows, and columns."""
     texts, table = part.texts, part.data["table"]
-    columns = plural(table["columns"], "column")
-    if table.get("people") is not None:
-        rows = plural(part.rows, "row")
-        return texts("front.size_people", people=f"{table['people']:,}", rows=rows, columns=columns)
-    return texts("front.size_rows", rows=plural(part.rows, "row"), columns=columns)
+    number = table.get("people", part.rows)
+    key = "front.person_number" if number == 1 else "front.people_number"
+    return texts(
+        "front.size_rows" if table.get("people") is None else "front.size_people",
+        people=texts(key, number=f"{number:,}"),
+        rows=plural(part.rows, "row"),
+        columns=plural(table["columns"], "column"),
+    )
 
 
 def names_of(part: ReportPart, columns: Sequence[str]) -> str:

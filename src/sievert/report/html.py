@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 MARK = "<!-- written by sievert -->"
 DEEPEST = 6  # a heading below h6 there is not
 STACKED = 3  # columns from which on a table is set as cards on a narrow screen
-LONG = re.compile(r"[^\s-]{25}")  # letters of a word that may be broken in a table
+LONG = re.compile(r"[^\s-]{25}|(?=\S*[^\w\s.,:%()-])\S{16}")  # of a table: no word of a language
 IDS = re.compile(r'\b(id="|url\(#|href="#)')
 GLUED = re.compile(r" (?=[%×])")
 HYPHENED = re.compile(r"\b[klt]-(anonymity|diversity|closeness)\b")

@@ -49,7 +49,8 @@ def render(page: Page) -> str:
     """The whole file."""
     blocks = [line for block in (*page.front, *page.chapters) for line in _block(block, 2)]
     foot = [part for line in page.foot for part in (escape(line), "")]
-    lines = [MARK, "", f"# {escape(page.title)}", "", *blocks, "---", "", *foot]
+    warning = [f"*{escape(page.warning)}*", ""] if page.warning else []
+    lines = [MARK, "", f"# {escape(page.title)}", "", *warning, *blocks, "---", "", *foot]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -32,7 +32,7 @@ from sievert.report.page import (
     Verdict,
 )
 
-WIDTH, LEAST = 100, 50
+WIDTH, LEAST = 100, 56
 NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
@@ -56,7 +56,8 @@ def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[
     lines: list[Line] = []
     if not any(isinstance(block, Verdict) for block in page.front):
         lines += _text(page.title, width, style="head")
-    for block in (*page.front, *page.chapters):
+    front = sorted(page.front, key=lambda block: not isinstance(block, Verdict))
+    for block in (*front, *page.chapters):
         lines += _block(block, width, everything=everything)
     if page.more:
         lines += [(), *_text(page.more, width, style="note")]
@@ -109,12 +110,17 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
             yield from ((), *_text(block.caption, width))
         if everything or block.screen:
             yield from _grid(block.behind, width)
+    elif isinstance(block, Hundred):
+        if everything:
+            parts = (f"{key} ({words})" for key, words in block.labels)
+            text = f"{block.title}: {', '.join(parts)}. {block.allowance}"
+            yield from _text(text.rstrip(), width, GAP, GAP * 2)
     else:
         yield from _first_screen(block, width)
 
 
 def _first_screen(
-    block: Verdict | Facts | Points | Hundred | Figures | Numbers | Options, width: int
+    block: Verdict | Facts | Points | Figures | Numbers | Options, width: int
 ) -> Iterator[Line]:
     if isinstance(block, Verdict):
         style = STYLES[block.state]
@@ -133,10 +139,6 @@ def _first_screen(
             for line in wrap(f"{head} {text}", width, GAP, GAP * 2):
                 yield ((line[:first], "bold"), (line[first:], ""))
                 first = 0
-    elif isinstance(block, Hundred):
-        parts = (f"{key} ({words})" for key, words in block.labels)
-        text = f"{block.title}: {', '.join(parts)}. {block.allowance}"
-        yield from _text(text.rstrip(), width, GAP, GAP * 2)
     elif isinstance(block, Figures):
         yield ()
         for number, words in block.items:

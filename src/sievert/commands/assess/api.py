@@ -66,7 +66,8 @@ def assess(
     trajectory
         With a person: how often so many of a person's classes are nobody else's (unicity).
     hierarchies, orders, partitions
-        For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning.
+        For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning. A
+        hierarchy of a quasi-identifier says how it could be coarsened (`options`).
     parameters
         Such as ``{"recursive_c": {"l": 3}, "records_below": {"k": 5}}``.
     policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands._subset_chapters import ORDERS, SubsetSettings, measure_subsets
 from sievert.commands._subsets import MOST_SUBSETS, Subsets
@@ -30,18 +30,15 @@ def explain_columns(
         return None, [Note("the shares of the columns are left out: too many combinations")]
     measures.clock("counting combinations", measures.questions)
     combinations = count()
-    cells, n = _count_cells(combinations), len(combinations.quasi)
+    cells = sum(len(cube.counts) for cube in combinations.cubes)
+    n = len(combinations.quasi)
     orders = max(LEAST_ORDERS, min(ORDERS, WORK_ALONE // (cells * n)))
-    most = min(MOST_SUBSETS, max(n, WORK // cells))
+    work = WORK_ALONE if isinstance(combinations, PeopleCombinations) else WORK
+    most = min(MOST_SUBSETS, max(n, work // cells))
     settings = SubsetSettings(orders=orders)
     subsets, chapters = measure_subsets(combinations, settings, measures.clock, most)
     steps = min(n, LONGEST, max(1, WORK_ALONE // (cells * n)))
     return {**chapters, "path": _path(subsets, steps)}, []
-
-
-def _count_cells(combinations: CombinationCounts) -> int:
-    cubes = (combinations.classes, *combinations.secrets.values())
-    return sum(len(cube.counts) for cube in cubes)
 
 
 def _path(subsets: Subsets, steps: int) -> list[dict[str, Any]]:

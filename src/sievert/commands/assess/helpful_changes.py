@@ -26,8 +26,8 @@ from sievert.policy import Gate, Judgement
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
-WORK = 1_500_000  # cells that are measured, those of all changed tables together
-FIXED = 5_000  # cells whose measuring takes as long as what every changed table costs
+WORK = 2_700_000  # cells that are measured, those of all changed tables together
+FIXED = 3_000  # cells whose measuring takes as long as what every changed table costs
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,21 @@ class OptionSearch:
         if (reason := self._obstacle(wildcards)) is not None:
             return ChangeOptions(before, reason=reason), []
         self.measures.clock("searching options", self.measures.questions)
-        combinations, secrets = count(), self.measures.roles.sensitive
+        combinations, roles = count(), self.measures.roles
         if not self._have_order(combinations):
             return ChangeOptions(before, reason=options.NO_ORDER), []
         levels, notes = find_levels(
-            combinations, self.measures.settings.hierarchies, secrets, leave_out=leave_out
+            combinations,
+            self.measures.settings.hierarchies,
+            {*roles.sensitive, roles.person},
+            self.measures.questions.suppression.mark,
+            leave_out=leave_out,
         )
         tables = RecodedTables(self.measures, self.gate.policy, combinations)
         start = Outcome((0,) * len(levels), before.verdicts, alone or 0, 0.0)
         if alone is None and (unchanged := tables.measure(start.state, levels)) is not None:
-            start, before = unchanged, replace(before, alone=unchanged.alone)
+            start = replace(start, alone=unchanged.alone)
+            before = replace(before, alone=unchanged.alone)
         search = RecodingSearch(tables, levels, start, WORK // _cost(combinations))
         chosen = choose_outcomes(start, search.run())
         ways = tuple(
@@ -83,8 +88,6 @@ class OptionSearch:
             return options.EVERY_LIMIT_MET
         if wildcards:
             return options.WILDCARDS
-        if questions.people is not None and questions.people < questions.records:
-            return options.SEVERAL_ROWS
         if most_cells(self.measures) > MOST_CELLS or questions.records > MOST_RECORDS:
             return options.TOO_MANY
         return None
@@ -103,8 +106,7 @@ class OptionSearch:
 
 def _cost(combinations: CombinationCounts) -> int:
     """What it takes to measure one changed table, in cells."""
-    cubes = (combinations.classes, *combinations.secrets.values())
-    return sum(FIXED + len(cube.counts) for cube in cubes)
+    return sum(FIXED + len(cube.counts) for cube in combinations.cubes)
 
 
 def _changes(

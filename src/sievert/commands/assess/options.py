@@ -14,7 +14,6 @@ EVERY_LIMIT_MET = "every_limit_met"
 NOTHING_HELPS = "nothing_helps"  # of what was tried
 TOO_MANY = "too_many_combinations"
 WILDCARDS = "wildcards"  # missing values that match anything make no classes
-SEVERAL_ROWS = "people_with_several_rows"
 NO_ORDER = "values_without_order"
 
 

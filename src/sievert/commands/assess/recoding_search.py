@@ -8,7 +8,7 @@ clock, so that the same table has the same options.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +16,12 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._coarser_columns import coarser_column
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.counts.cells import Suppression
 from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.recoded_people import RecodedPeopleQuestions
 from sievert.errors import SievertError
 from sievert.notes import Name, Note
 from sievert.policy import Policy, Verdict, judge
@@ -67,13 +68,15 @@ class Outcome:
 def find_levels(
     combinations: CombinationCounts,
     hierarchies: Mapping[str, Any],
-    fixed: Iterable[str],
+    fixed: Collection[str | None],
+    mark: str | None,
     *,
     leave_out: bool,
 ) -> tuple[list[list[Level]], list[Note]]:
     """The levels of every quasi-identifier; those that are `fixed` have none but the column itself.
 
-    A note names a hierarchy that does not fit.
+    No level makes other values the `mark` of suppression. A note names a hierarchy that lacks
+    values.
     """
     every, notes = [], []
     for at, column in enumerate(combinations.quasi):
@@ -90,7 +93,9 @@ def find_levels(
             coarser = coarser_column(combinations, column, None)
         for way in coarser:
             loss = _granularity_loss(way.codes[present], totals[present])
-            if loss > levels[-1].loss:
+            pairs = zip(combinations.classes.values[at], way.labels, strict=False)
+            marks = any(label == mark and text != mark for text, label in pairs)
+            if loss > levels[-1].loss and not marks:
                 levels.append(Level(way.how, way.codes, way.values, loss))
         if leave_out:
             levels.append(Level(LEFT_OUT, None, 0, 1.0))
@@ -120,6 +125,8 @@ class RecodedTables:
             measures.settings, hierarchies={s: tree for s, tree in trees.items() if tree}
         )
         self._ids = {m for _, m, _ in policy.every_limit()} | {ALONE, ANY_OF_A_SECRET}
+        people = isinstance(combinations, PeopleCombinations)
+        self._questions = RecodedPeopleQuestions if people else RecodedQuestions
         self._marked = mark_cells(combinations, self.table.suppression)
 
     def measure(self, state: State, levels: Sequence[Sequence[Level]]) -> Outcome | None:
@@ -134,8 +141,7 @@ class RecodedTables:
         }
         if not kept or self._suppresses(kept, codes):
             return None
-        cells = self.combinations.recode(codes, kept)
-        questions = RecodedQuestions(self.table, cells.classes, cells.secrets)
+        questions = self._questions(self.table, *self.combinations.recode(codes, kept))
         roles = replace(self.roles, quasi=tuple(kept))
         measures = TableMeasures(questions, roles, self._settings, self._ids, Clock(no_progress))
         inference = {s: measures.inference(s) for s in roles.sensitive}
@@ -169,19 +175,28 @@ def mark_cells(combinations: CombinationCounts, suppression: Suppression) -> dic
 
 
 class RecodingSearch:
-    """Tries single changes, climbs to what meets most limits, and takes needless changes back."""
+    """Tries at most so many changed tables: single changes, then more and more of them together.
+
+    From what meets the most limits it takes back what is not needed.
+    """
 
     def __init__(
         self, tables: RecodedTables, levels: Sequence[Sequence[Level]], before: Outcome, most: int
     ) -> None:
         self._tables, self.levels, self.before, self._most = tables, levels, before, most
+        self._columns = range(len(levels))
         self.outcomes: dict[State, Outcome | None] = {}
         self._goal = sum(v.impossible is None for v in before.verdicts)
 
     def run(self) -> list[Outcome]:
         """The outcomes of everything that was tried."""
+        whole = self._most
+        self._most = whole // 3  # so that there is time for changes of several columns
         for state in self._singles():
             self._measure(state)
+        self._most = 2 * whole // 3
+        self._take_back(self._coarsen_together())
+        self._most = whole
         self._take_back(self._climb())
         return [outcome for outcome in self.outcomes.values() if outcome is not None]
 
@@ -200,9 +215,34 @@ class RecodingSearch:
                 if level < len(levels):
                     yield _with_level(nothing, column, level)
 
+    def _coarsen_together(self) -> Outcome:
+        """All columns coarser at once, then half of them left out, and so on: the best of these."""
+        coarsest = [
+            max(at for at, level in enumerate(levels) if level.codes is not None)
+            for levels in self.levels
+        ]
+        states = [tuple(min(h, c) for c in coarsest) for h in range(1, max(coarsest) + 1)]
+        # Columns with many values first: they tell people apart.
+        many = sorted(self._columns, key=lambda c: (-self.levels[c][0].values, c))
+        kept = len(many)
+        while kept > 1:
+            kept //= 2
+            out = many[:-kept]
+            states.append(
+                tuple(len(self.levels[c]) - 1 if c in out else coarsest[c] for c in self._columns)
+            )
+        best = self.before
+        for state in states:
+            outcome = self._measure(state)
+            if outcome is not None and outcome.limits_met > best.limits_met:
+                best = outcome
+            if best.limits_met >= self._goal:
+                break
+        return best
+
     def _climb(self) -> Outcome:
         """Step by step the change that brings most for the detail lost, until limits are met."""
-        current, promise = self.before, dict.fromkeys(range(len(self.levels)), math.inf)
+        current, promise = self.before, dict.fromkeys(self._columns, math.inf)
         while current.limits_met < self._goal:
             steps = []
             columns = [c for c in promise if current.state[c] + 1 < len(self.levels[c])]
@@ -222,9 +262,7 @@ class RecodingSearch:
 
     def _take_back(self, current: Outcome) -> None:
         """Undo every change, wholly or by a level, without which as many limits are met."""
-        columns = sorted(
-            range(len(self.levels)), key=lambda c: (-self.levels[c][current.state[c]].loss, c)
-        )
+        columns = sorted(self._columns, key=lambda c: (-self.levels[c][current.state[c]].loss, c))
         for column in columns:
             for level in range(current.state[column]):
                 less = self._measure(_with_level(current.state, column, level))
