@@ -278,8 +278,8 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
 
 def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
     """The same release with other weights of the prior."""
-    names = ("attacker_accuracy", "learner_accuracy")
-    names += ("global_relative_risk", "global_relative_risk_literal")
+    risks = ("global_relative_risk", "global_relative_risk_literal")
+    names = ("attacker_accuracy", "learner_accuracy", *risks)
     if lines := data.get("sensitivity"):
         rows = (
             (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))

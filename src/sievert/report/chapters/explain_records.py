@@ -225,8 +225,8 @@ def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
         for number, value in enumerate(values["rare"], 1)
     ]
     if rows:
-        keys = ("value", "records", "alone", "gain_alone", "gain_below", "gain_k", "gain_rate")
-        keys += ("gain_itpr_unnormalized",)
+        gains = ("alone", "below", "k", "rate", "itpr_unnormalized")
+        keys = ("value", "records", "alone", *(f"gain_{gain}" for gain in gains))
         yield make_grid(view.say("rare_table"), map(view.say, keys), rows)
         yield Paragraph(view.say("rare_reading"), "reading")
 
