@@ -91,3 +91,15 @@ def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[s
         kept, width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
     )
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def own_name(name: str, file: str | None) -> str:
+    """The name of a table by its file, where it was named after that.
+
+    >>> own_name("bands", "bands.csv"), own_name("bands (2)", "bands.csv"), own_name("a", "b.csv")
+    ('bands.csv', 'bands.csv (2)', 'a')
+    """
+    stem = (file or "").partition(".")[0]
+    if file and stem and (name == stem or name.startswith(f"{stem} (")):
+        return file + name[len(stem) :]
+    return name

@@ -78,7 +78,7 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> Verdict:
     counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
     why = [*_counted(texts, state, limits, counts)]
     why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
-    why += dict.fromkeys(filter(None, (_left_out(part.data, texts) for part in judged)))
+    why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
     return Verdict(
         state,
         texts(f"front.verdict_{state}"),
@@ -119,7 +119,7 @@ def _tally(texts: Texts, counts: Data) -> str:
     return ", ".join(words)
 
 
-def _left_out(table: Data, texts: Texts) -> str:
+def left_out(table: Data, texts: Texts) -> str:
     """How many suppressed records a verdict says nothing about; they stand beside it."""
     number = (table.get("policy") or {}).get("suppressed_records")
     return texts("front.suppressed_too", records=f"{number:,}") if number else ""
@@ -144,6 +144,7 @@ def _releases_verdict(part: ReportPart) -> Verdict:
     counts = {s: states.count(m) for m, s in STATES.items()}
     state = next(s for s in ("met", "doubtful", "breached") if counts[s])
     key = f"compared.verdict_{state}{'_one' if len(releases) == 1 else ''}"
+    key += "_single" if state == "met" and counts[state] == 1 < len(releases) else ""
     text = texts(key, met=counts["met"], number=len(releases))
     why = []
     for each in ("met", "doubtful", "breached"):
@@ -156,7 +157,11 @@ def _releases_verdict(part: ReportPart) -> Verdict:
         own = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
         why += _counted(texts, state, limits, own)
         why += [reason_text(part, r) for r in reasons_of(releases[0])]
-    why += dict.fromkeys(filter(None, (_left_out(release, texts) for release in releases)))
+        why += filter(None, [left_out(releases[0], texts)])
+    else:
+        hidden = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
+        some = some_names(part, "compared.others", hidden)
+        why += [texts("compared.left_out", releases=some)] if hidden else []
     ordered = tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s]))
     return Verdict(state, text, " ".join(why), ordered, _tally(texts, counts))
 

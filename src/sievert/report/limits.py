@@ -137,10 +137,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         shown = why(texts, {**entry, "reason": verdict["reason"]})
     else:
         number = int(value) if isinstance(entry["value"], int) else value
-        shown = value_with_unit(part, measure, {**entry, "value": number})
-        rounded = float(significant(value).replace(",", ""))
-        if value != rounded and rounded in (verdict["min"], verdict["max"]):
-            shown = bound_text(measure, value)  # as many digits as tell on which side it lies
+        shown = shown_value(part, verdict, {**entry, "value": number})
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
     title, short = _titles(texts, measure, entry)
@@ -153,17 +150,27 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         asked(part, verdict),
         far,
         position,
-        " ".join(_remarks(part, verdict)),
+        " ".join(remarks(part, verdict)),
         short,
     )
 
 
-def _remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
+def remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
+    """Which reading a limit is about, and whether the table could meet it at all."""
     if verdict["reading"]:
         key = {AS_VALUE: "as_value"}.get(verdict["reading"], "without_missing")
         yield part.texts(f"limits_table.{key}")
     if verdict.get("impossible"):
         yield part.texts("front.impossible", why=verdict["impossible"])
+
+
+def shown_value(part: ReportPart, verdict: Data, entry: Data | None = None) -> str:
+    """The number that a limit was held against, with digits enough to tell on which side it is."""
+    measure, value = verdict["measure"], verdict["value"]
+    rounded = float(significant(value).replace(",", ""))
+    if value != rounded and rounded in (verdict["min"], verdict["max"]):
+        return bound_text(measure, value)
+    return value_with_unit(part, measure, entry or verdict)
 
 
 def bound_text(measure: str, value: float) -> str:
