@@ -14,35 +14,37 @@ from sievert.report.page import (
     NumberRow,
     Numbers,
     Option,
+    OptionCards,
     OptionRow,
-    Options,
     Page,
     Paragraph,
     Picture,
     Points,
-    Verdict,
+    PolicyAnswer,
     make_grid,
 )
 
 BREACHED, MET, DOUBTFUL = "breached", "met", "doubtful"
 STATES = 4 * (MET,) + 8 * (BREACHED,)
 VERDICTS = {
-    BREACHED: Verdict(
+    BREACHED: PolicyAnswer(
         BREACHED,
         "No. The policy is not met.",
         "8 of its 12 limits are breached: all 4 on finding people, 4 of 6 on the diagnosis.",
         STATES,
         "4 met, 8 breached",
     ),
-    MET: Verdict(MET, "Yes. The policy is met.", "All 12 limits are met.", 12 * (MET,), "12 met"),
-    DOUBTFUL: Verdict(
+    MET: PolicyAnswer(
+        MET, "Yes. The policy is met.", "All 12 limits are met.", 12 * (MET,), "12 met"
+    ),
+    DOUBTFUL: PolicyAnswer(
         DOUBTFUL,
         "It cannot be decided.",
         "2 of its 12 limits could not be evaluated: a column has no values.",
         (*(10 * (MET,)), DOUBTFUL, DOUBTFUL),
         "10 met, 2 undecided",
     ),
-    "open": Verdict(
+    "open": PolicyAnswer(
         "open", "No policy was given, so there is no verdict.", "Add --policy FILE for one."
     ),
 }
@@ -103,7 +105,7 @@ def _option(title: str, alone: int, met: int, lost: int, hidden: int) -> Option:
     return Option(title, state, mark, rows)
 
 
-OPTIONS = Options(
+OPTIONS = OptionCards(
     "hospital.csv",
     (
         _option("Age in bands of 10, postcode to 3 digits", 187, 6, 5, 0),
@@ -111,7 +113,7 @@ OPTIONS = Options(
         _option("No age, no occupation, postcode to 3 digits, small groups hidden", 0, 12, 55, 78),
     ),
 )
-HEAD = ("Measure", "Verdict", "This table", "Policy asks", "How far", "Id")
+HEAD = ("Measure", "PolicyAnswer", "This table", "Policy asks", "How far", "Id")
 
 
 def row(name: str, key: str, value: str, limit: str, far: str, position: float) -> NumberRow:
@@ -199,7 +201,7 @@ LACKING = BulletList(
 )
 
 
-def decision(state: str = BREACHED, verdict: Verdict | None = None) -> Page:
+def decision(state: str = BREACHED, verdict: PolicyAnswer | None = None) -> Page:
     """The decision page."""
     help_ = Chapter("What would help", "help", (OPTIONS,))
     lead = Paragraph("Each bar starts at the limit; to the right is beyond it.", "reading")

@@ -22,12 +22,12 @@ from sievert.report.page import (
     Hundred,
     Link,
     Numbers,
-    Options,
+    OptionCards,
     Page,
     Paragraph,
     Picture,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 
 TAGS = {
@@ -184,13 +184,13 @@ def _block(block: Block | Chapter) -> Iterator[str]:
     elif isinstance(block, Figures | Facts | Points):
         for item in block.items:
             yield from item
-    elif isinstance(block, Verdict):
+    elif isinstance(block, PolicyAnswer):
         yield from (block.text, block.why, block.tally)
     elif isinstance(block, Hundred):
         yield from (block.title, block.allowance)
         for label in block.labels:
             yield from label
-    elif isinstance(block, Options):
+    elif isinstance(block, OptionCards):
         for option in block.items:
             yield from (option.title, option.mark)
             for each in option.rows:

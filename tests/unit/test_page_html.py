@@ -22,7 +22,7 @@ from sievert.report.page import (
     Numbers,
     Page,
     Paragraph,
-    Verdict,
+    PolicyAnswer,
 )
 
 pytest.importorskip("vl_convert")
@@ -224,6 +224,6 @@ def test_a_piece_for_a_notebook() -> None:
 
 
 def test_labels_of_pictures_are_escaped() -> None:
-    verdict = Verdict("met", "x", "", ("met",), '"><script>')
+    verdict = PolicyAnswer("met", "x", "", ("met",), '"><script>')
     shown = html.render(samples.decision(verdict=verdict))
     assert "<script" not in shown and "&#34;&gt;&lt;script&gt;" in shown

@@ -22,12 +22,12 @@ from sievert.report.page import (
     NumberRow,
     Numbers,
     Option,
+    OptionCards,
     OptionRow,
-    Options,
     Page,
     Paragraph,
     Points,
-    Verdict,
+    PolicyAnswer,
     make_grid,
 )
 
@@ -60,7 +60,7 @@ ROW = NumberRow("Smallest group", "k_anonymity", "1 person", "breached", "breach
                 "5 × short", 2.3)  # fmt: skip
 NUMBERS = Numbers(
     "Limits",
-    ("Measure", "Verdict", "Value", "Limit", "How far", "Id"),
+    ("Measure", "PolicyAnswer", "Value", "Limit", "How far", "Id"),
     (NumberGroup("Finding a person", (ROW, replace(ROW, state="met", far="inside"))),),
 )
 
@@ -105,7 +105,7 @@ def test_chapters_are_for_the_screen_or_asked_for() -> None:
 
 def test_options_side_by_side() -> None:
     rows = (OptionRow("people alone", "12", "0"), OptionRow("limits met", "4", "12 of 12"))
-    options = Options("as it is", (Option("age in bands of 10", "met", "meets", rows),))
+    options = OptionCards("as it is", (Option("age in bands of 10", "met", "meets", rows),))
     shown = text(page(options)).splitlines()[1:]
     assert shown == [
         "                        people alone  limits met",
@@ -127,7 +127,7 @@ def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         def isatty(self) -> bool:
             return True
 
-    shown = page(Verdict("breached", "No.", "Because."), NUMBERS)
+    shown = page(PolicyAnswer("breached", "No.", "Because."), NUMBERS)
 
     def written(out: io.StringIO, **environment: str) -> str:
         for name in ("NO_COLOR", "TERM", "FORCE_COLOR"):
@@ -163,7 +163,7 @@ def sentences(page: Page) -> list[str]:
     """What every renderer must say of what a terminal shows."""
     found: list[str] = []
     for block in on_screen((*page.front, *page.chapters)):
-        if isinstance(block, Verdict):
+        if isinstance(block, PolicyAnswer):
             found += [block.text, block.why]
         elif isinstance(block, Facts | Points):
             found += [text for item in block.items for text in item]

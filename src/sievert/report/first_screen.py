@@ -17,7 +17,7 @@ from sievert.report.page import (
     Hundred,
     Paragraph,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 from sievert.report.parts import ROLE_TEXTS, Data, ReportPart
 from sievert.report.texts import Texts
@@ -54,7 +54,7 @@ def front(
 # -- the verdict ----------------------------------------------------------------------------------
 
 
-def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
+def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     """Whether the policy is met, by the table as it is and by releases; that there is none."""
     judged = [part for part in parts if part.data.get("policy")]
     compared = [
@@ -66,12 +66,12 @@ def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
-        return [Verdict("open", words[0], words[1])] if asks else []
+        return [PolicyAnswer("open", words[0], words[1])] if asks else []
     found = [_verdict(texts, judged)] if judged else []
     return found + [_releases_verdict(part) for part in compared]
 
 
-def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> Verdict:
+def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     met = {state_of(part.data) for part in judged}
     state = STATES[False if False in met else None if None in met else True]
     limits = [v for part in judged for v in limits_of(part.data)]
@@ -79,7 +79,7 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> Verdict:
     why = [*_counted(texts, state, limits, counts)]
     why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
-    return Verdict(
+    return PolicyAnswer(
         state,
         texts(f"front.verdict_{state}"),
         " ".join(why),
@@ -136,7 +136,7 @@ def reason_text(part: ReportPart, reason: Data) -> str:
     return texts(key, names=shown or measures)
 
 
-def _releases_verdict(part: ReportPart) -> Verdict:
+def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     """Which releases meet the policy, and which do not."""
     texts, releases = part.texts, part.data["releases"]
     states = [*map(state_of, releases)]
@@ -163,7 +163,7 @@ def _releases_verdict(part: ReportPart) -> Verdict:
         some = some_names(part, "compared.others", hidden)
         why += [texts("compared.left_out", releases=some)] if hidden else []
     ordered = tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s]))
-    return Verdict(state, text, " ".join(why), ordered, _tally(texts, counts))
+    return PolicyAnswer(state, text, " ".join(why), ordered, _tally(texts, counts))
 
 
 # -- what was assessed ----------------------------------------------------------------------------

@@ -16,12 +16,12 @@ from sievert.report.page import (
     Hundred,
     Link,
     Numbers,
-    Options,
+    OptionCards,
     Page,
     Paragraph,
     Picture,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 
 MARK = "<!-- written by sievert -->"
@@ -82,8 +82,10 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
         yield from (*_first_screen(block), "")
 
 
-def _first_screen(block: Verdict | Facts | Points | Hundred | Numbers | Options) -> Iterator[str]:
-    if isinstance(block, Verdict):
+def _first_screen(
+    block: PolicyAnswer | Facts | Points | Hundred | Numbers | OptionCards,
+) -> Iterator[str]:
+    if isinstance(block, PolicyAnswer):
         yield f"**{MARKS[block.state]} {escape(block.text)}** {escape(block.why)}".rstrip()
     elif isinstance(block, Facts):
         yield " · ".join(f"{escape(name)} **{escape(fact)}**" for name, fact in block.items)
@@ -116,7 +118,7 @@ def _numbers(block: Numbers) -> Iterator[str]:
             yield _row(tuple(cells[f] for f in fields))
 
 
-def _options(block: Options) -> Iterator[str]:
+def _options(block: OptionCards) -> Iterator[str]:
     first = block.items[0].rows
     yield _row(("", "", *(row.name for row in first)))
     yield "|---|---|" + "---:|" * len(first)

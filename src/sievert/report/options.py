@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sievert.formatting import percent
 from sievert.report.limits import STATES
-from sievert.report.page import Chapter, Option, OptionRow, Options
+from sievert.report.page import Chapter, Option, OptionCards, OptionRow
 from sievert.report.parts import Data, ReportPart
 
 LEFT_OUT = "left out"
@@ -51,7 +51,7 @@ def chapters(part: ReportPart) -> list[Chapter]:
         return []
     before = options["before"]
     items = tuple(_option(part, before, way) for way in options["ways"])
-    blocks = (Options(texts("options.now"), items),)
+    blocks = (OptionCards(texts("options.now"), items),)
     return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
 
 

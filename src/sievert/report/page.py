@@ -79,7 +79,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PolicyAnswer:
     """The answer: a state, the sentence and why; then the states of the limits, met ones first.
 
     A state is met, breached, doubtful, or open where there is no policy.
@@ -191,7 +191,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionCards:
     """A few ways to change the table side by side; all have the same rows."""
 
     now: str  # the name of the table as it is
@@ -204,12 +204,12 @@ Block = (
     | Grid
     | Picture
     | Figures
-    | Verdict
+    | PolicyAnswer
     | Facts
     | Points
     | Hundred
     | Numbers
-    | Options
+    | OptionCards
 )
 
 

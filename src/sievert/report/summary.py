@@ -20,7 +20,7 @@ from sievert.report.page import (
     Grid,
     Page,
     Paragraph,
-    Verdict,
+    PolicyAnswer,
     make_grid,
 )
 from sievert.report.parts import ROLE_TEXTS
@@ -157,10 +157,10 @@ def _share(texts: Texts, entry: Data) -> str:
 # -- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdict(texts: Texts, policy: Data | None) -> Verdict:
+def _verdict(texts: Texts, policy: Data | None) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
     if policy is None:
-        return Verdict("open", texts("front.open"))
+        return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
     counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
     number = len(policy["limits"])
@@ -168,7 +168,7 @@ def _verdict(texts: Texts, policy: Data | None) -> Verdict:
     if counts[state]:
         key = f"front.why_{state}{'_one' if counts[state] == 1 else ''}"
         why = texts(key, such=counts[state], number=number)
-    return Verdict(state, texts(f"front.verdict_{state}"), why)
+    return PolicyAnswer(state, texts(f"front.verdict_{state}"), why)
 
 
 def _reason(texts: Texts, reason: Data) -> str:
@@ -177,11 +177,11 @@ def _reason(texts: Texts, reason: Data) -> str:
     return texts(f"front.reason_{reason['what']}", names=names)
 
 
-def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> Verdict:
+def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> PolicyAnswer:
     met = sum(policy["met"] is True for policy in policies)
     text = texts("shared.releases", met=met, number=len(policies))
     undecided = any(policy["met"] is None for policy in policies)
-    return Verdict(STATES[True if met else None if undecided else False], text)
+    return PolicyAnswer(STATES[True if met else None if undecided else False], text)
 
 
 def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:

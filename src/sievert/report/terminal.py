@@ -24,12 +24,12 @@ from sievert.report.page import (
     Link,
     NumberRow,
     Numbers,
-    Options,
+    OptionCards,
     Page,
     Paragraph,
     Picture,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 
 WIDTH, LEAST = 100, 56
@@ -54,9 +54,9 @@ Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
     """The lines of a page; the title comes first where there is no verdict."""
     lines: list[Line] = []
-    if not any(isinstance(block, Verdict) for block in page.front):
+    if not any(isinstance(block, PolicyAnswer) for block in page.front):
         lines += _text(page.title, width, style="head")
-    front = sorted(page.front, key=lambda block: not isinstance(block, Verdict))
+    front = sorted(page.front, key=lambda block: not isinstance(block, PolicyAnswer))
     for block in (*front, *page.chapters):
         lines += _block(block, width, everything=everything)
     if page.more:
@@ -120,9 +120,9 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
 
 
 def _first_screen(
-    block: Verdict | Facts | Points | Figures | Numbers | Options, width: int
+    block: PolicyAnswer | Facts | Points | Figures | Numbers | OptionCards, width: int
 ) -> Iterator[Line]:
-    if isinstance(block, Verdict):
+    if isinstance(block, PolicyAnswer):
         style = STYLES[block.state]
         text = f"{MARKS[block.state]} {block.text}"
         first = len(text)
@@ -267,7 +267,7 @@ def _pad(text: str, field: str, wide: dict[str, int]) -> str:
     return text.rjust(wide[field]) if field == "value" else text.ljust(wide[field])
 
 
-def _options(block: Options, width: int) -> Iterator[Line]:
+def _options(block: OptionCards, width: int) -> Iterator[Line]:
     if not block.items:
         return
     names = [row.name for row in block.items[0].rows]
