@@ -70,14 +70,15 @@ class ClassCells:
             kinds = _count_runs(self.owner, counts)
             profiles = sorted(kinds)
             return Profiles.from_arrays(profiles, [kinds[each] for each in profiles])
-        lists = _runs(self.owner, counts)
-        members = people[self.owner[run_starts(self.owner)]].tolist()
-        both = Counter(zip(lists, members, strict=True))
-        pairs = sorted(both)
+        ends = np.append(run_starts(self.owner)[1:], len(counts))  # there stand the people
+        present = self.owner[ends - 1]
+        kinds = _count_runs(
+            np.insert(self.owner, ends, present), np.insert(counts, ends, people[present])
+        )
+        pairs = sorted((each[:-1], each[-1]) for each in kinds)
+        times = [kinds[(*profile, number)] for profile, number in pairs]
         return Profiles.from_arrays(
-            [profile for profile, _ in pairs],
-            [both[pair] for pair in pairs],
-            [number for _, number in pairs],
+            [profile for profile, _ in pairs], times, [number for _, number in pairs]
         )
 
     def gaps(self, levels: int = 1) -> Gaps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands.assess import options
 from sievert.commands.assess.options import ChangeOption, ChangeOptions, ColumnChange
@@ -106,7 +106,8 @@ class OptionSearch:
 
 def _cost(combinations: CombinationCounts) -> int:
     """What it takes to measure one changed table, in cells."""
-    return sum(FIXED + len(cube.counts) for cube in combinations.cubes)
+    cells = sum(FIXED + len(cube.counts) for cube in combinations.cubes)
+    return 2 * cells if isinstance(combinations, PeopleCombinations) else cells
 
 
 def _changes(
