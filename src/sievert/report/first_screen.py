@@ -22,6 +22,7 @@ from sievert.report.page import (
 from sievert.report.parts import ROLE_TEXTS, Data, ReportPart
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
+from sievert.sources.csv_header import SHOWN
 
 SMALL = 5  # people: a group below is small, unless a policy says otherwise
 NAMED = 6  # columns in a sentence
@@ -175,6 +176,8 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     name = file_name(part)
     size = table_size(part)
     yield texts("front.fact_table"), size if name is None else f"{name}, {size}"
+    if (delimiter := part.data["table"].get("delimiter", ",")) != ",":
+        yield texts("front.fact_delimiter"), SHOWN.get(delimiter, delimiter)
     if policy.get("name"):
         digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""
         yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest

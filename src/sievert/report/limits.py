@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sievert.formatting import percent, significant
 from sievert.measures import BY_ID
@@ -84,12 +84,14 @@ def basis(part: ReportPart) -> tuple[Paragraph, ...]:
 
 
 def _group(
-    part: ReportPart, where: str, measures: Iterable[str], values: Data, limits: Iterable[Data]
+    part: ReportPart, where: str, measures: Collection[str], values: Data, limits: Iterable[Data]
 ) -> NumberGroup:
     here = [v for v in limits if v["where"] == where]
     here.sort(key=lambda v: (v["met"] is True, v["met"] is None))
     rows = [_limited(part, values, v) for v in here]
     seen = {v["measure"] for v in here}
+    if not all(m in values for m in measures):
+        measures = values  # a part of the measures was asked for: show it
     rows += [number_row(part, m, values[m]) for m in measures if m in values and m not in seen]
     secret, texts = where.partition(".")[2], part.texts
     key = "limits_table.learning" if secret else "limits_table.finding"

@@ -40,8 +40,9 @@ class NumberWriter:
         return printable(name[: LONGEST + 1])[:LONGEST]
 
     def names(self, columns: Iterable[str]) -> str:
-        """Columns in a sentence."""
-        return self.texts.join([*map(self.name, columns)])
+        """Columns in a sentence; quoted where a name has a comma."""
+        names = map(self.name, columns)
+        return self.texts.join([f'"{name}"' if "," in name else name for name in names])
 
     def undefined(self) -> NumberText:
         """The words in place of a number that does not exist."""

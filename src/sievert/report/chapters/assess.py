@@ -244,8 +244,11 @@ def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
     if rate["value"] is None:
         return [part.say("constant", secret=name)]
     sentences = [part.say("uncertainty_gone", secret=name, gone=percent(rate["value"]))]
-    if _number(values, "max_confidence") == 1.0:
-        sentences.append(part.say("certain", secret=name))
+    if best := values.get("max_confidence"):
+        known = best.get("without_missing")
+        share = best["value"] if known is None else known
+        key = "certain_worst" if share != 1.0 else "certain" if known is None else "certain_known"
+        sentences.append(part.say(key, secret=name, share=part.writer.share(share)))
     return sentences
 
 
