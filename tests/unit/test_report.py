@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import json
@@ -19,6 +20,7 @@ from sievert.cli import app
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, html, markdown, texts
 from sievert.report.page import BulletList, Chapter, Grid, Link, Page, Paragraph
+from sievert.report.parts import CHAPTERS
 
 CSV = "age,zip,disease\n" + "".join(
     f"{20 + i % 9},{i % 4},{'flu' if i % 3 else 'hiv'}\n" for i in range(200)
@@ -213,24 +215,49 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
     assert again._by_key == texts.english()
 
 
+def spoken() -> tuple[set[str], list[re.Pattern[str]]]:
+    """Every string of the package, and the shapes of keys that are put together."""
+    strings, shapes = {""}, set()
+    folder = Path(texts.__file__).parents[1]
+    for path in folder.glob("**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value.removesuffix("_box")
+                strings |= {node.value, text.strip("_"), text.replace(" ", "_")}
+            elif isinstance(node, ast.keyword):
+                strings.add(str(node.arg))
+            elif isinstance(node, ast.JoinedStr):
+                pieces = [v.value if isinstance(v, ast.Constant) else None for v in node.values]
+                if any(isinstance(piece, str) and len(piece) > 1 for piece in pieces):
+                    shapes.add("".join(r"(\w*)" if p is None else re.escape(p) for p in pieces))
+    return strings, [re.compile(shape) for shape in sorted(shapes)]
+
+
 def test_every_text_is_used() -> None:
     """A text that nothing asks for is not worth translating."""
-    folder = Path(texts.__file__).parents[1]
-    places = [*folder.glob("report/**/*.py"), *folder.glob("papers/*.py")]
-    places += [folder / "cli/catalogue.py", folder / "commands/_role_suggestion.py"]
-    places += folder.glob("commands/policy/*.py")
-    source = "\n".join(p.read_text(encoding="utf-8") for p in places)
-    words = set(re.findall(r"\w+", source))
-    lacking = []
-    for key in texts.english():
-        section, name = key.partition(".")[0], key.rpartition(".")[2]
-        if section in ("measures", "losses", "definitions", "units", "risky", "worse"):
-            continue
-        parts = name.split("_")
-        starts = {"_".join(parts[:i]) for i in range(1, len(parts) + 1)}
-        ends = {"_".join(parts[i:]) for i in range(len(parts))}
-        if not (starts | ends) & words:
-            lacking.append(key)
+    strings, shapes = spoken()
+
+    def is_known(value: str) -> bool:
+        cuts = (i for i, letter in enumerate(value) if letter == "_")
+        return value in strings or any({value[:i], value[i + 1 :]} <= strings for i in cuts)
+
+    def is_used(key: str) -> bool:
+        section, _, name = key.partition(".")
+        own = [name] if section in {*CHAPTERS.values(), "reasoned", "paper"} else []
+        cuts = (i for i, letter in enumerate(key) if letter in "._")
+        return (
+            bool({key, *own} & strings)
+            or any({key[:i], key[i + 1 :]} <= strings for i in cuts)
+            or any(
+                all(map(is_known, match.groups()))
+                for shape in shapes
+                for text in (key, *own)
+                if (match := shape.fullmatch(text))
+            )
+        )
+
+    records = ("measures", "losses", "definitions", "units", "risky", "worse")
+    lacking = [k for k in texts.english() if k.partition(".")[0] not in records and not is_used(k)]
     assert not lacking
 
 
