@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sievert
+from sievert.report import builder, terminal
 
 from .test_compare import QI4, hierarchies
 
@@ -26,12 +27,14 @@ def test_which_release(reference: Path) -> None:
         hierarchies=hierarchies(reference, QI4),
         delimiter=";",
     )
-    printed = {" ".join(line.split()) for line in repr(found).splitlines()}
+    text = terminal.as_text(terminal.render(builder.screen(found), everything=True))
+    printed = {" ".join(line.split()) for line in text.splitlines()}
     guide = (ROOT / "docs" / "guides" / "which-release.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^ *```\n(.*?)^ *```", guide, re.DOTALL | re.MULTILINE)
     quoted = [line for block in blocks for line in block.splitlines() if line.strip()]
     shown = [line for line in quoted if not re.match(r" *(sievert|-q|--hierarchy)\b", line)]
     assert len(shown) >= 13
+    assert "k10_s0 gives least away." in repr(found)
     for line in shown:
         assert " ".join(line.split()) in printed, line
     lost = {n: found[n].disclosed.loss["occupation"].whole for n in names}
