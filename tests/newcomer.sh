@@ -25,7 +25,8 @@ run "$demo" > /dev/null
 before=$(find "$place/home" | sort)
 answer=$(run "$own")
 printf '%s\n' "$answer"
-grep -q 'Smallest class (k)  *1 ' <<< "$answer"
-grep -q 'Unique records  *2  *records = 50 %' <<< "$answer"
+grep -q '2 of 4 are the only one with their sex, age and postcode' <<< "$answer"
+grep -q 'k-anonymity (k)  *1 person' <<< "$answer"
+grep -q 'unique people  *50 %' <<< "$answer"
 [ "$before" = "$(find "$place/home" | sort)" ] || { echo "something was left in the home" >&2; exit 1; }
 echo "newcomer: from nothing to an assessment of their own file in two commands"

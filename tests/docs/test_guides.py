@@ -253,7 +253,7 @@ def test_exit_codes_are_those_of_the_program(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("name", ["officer", "statistician", "engineer"])
 def test_guides_give_no_verdict_of_their_own(name: str) -> None:
-    text = guide(name)
+    text = re.sub("^! ", "", guide(name), flags=re.MULTILINE)  # the mark before a caution
     assert not re.search(r"\banonymous\b|\b(is|are) safe\b|!(?!\[|=)", text)
     assert all(len(line) <= 130 or line.startswith(("|", "$")) for line in text.splitlines())
 
