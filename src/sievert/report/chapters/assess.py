@@ -47,7 +47,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *_key_sets(part),
         *filter(None, [why_chapter(part)]),
         *(
-            Chapter(part.say(k), part.anchor(k), inner, screen=k == "trajectory")
+            Chapter(part.say(k), part.anchor(k), inner, k == "trajectory", k == "everything")
             for k, inner in chapters.items()
             if inner
         ),
