@@ -41,36 +41,31 @@ $(VENV)/.full: requirements/full.lock $(VENV)/.core
 
 install: $(VENV)/.full
 
+.SILENT: demo
 demo: $(VENV)/.core
 	mkdir -p demo
 	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies \
-	  --releases demo
-	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml \
-	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
-	  --json demo/hospital.json --records demo/hospital_records.csv; test $$? -le 1
-	@echo
+	  --releases demo > /dev/null
 	$(BIN)/sievert explain demo/hospital.csv --policy examples/hospital_policy.toml \
-	  --json demo/explained.json
-	@echo
+	  --json demo/explained.json > /dev/null
 	$(BIN)/sievert compare demo/hospital.csv demo/bands.csv demo/hidden.csv demo/noisy.csv \
 	  demo/halves.csv \
 	  --policy examples/hospital_policy.toml --type length_of_stay=int \
 	  --hierarchy age=demo/hierarchies/age.csv --hierarchy diagnosis=demo/hierarchies/diagnosis.csv \
-	  --json demo/comparison.json; test $$? -le 1
-	@echo
+	  --json demo/comparison.json > /dev/null; test $$? -le 1
+	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml \
+	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
+	  --json demo/hospital.json --records demo/hospital_records.csv \
+	  --html demo/decision.html 2> /dev/null; test $$? -le 1
 	$(BIN)/sievert report demo/hospital.json demo/explained.json demo/comparison.json \
 	  --title "May the hospital's table be published?" \
-	  --html demo/report.html --markdown demo/report.md
-	$(BIN)/sievert report demo/hospital.json demo/comparison.json --share --html demo/share.html
-	@echo
-	@echo "The table:           demo/hospital.csv"
-	@echo "Every number:        demo/hospital.json"
-	@echo "One row a patient:   demo/hospital_records.csv"
-	@echo "Four releases:       demo/bands.csv, hidden.csv, noisy.csv, halves.csv; demo/comparison.json"
-	@echo "Your own table:      $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
-	@echo
-	@echo "The report, open it in a browser:  $(CURDIR)/demo/report.html"
-	@echo "The page to share:                 $(CURDIR)/demo/share.html"
+	  --html demo/report.html --markdown demo/report.md > /dev/null 2>&1
+	$(BIN)/sievert report demo/hospital.json demo/comparison.json --share \
+	  --html demo/share.html > /dev/null 2>&1
+	echo
+	echo "The page to decide from:  $(CURDIR)/demo/decision.html"
+	echo "With four releases:       $(CURDIR)/demo/report.html; shareable: demo/share.html"
+	echo "Your own table:           $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
 
 lint: $(VENV)/.full
 	$(BIN)/ruff check .

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from sievert.cli.app import _run
-from sievert.measures.influence import INFLUENCE
+from sievert.measures import MEASURES
 from sievert.sharing import round_share, shown_records
 
+INFLUENCE = {m.id: m.influence for m in MEASURES if m.influence is not None}
 Row = tuple[str, ...]
 HEADER = ("age", "zip", "ill", "pay")
 QUASI = "age,zip"

@@ -10,22 +10,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from sievert.measures import MEASURES, Decides, Measure
+from sievert.measures import MEASURES, Measure
 
 DOCS = Path(__file__).parents[1] / "docs"
 INDEX, GUIDE = DOCS / "measures" / "README.md", DOCS / "guides" / "statistician.md"
 SECTIONS = {"record": "## Finding a person", "secret": "## Secrets"}  # by `kinds`
 OTHERS = "## Information"
 SCOPES = {"record": "re-identification", "secret": "inference"}
-GRAINS = {
-    Decides.SMALLEST_CLASS: "worst case (class)",
-    Decides.CLASS_SIZE: "worst case (class)",
-    Decides.CLASS_UNCERTAINTY: "worst case (class)",
-    Decides.CLASS_SHARE: "worst case (class)",
-    Decides.CELL: "worst case (value in a class)",
-    Decides.UNCERTAINTY: "average (records)",
-    Decides.BITS: "average (records)",
-}
 ROW = re.compile(r"\| \[`(\w+)`\]")
 LINK = re.compile(r"\[`(\w+)`\]: ")
 Cells = list[str]
@@ -40,7 +31,7 @@ def index_row(measure: Measure, old: Cells | None) -> Cells:
 
 def guide_row(measure: Measure, old: Cells | None) -> Cells:
     """Granularity, scope, unit, range, direction and what it has to do with other measures."""
-    grain = old[0] if old else GRAINS.get(measure.decided_by, "whole table")
+    grain = old[0] if old else "whole table"
     scope = SCOPES.get(" ".join(measure.kinds), "both")
     record = [measure.unit, measure.bounds, measure.riskier]
     link = f"[`{measure.id}`](../measures/{measure.id}.md)"

@@ -20,14 +20,19 @@ class SievertError(Exception):
     def __init__(self, what: str, *, hint: str | None = None, lines: str = "") -> None:
         self.what = printable(what)
         self.hint = None if hint is None else printable(hint)
-        text = f"{self.what}\n{lines}" if lines else self.what
-        super().__init__(text if hint is None else f"{text}. Try: {self.hint}")
+        self.body = f"{self.what}\n{lines}" if lines else self.what
+        end = "" if self.body.endswith(("?", ".")) else "."
+        super().__init__(self.body if hint is None else f"{self.body}{end} Try: {self.hint}")
 
 
 class UsageError(SievertError):
     """An option, a role or a configuration file does not make sense (exit 2)."""
 
     exit_code = 2
+
+
+class MissingRolesError(UsageError):
+    """No quasi-identifiers are given: the message is help, with likely roles and the reasons."""
 
 
 class InputError(SievertError):
@@ -93,6 +98,10 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
     "compare": _refused(
         "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
+    ),
+    "key_sets": _refused(
+        "one person can decide which of several key sets is the worst: they are",
+        "--share with -q, one set at a time",
     ),
     "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
     "records": _refused("a record file tells about single people: it is", "--share alone"),

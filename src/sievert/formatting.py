@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 
@@ -25,6 +25,16 @@ def plural(number: int, thing: str) -> str:
     """
     ending = "" if number == 1 else "es" if thing.endswith("s") else "s"
     return f"{number:,} {thing}{ending}"
+
+
+def list_names(names: Sequence[str], most: int = 12) -> str:
+    """Names in quotes; of many the first ones, and how many more there are.
+
+    >>> list_names(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    listed, more = ", ".join(map(repr, names[:most])), len(names) - most
+    return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -81,3 +91,15 @@ def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[s
         kept, width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
     )
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def own_name(name: str, file: str | None) -> str:
+    """The name of a table by its file, where it was named after that.
+
+    >>> own_name("bands", "bands.csv"), own_name("bands (2)", "bands.csv"), own_name("a", "b.csv")
+    ('bands.csv', 'bands.csv (2)', 'a')
+    """
+    stem = (file or "").partition(".")[0]
+    if file and stem and (name == stem or name.startswith(f"{stem} (")):
+        return file + name[len(stem) :]
+    return name

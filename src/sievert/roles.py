@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.errors import UsageError, require, unknown
-from sievert.formatting import printable
+from sievert.errors import require, unknown
 from sievert.notes import Name, Note
 
 SINGLE_ROLES = ("person", "household", "weight")
@@ -29,11 +27,18 @@ class Roles:
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
+    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     @property
     def measured_columns(self) -> tuple[str, ...]:
         """Columns that are measured, each once."""
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
+
+    @property
+    def other_quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers of other key sets only."""
+        every = dict.fromkeys(c for others in self.other_sets for c in others)
+        return tuple(c for c in every if c not in self.quasi)
 
     @property
     def single_columns(self) -> dict[str, str]:
@@ -45,7 +50,8 @@ class Roles:
     def every_column(self) -> frozenset[str]:
         """Every column that has a role."""
         single = self.single_columns.values()
-        return frozenset((*self.measured_columns, *self.identifier, *single, *self.ignored))
+        measured = (*self.measured_columns, *self.other_quasi)
+        return frozenset((*measured, *self.identifier, *single, *self.ignored))
 
     def to_dict(self, unassessed: Iterable[str]) -> dict[str, Any]:
         """As they stand in the JSON, with the columns that have none."""
@@ -81,18 +87,23 @@ class Typed(tuple[str, ...]):
 def names(given: str | Iterable[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:
     """One name, several, or none, as a tuple.
 
-    >>> names(Typed(["age,zip", '"city, country"']), ["age", "zip", "city, country"])
+    >>> names(Typed(["age, zip", '"city, country"']), ["age", "zip", "city, country"])
     ('age', 'zip', 'city, country')
     """
     if given is None:
         return ()
     if isinstance(given, Typed):
-        return tuple(n for text in given for n in ([text] if text in columns else _split(text)))
+        return tuple(
+            n for text in given for n in ([text] if text in columns else _split(text, columns))
+        )
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _split(text: str) -> list[str]:
-    """Parts between commas; a part in double quotes may hold commas and doubled quotes."""
+def _split(text: str, columns: Sequence[str]) -> list[str]:
+    """Parts between commas; a part in double quotes may hold commas and doubled quotes.
+
+    Blanks around a part belong to it only if a column is called so.
+    """
     parts, inside = [""], False
     for c in text:
         if c == '"':
@@ -101,8 +112,9 @@ def _split(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += c
+    stripped = (p if p in columns else p.strip() for p in parts)
     unquoted = (
-        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in parts
+        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in stripped
     )
     return [p for p in unquoted if p]
 
@@ -117,6 +129,7 @@ def assign(
     household: str | None = None,
     weight: str | None = None,
     ignored: Mapping[str, str] | None = None,
+    other_sets: Sequence[tuple[str, ...]] = (),
 ) -> tuple[Roles, list[Note]]:
     """Check the given roles against the columns; returns them with warnings."""
     roles = Roles(
@@ -127,9 +140,10 @@ def assign(
         household,
         weight,
         ignored or {},
+        other_sets=tuple(other_sets),
     )
     for what, given in (
-        ("quasi-identifier", roles.quasi),
+        *(("quasi-identifier", each) for each in (roles.quasi, *roles.other_sets)),
         ("sensitive attribute", roles.sensitive),
         ("identifier", roles.identifier),
         *((role, (column,)) for role, column in roles.single_columns.items()),
@@ -145,7 +159,7 @@ def assign(
             require(given.count(name) == 1, f"column {name!r} is named twice as {what}")
     for name in roles.identifier:
         require(
-            name not in roles.measured_columns,
+            name not in (*roles.measured_columns, *roles.other_quasi),
             f"column {name!r} is an identifier and cannot be measured as well",
             hint="identifiers are dropped from a release; name it in one role only",
         )
@@ -162,7 +176,7 @@ def _check_single_roles(roles: Roles) -> None:
     """Nothing is measured of a column with another role; the person may be an identifier too."""
     for role, column in roles.single_columns.items():
         others = [c for r, c in roles.single_columns.items() if r != role]
-        others += roles.measured_columns
+        others += (*roles.measured_columns, *roles.other_quasi)
         others += () if role == "person" else roles.identifier
         require(
             column not in others,
@@ -170,100 +184,13 @@ def _check_single_roles(roles: Roles) -> None:
             hint="name it in one role only",
         )
     for column in roles.ignored:
-        others = [*roles.measured_columns, *roles.identifier, *roles.single_columns.values()]
+        others = [*roles.measured_columns, *roles.other_quasi, *roles.identifier]
+        others += roles.single_columns.values()
         require(
             column not in others,
             f"column {column!r} is ignored and has another role as well",
             hint="name it in one role only",
         )
-
-
-# Parts of names that people give to such columns, in a few languages of the field.
-_USUAL = {
-    "-i": ("name", "_id", "id_", "ssn", "passport", "email", "mail", "phone", "iban", "patient"),
-    "-s": (
-        "disease",
-        "diagnos",
-        "icd",
-        "salary",
-        "income",
-        "wage",
-        "hiv",
-        "religion",
-        "drug",
-        "medic",
-        "treat",
-        "score",
-        "grade",
-        "disab",
-        "debt",
-        "stay",
-        "cause",
-        "test",
-    ),
-    "-q": (
-        "age",
-        "sex",
-        "gender",
-        "zip",
-        "post",
-        "birth",
-        "dob",
-        "race",
-        "ethnic",
-        "marit",
-        "educ",
-        "countr",
-        "nation",
-        "city",
-        "town",
-        "region",
-        "county",
-        "work",
-        "occup",
-        "job",
-        "profession",
-        "admission",
-        "household",
-        "state",
-        "month",
-        "year",
-        "date",
-    ),
-}
-
-
-def missing_roles(distinct: Mapping[str, int], records: int, more: int = 0) -> UsageError:
-    """The error for a table without roles: its columns, how many values each has, a suggestion."""
-    width = max((len(printable(c)) for c in distinct), default=0)
-    lines = []
-    likely: dict[str, list[str]] = {"-i": [], "-q": [], "-s": [], "": []}
-    for column, values in distinct.items():
-        option, why = suggest_role(column, values, records)
-        likely[option].append(column)
-        lines.append(f"  {printable(column):<{width}}  {values:>9,} values  {why}")
-    if more:
-        lines.append(f"  and {more:,} more columns")
-    shown = {option: _for_a_shell(columns) for option, columns in likely.items()}
-    hint = f"-q {shown['-q'] or 'COLUMNS'} -s {shown['-s'] or 'SECRETS'}"
-    hint += f" -i {shown['-i']}" if shown["-i"] else ""
-    return UsageError(
-        "no quasi-identifiers given: which columns could an outsider know about a person?",
-        lines="\n".join([*lines, "This is a guess from names and numbers of values; you decide"]),
-        hint=hint,
-    )
-
-
-def _for_a_shell(columns: list[str]) -> str:
-    """Names as one argument that a shell takes literally."""
-    awkward = set(',"')
-    listed = (
-        '"' + c.replace('"', '""') + '"' if awkward & set(c) else c
-        for c in columns
-        if printable(c) == c
-    )
-    text = ",".join(listed)
-    return shlex.quote(text) if text else ""
 
 
 _PEOPLE_WORDS = {
@@ -280,26 +207,3 @@ def tells_people_apart(column: str) -> bool:
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
     return not _PEOPLE_WORDS.isdisjoint(re.split(r"[\W_]+", spaced.casefold()))
-
-
-def looks_like_identifier(column: str) -> bool:
-    """Whether a column is called as identifiers are."""
-    name = column.casefold()
-    return name.endswith("id") or any(part in name for part in _USUAL["-i"])
-
-
-def suggest_role(column: str, values: int, records: int) -> tuple[str, str]:
-    """The likely role of a column, from its name and how many values it has."""
-    if values <= 1:
-        return "", "the same for everybody: tells nothing"
-    unique = records > 20 and values > 0.95 * records
-    name = column.casefold()
-    named = next((o for o, parts in _USUAL.items() if any(p in name for p in parts)), "")
-    if named == "-s":
-        return "-s", "a secret (-s)?"
-    if unique:
-        option = "-i" if named == "-i" or name.endswith("id") else ""
-        return option, "nearly one for each record: an identifier (-i), or an amount (-s)?"
-    if named == "-q":
-        return "-q", "known to outsiders (-q)?"
-    return "-q", "an outsider may know it (-q), or a secret (-s)?"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sievert.counts.people import PeopleQuestions
 
 ENGINES = ("duckdb", "spark", "postgres")
-OPTIONS = tuple(name for name in ReaderOptions.__annotations__ if name != "timeout")
+OPTIONS = tuple(ReaderOptions.__annotations__)
 MOST_THREADS = 1024
 MARK = Suppression().mark
 
@@ -96,7 +96,7 @@ def open_source(
 
 def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None]:
     """The engine and the time limit; an error for an unknown option or one out of its range."""
-    if wrong := [option for option in options if option not in ReaderOptions.__annotations__]:
+    if wrong := [option for option in options if option not in OPTIONS]:
         raise unknown("option", wrong[0], OPTIONS)
     engine = _choose_engine(options.get("engine"), data)
     threads, timeout = options.get("threads"), options.get("timeout")
@@ -105,6 +105,13 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
         f"--threads must be at least 1 and at most {MOST_THREADS}",
     )
     require(timeout is None or timeout > 0, "--timeout must be a positive number of seconds")
+    for option, given in (
+        ("--memory", options.get("memory")),
+        ("--max-unpacked", options.get("max_unpacked")),
+        ("--max-field", options.get("max_field")),
+    ):
+        if given:
+            unpack.size(given, option)
     mark = options.get("suppressed", MARK)
     require(
         mark is None or (isinstance(mark, str) and "\0" not in mark),

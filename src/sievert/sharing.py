@@ -1,6 +1,6 @@
 """What may be shared of a result: verdicts, and numbers that one person can hardly move.
 
-A number is shown only where `measures.influence` declares how far one person can move it, of a
+A number is shown only where its record declares how far one person can move it, of a
 table of at least 1,000 records, and rounded to a step that is at least `min_cell` times as far.
 Within a step of 0 or 1 it is shown as below or above that step, so that none and few, all and
 nearly all look alike. The step follows from what is shown besides, never from an exact number:
@@ -17,9 +17,7 @@ from typing import Any
 
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.measures import BY_ID
-from sievert.measures.influence import INFLUENCE
 from sievert.measures.measure import SUPPRESSED
-from sievert.policy import GateReason
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
 
 LEAST = 10
@@ -79,6 +77,8 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     kind = command_name(result)
     if kind != "assess" and not (kind == "compare" and result["original"].get("policy")):
         raise NOT_SHAREABLE[str(kind)]
+    if "key_sets" in result:
+        raise NOT_SHAREABLE["key_sets"]
     roles = columns_by_role(result["roles"])
     names = _Names(roles, mask=mask_names)
     records = shown_records(table["rows"] or 0, min_cell)
@@ -163,12 +163,20 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
         )
     given = policy.get("reasons", ())
     reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
-    rests_on = policy.get("rests_on")
-    return {"met": policy["met"], "limits": limits, "reasons": reasons, "rests_on": rests_on}
+    return {
+        "name": None,  # it may tell of a file
+        "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns
+        "met": policy["met"],
+        "limits": limits,
+        "reasons": reasons,
+        "rests_on": policy.get("rests_on"),
+    }
 
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:
     """Why a policy is not met or undecided: names of columns and measures, no number."""
+    from sievert.policy import GateReason
+
     shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
     return GateReason(reason["what"], reason["met"], shown).to_dict()
 
@@ -208,11 +216,12 @@ class _Rounding:
 
     def _step(self, measure: str, base_rate: Data | None) -> float | None:
         """At least `min_cell` times what one person can move; None where that is too coarse."""
-        if self.records is None or measure not in INFLUENCE:
+        influence = getattr(BY_ID.get(measure), "influence", None)
+        if self.records is None or influence is None:
             return None
         most = 1.0 if base_rate is None else _highest(base_rate)
         others = math.floor(self.records * (1 - most))
-        step = round_step(max(self.min_cell * INFLUENCE[measure](self.records, others), FINEST))
+        step = round_step(max(self.min_cell * influence(self.records, others), FINEST))
         return step if step <= COARSEST else None
 
 

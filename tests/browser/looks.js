@@ -80,7 +80,7 @@ window.looks = (() => {
     for (const { parent, drawn, r } of boxes()) {
       const say = (what) => found.push(`${what}: ${where(parent)}`);
       if (r.left < -SLACK || r.right > wide + SLACK) say("outside of the window");
-      const frame = (drawn ? drawn.closest("figure") : block(parent)).getBoundingClientRect();
+      const frame = (drawn ? drawn.closest("figure, td") : block(parent)).getBoundingClientRect();
       if (r.left < frame.left - SLACK || r.right > frame.right + SLACK) say("beside its block");
       if (drawn) {
         const edge = drawn.getBoundingClientRect();
@@ -98,14 +98,15 @@ window.looks = (() => {
     return [...new Set(found)];
   };
 
-  // Short words and numbers of a table that go on in another line; heads of many columns may.
+  // Words and numbers that go on in another line; ids may after an underscore.
   const broken = () => {
     const found = [];
     for (const node of leaves()) {
-      const cell = node.parentElement.closest("td, th");
-      if (!cell || (cell.scope === "col" && cell.parentElement.children.length > 8)) continue;
-      for (const word of node.data.matchAll(/\S+/g)) {
-        if (!/^[\w.,]{1,8}$/.test(word[0])) continue;
+      const cell = node.parentElement;
+      if (cell.closest("svg, code")) continue;
+      const most = cell.closest(".long") ? 8 : 24;
+      for (const word of node.data.matchAll(/[^ \n]+/g)) {
+        if (word[0].length > most || !/^[\w.,()\u00a0%×]+$/.test(word[0])) continue;
         const range = document.createRange();
         range.setStart(node, word.index);
         range.setEnd(node, word.index + word[0].length);

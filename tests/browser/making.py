@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from browser import samples
 from payloads import NAMES, PAYLOADS, as_file
 
 import sievert
@@ -141,10 +142,12 @@ RESULTS: dict[str, Maker] = {
     "limit": _limit,
 }
 TOGETHER = ("assess-attacks", "compare", "limit")
+SAMPLES = ("decision breached", "decision doubtful", "decision open", "summary met")
 PAGES = (
     *(f"{name} internal" for name in (*RESULTS, "together")),
     *(f"{name} shared" for name in ("assess", "assess-attacks", "together")),
     "paper shared",
+    *SAMPLES,
 )
 
 
@@ -180,7 +183,9 @@ class Workshop:
     def _made(self, name: str) -> Made:
         kind, who = name.split()
         title = PAYLOADS[PAGES.index(name)] if name in PAGES else None
-        if kind == "paper":
+        if kind in ("decision", "summary"):
+            page = (samples.decision if kind == "decision" else samples.summary)(who)
+        elif kind == "paper":
             page = pages.page(self.paper("relative-risk"))
         else:
             results = [self.result(r) for r in (TOGETHER if kind == "together" else [kind])]

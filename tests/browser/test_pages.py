@@ -9,19 +9,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browser.making import PAGES, Made, Workshop
+from browser.making import PAGES, SAMPLES, Made, Workshop
 from browser.tabs import Tab
 
 from sievert.report.page import (
     Block,
     BulletList,
     Chapter,
+    Facts,
     Figures,
     Grid,
+    Hundred,
     Link,
+    Numbers,
+    OptionCards,
     Page,
     Paragraph,
     Picture,
+    Points,
+    PolicyAnswer,
 )
 
 TAGS = {
@@ -29,7 +35,7 @@ TAGS = {
     *("section", "h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "a", "strong"),
     *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
     *("figure", "figcaption", "svg", "desc", "g", "path", "rect", "line", "text", "tspan"),
-    *("defs", "clipPath"),
+    *("defs", "clipPath", "circle", "div", "span", "dl", "dt", "dd", "code", "wbr"),
 }
 WIDTHS = (390, 1280, 1920)
 SHEET, INSIDE = 794, 673  # pixels of A4, and of what its margins leave
@@ -129,15 +135,19 @@ def _wrong(tab: Tab, options: dict[str, Any]) -> list[tuple[str, str]]:
     return [(v["id"], v["nodes"][0]["html"]) for v in wrong]
 
 
-SHORT = [*(name for name in PAGES if name.endswith("shared")), "limit internal"]
+SHORT = [*(name for name in PAGES if name.endswith("shared")), "limit internal", *SAMPLES]
 
 
+@pytest.mark.parametrize("scheme", ("light", "dark"))
 @pytest.mark.parametrize("name", SHORT)
-def test_contrast(workshop: Workshop, tab: Tab, name: str) -> None:
+def test_contrast(workshop: Workshop, tab: Tab, name: str, scheme: str) -> None:
     """Colours are the same on all pages, and slow to look at: the shorter ones tell."""
     tab.sized(1280)
+    tab.page.emulate_media(media="screen", color_scheme=scheme)
     tab.open(workshop.made(name).url)
-    assert _wrong(tab, {"runOnly": [CONTRAST]}) == []
+    found = _wrong(tab, {"runOnly": [CONTRAST]})
+    tab.page.emulate_media(color_scheme="light")
+    assert found == []
 
 
 # -- what a page says, in its order ---------------------------------------------------------------
@@ -158,7 +168,7 @@ def _texts(page: Page) -> Iterator[str]:
         yield from _block(block)
     if len(page.chapters) > 1:
         yield page.contents
-        yield from (chapter.title for chapter in page.chapters)
+        yield from (chapter.topic or chapter.title for chapter in page.chapters)
     for chapter in page.chapters:
         yield from _block(chapter)
     yield from page.foot
@@ -171,9 +181,22 @@ def _block(block: Block | Chapter) -> Iterator[str]:
         for place, item in enumerate(block.items):
             yield from block.marks[place : place + 1]
             yield item
-    elif isinstance(block, Figures):
+    elif isinstance(block, Figures | Facts | Points):
         for item in block.items:
             yield from item
+    elif isinstance(block, PolicyAnswer):
+        yield from (block.text, block.why, block.tally)
+    elif isinstance(block, Hundred):
+        yield from (block.title, block.allowance)
+        for label in block.labels:
+            yield from label
+    elif isinstance(block, OptionCards):
+        for option in block.items:
+            yield from (option.title, option.mark)
+            for each in option.rows:
+                yield from (each.name, each.before, each.after)
+    elif isinstance(block, Numbers):
+        yield from _numbers(block)
     elif isinstance(block, Picture):
         yield " ".join(block.spec["title"]["text"])
         yield block.caption
@@ -184,6 +207,15 @@ def _block(block: Block | Chapter) -> Iterator[str]:
         yield block.title
         for inner in block.blocks:
             yield from _block(inner)
+
+
+def _numbers(block: Numbers) -> Iterator[str]:
+    yield block.caption
+    yield from block.head[:5] if block.limited else block.head[:3:2]
+    for group in block.groups:
+        yield from (group.title, group.tally)
+        for row in group.rows:
+            yield from (row.name, row.id, row.mark, row.value, row.limit, row.far, row.remark)
 
 
 def _grid(grid: Grid) -> Iterator[str]:

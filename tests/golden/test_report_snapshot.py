@@ -1,7 +1,8 @@
 """The demo's report: its Markdown twin word by word, its answers, and the picture in the README.
 
-After a meant change: `make demo && cp demo/report.md tests/golden/hospital_report.md`, and the
-picture from what the last test writes to its temporary folder.
+After a meant change: `SOURCE_DATE_EPOCH=0 make demo`, `cp demo/report.md
+tests/golden/hospital_report.md`, and the picture from what the last test writes to its temporary
+folder.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def commands() -> list[list[str]]:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").split("\ndemo:")[1].split("\n\n")[0]
     lines = recipe.replace("\\\n", " ").splitlines()
     found = [line.strip() for line in lines if line.strip().startswith("$(BIN)/")]
-    return [shlex.split(line.split(";")[0].replace("$(BIN)/", "")) for line in found]
+    return [shlex.split(re.split("[;>]| 2>", line)[0].replace("$(BIN)/", "")) for line in found]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "demo").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
+        patch.setenv("SOURCE_DATE_EPOCH", "0")
         for name, *arguments in commands():
             if name == "python":
                 subprocess.run([sys.executable, *arguments], check=True)

@@ -13,8 +13,8 @@ from randomtables import case
 from test_oracle_agreement import agree
 
 import sievert
-from sievert.commands.explain.combinations import count_combinations
-from sievert.commands.explain.subsets import (
+from sievert.commands._combinations import count_combinations
+from sievert.commands._subsets import (
     ABOUT_RECORDS,
     ABOUT_SECRETS,
     Subsets,

@@ -15,10 +15,10 @@ from randomtables import Case, case
 
 import sievert
 from sievert import session
+from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
-from sievert.commands.explain.combinations import count_combinations
-from sievert.commands.explain.subsets import Subsets
+from sievert.commands._subsets import Subsets
 from sievert.counts.packed.people import PackedPeopleQuestions
 from sievert.errors import InputError, UsageError
 from sievert.measures.unicity import Trajectories

@@ -6,6 +6,7 @@ same to the letter, whatever they are: so it tells nothing of them.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +19,7 @@ import sievert
 import sievert.commands.assess.run  # its MEASURES are replaced too
 from sievert import measures
 from sievert.commands.report.api import build_page
-from sievert.measures import BY_ID, MEASURES, Decides, Measure
-from sievert.measures.influence import INFLUENCE
+from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts
 from sievert.report.builder import ReportSettings
@@ -42,7 +42,7 @@ def table() -> dict[str, list[Any]]:
 def measure(compute: Callable[[Any, Any], Any], **fields: Any) -> Measure:
     return Measure(
         "hostile", "Hostile", "1", 0, None, "high", "f", "-", "tells of one class", ALWAYS, compute,
-        decided_by=Decides.UNDECLARED, **fields,
+        influence=None, **fields,
     )  # fmt: skip
 
 
@@ -57,10 +57,12 @@ def add(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Measure], None]]:
             if isinstance(getattr(held, "MEASURES", None), tuple):
                 monkeypatch.setattr(held, "MEASURES", every)
         texts.english.cache_clear()
+        texts._without_losses.cache_clear()
 
     yield added
     monkeypatch.undo()
     texts.english.cache_clear()
+    texts._without_losses.cache_clear()
 
 
 def shared(found: Any) -> dict[str, str]:
@@ -122,7 +124,7 @@ def test_a_limit_on_an_undeclared_measure_gives_a_verdict_and_no_number(
 
 @pytest.mark.parametrize("name", ["unique_records", "bayes_vulnerability_prior"])
 def test_a_measure_that_loses_its_bound_is_withheld(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    name: str, add: Callable[[Measure], None]
 ) -> None:
     chapter = "reidentification" if name == "unique_records" else "inference"
 
@@ -131,8 +133,7 @@ def test_a_measure_that_loses_its_bound_is_withheld(
         return dict((data if name in data else data["ill"])[name])
 
     assert "step" in entry()
-    without = {m: bound for m, bound in INFLUENCE.items() if m != name}
-    monkeypatch.setattr("sievert.sharing.INFLUENCE", without)
+    add(replace(BY_ID[name], influence=None))
     assert entry() == {"value": None, "reason": "suppressed", "unit": "1", "riskier": "high"}
 
 
@@ -208,9 +209,23 @@ def test_nothing_but_declared_numbers_and_settings_is_in_the_json() -> None:
         *(("reidentification", m, key) for m in FOUND for key in entry),
         *(("inference", "ill", m, key) for m in LEARNT for key in entry),
     }  # fmt: skip
-    assert {*FOUND, *LEARNT} == set(INFLUENCE)
+    assert {*FOUND, *LEARNT} == {m.id for m in MEASURES if m.influence is not None}
 
 
-def test_every_number_declares_what_decides_it() -> None:
-    assert all(isinstance(m.decided_by, Decides) for m in MEASURES)
-    assert Decides.UNDECLARED not in [m.decided_by for m in MEASURES]
+def test_a_record_says_what_one_person_can_move() -> None:
+    """Nobody can forget it: there is no default."""
+    fields = {f.name: getattr(BY_ID["k_anonymity"], f.name) for f in dataclasses.fields(Measure)}
+    del fields["influence"]
+    with pytest.raises(TypeError, match="influence"):
+        Measure(**fields)
+
+
+def test_every_bound_is_known() -> None:
+    """Numbers that one class, cell or record decides have none."""
+    assert {m.id for m in MEASURES if m.influence is not None} == {
+        "unique_records",
+        "average_risk",
+        "bayes_vulnerability_prior",
+        "bayes_vulnerability_posterior",
+        "guess_gain",
+    }

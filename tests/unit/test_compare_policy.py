@@ -314,7 +314,7 @@ def test_a_policy_changes_nothing_else() -> None:
     held = compared({"k_anonymity": {"min": 3}}, "tens", "none")
     for result in (other.to_dict(), held.to_dict()):
         for table in (result["original"], *result["releases"]):
-            keys = {"met", "limits", "reasons", "rests_on", "suppressed_records"}
+            keys = {"met", "limits", "reasons", "rests_on", "suppressed_records", "name", "sha256"}
             assert set(table.pop("policy")) == keys
         assert json.dumps(result) == json.dumps(bare.to_dict())
 

@@ -16,12 +16,14 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands.explain import columns, population, values
-from sievert.commands.explain.combinations import CombinationCounts, count_combinations
-from sievert.commands.explain.subsets import (
+from sievert.commands._coarser_columns import coarser_columns
+from sievert.commands._combinations import CombinationCounts, count_combinations
+from sievert.commands._shapley import exact_shares, sample_shares
+from sievert.commands._subsets import (
     Subsets,
     largest_size,
 )
+from sievert.commands.explain import population, values
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, terminal
@@ -288,7 +290,7 @@ def test_shapley_by_hand_and_over_orders() -> None:
     chance = Random(5)
     n = 4
     v = np.array([0.0, *(chance.random() for _ in range(2**n - 1))])
-    ours = columns.exact_shares(v)
+    ours = exact_shares(v)
     due = [Fraction(0)] * n
     for order in itertools.permutations(range(n)):
         mask = 0
@@ -304,10 +306,10 @@ def test_sampled_shares_are_near_the_exact_ones() -> None:
     chance = Random(6)
     n = 6
     v = np.array([0.0, *(chance.random() for _ in range(2**n - 1))])
-    due = columns.exact_shares(v)
+    due = exact_shares(v)
     inside = 0
     for seed in range(20):
-        means, halves, _ = columns.sample_shares(lambda s: [v[sum(1 << i for i in s)]], n, 40, seed)
+        means, halves, _ = sample_shares(lambda s: [v[sum(1 << i for i in s)]], n, 40, seed)
         assert math.fsum(means[0]) == pytest.approx(v[-1], rel=1e-12)
         inside += int((abs(means[0] - due) <= halves[0]).sum())
     assert 0.88 <= inside / (20 * n) <= 1.0
@@ -366,9 +368,9 @@ def test_rungs_of_odd_columns() -> None:
         "a": ["1" + ".0" * (i > 0) + "0" * i for i in range(12)],
         "b": ["9" * 400 + str(i) for i in range(12)],
     }
-    assert "a" not in columns.coarser_columns(counted(ways, ("a", "b")), {})
+    assert "a" not in coarser_columns(counted(ways, ("a", "b")), {})
     held = counted({"a": [f"{i}e30" for i in range(40)], "b": ["x"] * 40}, ("a", "b"))
-    assert all(r.values > 2 for rungs in columns.coarser_columns(held, {}).values() for r in rungs)
+    assert all(r.values > 2 for rungs in coarser_columns(held, {}).values() for r in rungs)
 
 
 # -- values -------------------------------------------------------------------------------------

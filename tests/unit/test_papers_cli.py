@@ -75,7 +75,7 @@ def test_what_is_written_agrees(written: tuple[Paper, Path, str]) -> None:
         assert int(row) == states.count(state), state
     html = (folder / "paper.html").read_text(encoding="utf-8")
     pictures = [b for part in paper.parts for b in part.blocks if isinstance(b, Picture)]
-    assert len(re.findall("<svg", html)) == len(pictures) > 0
+    assert len(re.findall("<figure", html)) == len(pictures) > 0
     assert "<script" not in html and len(html.encode()) < MOST
 
 

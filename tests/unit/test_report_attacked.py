@@ -373,7 +373,7 @@ def test_charts_can_be_drawn(results: dict[str, Any]) -> None:
 
     for picture in pictures(part_of(results["sampled"])):
         if "Convergence" in picture.spec["title"]["text"][0] or "Attacker" in str(picture.spec):
-            drawn = svg(picture.spec, for_page=True)
+            drawn = svg(picture.spec, width=720)
             assert "aria-label" in drawn and "%" in drawn
 
 

@@ -17,11 +17,23 @@ from sievert.commands.report.api import build_page
 from sievert.formatting import significant
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import builder, texts
+from sievert.report import texts
 from sievert.report.chapters import compare as compared
 from sievert.report.chapters import numbers as limits_numbers
 from sievert.report.chapters.compare_view import ComparisonView, loss_of
-from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
+from sievert.report.limits import PERCENT
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Chapter,
+    Grid,
+    Link,
+    Page,
+    Paragraph,
+    Picture,
+    Verdict,
+    walk,
+)
 from sievert.report.parts import NumberWriter, ReportPart
 
 ROWS = 600
@@ -112,12 +124,12 @@ def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
     blocks = compared.blocks(part(data))
     say = significant
     held = data["releases"]
-    told = row(blocks, "Told of the quasi-identifiers")
+    told = row(blocks, "Identity risk I(X';X), bits")
     assert told[1:] == [say(r["identity_disclosure"]["value"]) for r in held]
     assert told[0] == say(held[0]["identity_disclosure"]["maximum"])
-    lost = row(blocks, "Lost beyond chance")
+    lost = row(blocks, "Information loss, corrected for chance")
     assert lost[1:] == [say(loss_of(r["information_loss"]["ill"])[0]) for r in held]
-    exact = row(blocks, "Told of the secret")
+    exact = row(blocks, "Attribute risk I(X';Y), bits")
     assert exact[1:] == [say(r["attribute_disclosure"]["ill"]["value"]) for r in held]
     assert row(blocks, "Smallest group (k), records")[0] == "1"
     assert row(blocks, "People alone in their group")[0] == str(
@@ -171,14 +183,20 @@ def test_links_lead_somewhere(data: dict[str, Any]) -> None:
     assert "compared.title" in words
 
 
+def sentences(part: ReportPart) -> list[str]:
+    return [" ".join(point) for point in compared.points(part)]
+
+
 def test_sentences(data: dict[str, Any]) -> None:
-    found = compared.sentences(part(data))
+    found = sentences(part(data))
     assert len(found) == 3 and all(found)
+    assert "the releases tell" in found[2] and "times the least possible" in found[2]
+    assert "secret_name_few is nearest to the limit" in found[2]
     assert not re.search(r"\banonymous|\bsafe\b", " ".join(found))
     without = {k: v for k, v in data.items() if k != "limit"}
     for release in (without := copy.deepcopy(without))["releases"]:
         release.pop("limit")
-    assert "smallest" in compared.sentences(part(without))[2]
+    assert sentences(part(without)) == found[:2]
     assert len([b for b in walk(compared.blocks(part(without))) if isinstance(b, Picture)]) == 1
 
 
@@ -192,8 +210,8 @@ def test_dominated_releases_are_said(data: dict[str, Any]) -> None:
     held = found.to_dict()
     held["releases"][0]["dominated_by"] = ["wide"]
     said = " ".join(every(compared.blocks(part(held))))
-    assert "Release 1 (same) is out: Release 2 (wide) gives no more" in said
-    assert "Release 2 (wide) is the best of these 2 releases" in said
+    assert "same is out: wide gives no more" in said
+    assert sentences(part(held))[0].startswith("wide is the best of these 2 releases")
     assert ComparisonView(**vars(part(held))).dominators == {1: (2,), 2: ()}
 
 
@@ -203,8 +221,9 @@ def test_large_k_is_told_and_alike_releases(data: dict[str, Any]) -> None:
     shared = part(found)
     blocks = compared.blocks(shared)
     assert row(blocks, "Smallest group (k), records") == ["300", "300", "300"]
-    assert "give least away" in compared.sentences(shared)[0]
-    assert compared.sentences(shared)[2].count("300") == 2
+    assert "give least away" in sentences(shared)[0]
+    (table, *_) = grids(blocks)
+    assert [r[table.head.index("k")] for r in table.rows] == ["300", "300", "300"]
 
 
 def test_edges() -> None:
@@ -217,7 +236,7 @@ def test_edges() -> None:
         found = sievert.compare(table, table, HOSTILE, sensitive, shuffles=0).to_dict()
         p = part(found)
         blocks = compared.blocks(p)
-        assert blocks and compared.sentences(p)
+        assert blocks and sentences(p)
         assert HOSTILE not in "".join(every(blocks))
         anchors = [b.anchor for b in walk(blocks) if isinstance(b, Chapter)]
         assert len(anchors) == len(set(anchors))
@@ -239,8 +258,9 @@ def test_many_releases(data: dict[str, Any]) -> None:
     for release, name in zip(many["releases"], range(30), strict=True):
         release["name"] = f"r{name}"
     blocks = compared.blocks(part(many))
-    assert max(len(g.head) for g in grids(blocks)) <= 8
-    assert all(len(s) < 600 for s in compared.sentences(part(many)))
+    assert max(len(g.head) for g in grids(blocks)) <= 8  # of releases side by side
+    assert all(len(s) < 600 for s in sentences(part(many)))
+    assert len(next(grids(blocks)).rows) == 31  # one row per release
 
 
 def test_what_lacks_is_said(data: dict[str, Any]) -> None:
@@ -255,7 +275,7 @@ def test_what_lacks_is_said(data: dict[str, Any]) -> None:
         for value in release["assessment"]["reidentification"].values():
             value["value"] = None
     p = part(lacking)
-    said = " ".join(every(compared.blocks(p), compared.sentences(p)))
+    said = " ".join(every(compared.blocks(p), tuple(sentences(p))))
     assert "is not known" in said and "not defined" in said
     assert "Other losses" not in said
 
@@ -280,18 +300,21 @@ def held() -> dict[str, Any]:
     return json.loads(json.dumps(found.to_dict()))
 
 
-def first_screen(data: dict[str, Any], **settings: Any) -> tuple[Block | Chapter, ...]:
-    return build_page([data], builder.ReportSettings(**settings)).front
+def limits_of_page(page: Page) -> Chapter:
+    """The chapter on the limits of a policy."""
+    chapters = [b for b in walk(page.chapters) if isinstance(b, Chapter)]
+    (chapter,) = [c for c in chapters if c.anchor.endswith("-policy")]
+    return chapter
 
 
-def limit_grids(front: tuple[Block | Chapter, ...]) -> list[Grid]:
-    return [b for b in walk(front) if isinstance(b, Grid)]
+def limit_grids(data: dict[str, Any]) -> list[Grid]:
+    return [b for b in limits_of_page(build_page([data])).blocks if isinstance(b, Grid)]
 
 
-def test_verdicts_of_each_release_are_on_the_first_screen(held: dict[str, Any]) -> None:
+def test_verdicts_of_each_release_are_on_the_page(held: dict[str, Any]) -> None:
     words = {True: "✓\u00a0met", False: "✗\u00a0breached", None: "undecided"}
     tables = [held["original"], *held["releases"]]
-    (grid,) = limit_grids(first_screen(held))
+    (grid,) = limit_grids(held)
     assert len(grid.rows) == len(LIMITS) + 1  # every limit once: beta-likeness of one secret
     for row_, *limits in zip(grid.rows, *(t["policy"]["limits"] for t in tables), strict=True):
         assert isinstance(row_[0], Link) and row_[0].anchor == f"def-{limits[0]['measure']}"
@@ -301,38 +324,52 @@ def test_verdicts_of_each_release_are_on_the_first_screen(held: dict[str, Any]) 
             shown = numbers(cell.partition(":")[2])
             if verdict["value"] is not None:
                 value = verdict["value"]
-                shares = ("unique_records",)
-                value *= 100 if verdict["measure"] in shares else 1
+                value *= 100 if verdict["measure"] in PERCENT else 1
                 assert shown[0] == pytest.approx(value, rel=1e-2)
             else:
                 assert not shown
 
 
-def lead_of(data: dict[str, Any], *states: bool | None) -> str:
-    """The first sentence where releases were judged so."""
+def test_one_line_per_release_says_what_it_breaches(held: dict[str, Any]) -> None:
+    (lines,) = [b for b in limits_of_page(build_page([held])).blocks if isinstance(b, BulletList)]
+    assert len(lines.items) == len(held["releases"]) == len(lines.states)
+    for line, state, release in zip(lines.items, lines.states, held["releases"], strict=True):
+        assert line.startswith(f"{release['name']}: ")
+        met = release["policy"]["met"]
+        assert state == {True: "met", False: "breached", None: "doubtful"}[met]
+        breached = [v for v in release["policy"]["limits"] if v["met"] is False]
+        assert all(MEASURES[v["measure"]].title in line for v in breached[:4])
+    assert "Suppressed records, of which nothing was measured: 7." in lines.items[1]
+
+
+def made_of(data: dict[str, Any], *states: bool | None) -> dict[str, Any]:
+    """Releases that were judged so."""
     made = {**data, "releases": [copy.deepcopy(data["releases"][0]) for _ in states]}
     for number, (release, state) in enumerate(zip(made["releases"], states, strict=True)):
         release |= {"name": f"r{number}", "dominated_by": []}
         for verdict in release["policy"]["limits"]:
             verdict["met"] = True
         release["policy"]["limits"][-1]["met"] = state
-    lead = next(b for b in first_screen(made) if isinstance(b, Paragraph) and b.kind == "lead")
-    return re.sub(r" \(r\d\)", "", lead.text)
+    return made
 
 
-def test_the_lead_speaks_of_releases(held: dict[str, Any]) -> None:
-    policy = "of the policy"
-    assert lead_of(held, True) == f"The release meets all limits {policy} (5 of 5)."
-    assert lead_of(held, False).endswith(f"the limits {policy}: 1 of 5 is breached.")
-    assert "but 1 of 5 could not be evaluated" in lead_of(held, None)
-    assert lead_of(held, True, True) == f"All 2 releases meet all limits {policy}."
-    assert lead_of(held, False, False).startswith("None of the 2 releases meets")
-    assert lead_of(held, True, False) == (
-        f"Release 1 meets all limits {policy}. Release 2 does not meet the policy."
-    )
-    assert "Release 1 and Release 3 breach no limit" in lead_of(held, None, False, None)
-    many = lead_of(held, *[True] * 9, False)
-    assert many.startswith("Release 1, Release 2, Release 3, Release 4 and 5 others meet all")
+def verdict_of(data: dict[str, Any], *states: bool | None) -> str:
+    (verdict,) = [b for b in build_page([made_of(data, *states)]).front if isinstance(b, Verdict)]
+    return f"{verdict.state}: {verdict.text} {verdict.why}"
+
+
+def test_the_verdict_speaks_of_releases(held: dict[str, Any]) -> None:
+    assert verdict_of(held, True) == "met: Yes, by this policy. All of its 5 limits are met."
+    assert "1 of its 5 limits is breached" in verdict_of(held, False)
+    assert "1 of its 5 limits could not be evaluated" in verdict_of(held, None)
+    assert verdict_of(held, True, True).startswith("met: 2 of 2 releases meet the policy.")
+    none = "breached: No release meets the policy. Not met by r0 and r1."
+    assert verdict_of(held, False, False) == none
+    one = "met: 1 of 2 releases meets the policy. Met by r0. Not met by r1."
+    assert verdict_of(held, True, False) == one
+    assert "Undecided for r0 and r2." in verdict_of(held, None, False, None)
+    many = verdict_of(held, *[True] * 9, False)
+    assert "Met by r0, r1, r2, r3 and 5 others." in many
 
 
 def test_limits_of_many_releases(held: dict[str, Any]) -> None:
@@ -340,27 +377,85 @@ def test_limits_of_many_releases(held: dict[str, Any]) -> None:
         {**r, "name": f"{r['name']}{i}", "dominated_by": []}
         for i in range(3) for r in held["releases"]
     ]}  # fmt: skip
-    found = limit_grids(first_screen(many))
+    found = limit_grids(many)
     assert len(found) == 3 and all(len(g.head) == 8 for g in found)
 
 
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
     alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
     page = build_page([alone, held])
-    lead = page.front[1]
-    assert (
-        isinstance(lead, Paragraph)
-        and "The table as it is breaches " in lead.text
-        and "Release 1" in lead.text
-    )
-    limits = next(b for b in walk(page.front) if isinstance(b, Chapter) and b.anchor == "limits")
-    kinds = [type(b) for b in limits.blocks]
+    first, second = [b for b in page.front if isinstance(b, Verdict)]
+    assert first.text == "No. The policy is not met." and "secret_name_wide" in second.why
+    limits = limits_of_page(page)
     after = [Paragraph] * 2  # how to read it, what it rests on
-    assert kinds == [Paragraph, BulletList, Paragraph, BulletList, Grid, *after]
+    assert [type(b) for b in limits.blocks] == [BulletList, Grid, *after]
     anchors = {b.anchor for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter)}
-    (grid,) = limit_grids(page.front)
+    (grid,) = [b for b in limits.blocks if isinstance(b, Grid)]
     assert all(c.anchor in anchors for r in grid.rows for c in r if isinstance(c, Link))
     without = {**held, "releases": [
         {k: v for k, v in r.items() if k != "policy"} for r in held["releases"]
     ]}  # fmt: skip
-    assert not limit_grids(first_screen(without))
+    page = build_page([without])
+    assert not [b for b in walk(page.chapters) if getattr(b, "anchor", "").endswith("-policy")]
+
+
+# -- the table of releases ------------------------------------------------------------------------
+
+
+def overview(data: dict[str, Any]) -> Grid:
+    """The table that a terminal shows."""
+    first = compared.blocks(part(data))[0]
+    assert isinstance(first, Chapter) and first.screen
+    (grid,) = [b for b in first.blocks if isinstance(b, Grid)]
+    return grid
+
+
+def test_one_row_per_release_with_the_numbers_of_the_json(held: dict[str, Any]) -> None:
+    grid = overview(held)
+    assert [row_[0] for row_ in grid.rows] == ["original", *(r["name"] for r in held["releases"])]
+    columns = ["Identity risk I(X';X)", "Of all", "k", "Suppressed", "Policy, limits met"]
+    assert list(grid.head[1:]) == [*columns, "ill I(X';Y)", "Loss: ill"]
+    for row_, release in zip(grid.rows[1:], held["releases"], strict=True):
+        told, lost = release["attribute_disclosure"]["ill"], release["information_loss"]["ill"]
+        met = sum(v["met"] is True for v in release["policy"]["limits"])
+        own = release["assessment"]["reidentification"]
+        cells = [str(cell) for cell in row_]
+        identity = release["identity_disclosure"]["value"]
+        assert cells[1].partition(",")[0] == significant(identity)
+        assert cells[3] == str(own["k_anonymity"]["value"])
+        assert cells[4] == str(release["records"]["suppressed"])
+        assert cells[5].endswith(f", {met} of {len(release['policy']['limits'])}")
+        clean = limits_numbers.clean
+        first = f"{significant(told['value'])} ({significant(clean(told['corrected']) or 0)})"
+        assert cells[6] == first
+        assert cells[7].startswith(f"{significant(clean(loss_of(lost)[0]) or 0.0)} ± ")
+
+
+def test_chance_is_marked_where_values_were_changed_at_random(data: dict[str, Any]) -> None:
+    flags = [r["identity_disclosure"]["deterministic"] for r in data["releases"]]
+    assert flags == [True, True, False]  # recoded, suppressed, perturbed
+    made = copy.deepcopy(data)
+    for release in made["releases"]:
+        release["identity_disclosure"]["chance"] = release["identity_disclosure"]["value"]
+    marked = ["mostly chance" in str(row_[1]) for row_ in overview(made).rows]
+    assert marked == [False, False, False, True]
+    said = " ".join(every(compared.blocks(part(made))))
+    assert "The identity risk of secret_name_noise is mostly chance" in said
+    (first, *_) = (b for b in walk(compared.blocks(part(made))) if isinstance(b, Picture))
+    named = [v["name"] for v in first.spec["data"]["values"]]
+    assert [n for n in named if "(chance)" in n] == named[2:3]
+
+
+def test_releases_have_their_own_names(data: dict[str, Any]) -> None:
+    made = copy.deepcopy(data)
+    files = [("bands", "bands.csv"), ("bands (2)", "bands.csv"), ("mine", "x.csv")]
+    for release, (name, file) in zip(made["releases"], files, strict=True):
+        release |= {"name": name, "dominated_by": []}
+        release["table"]["name"] = file
+    names = [row_[0] for row_ in overview(made).rows[1:]]
+    assert names == ["bands.csv", "bands.csv (2)", "mine"]
+    for number, release in enumerate(made["releases"]):
+        release["name"] = f"{'long' * 9}{number}"
+    cut = [str(row_[0]) for row_ in overview(made).rows[1:]]
+    assert len({*cut}) == 3 and cut[1].endswith("… (2)")
+    assert "Release 1" not in " ".join(every(compared.blocks(part(made))))

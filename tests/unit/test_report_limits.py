@@ -74,10 +74,19 @@ def every(blocks: tuple[Block | Chapter, ...], front: tuple[str, ...] = ()) -> I
             yield from map(text, row)
 
 
+def sentences(part: ReportPart) -> tuple[str, ...]:
+    return tuple(" ".join(point).rstrip() for point in limits.points(part))
+
+
 def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
     p = part(data)
     blocks = limits.blocks(p)
-    curve, promised, matrix = grids(blocks)
+    requested, curve, promised, matrix = grids(blocks)
+    wanted = [point for point in data["points"] if point["asked"]]
+    assert [text(row[0]) for row in requested.rows] == [percent(x["at"]) for x in wanted]
+    for row, point in zip(requested.rows, wanted, strict=True):
+        assert text(row[1]) == significant(clean(point["objective"]) or 0.0)
+        assert text(row[2]) == significant(clean(point["bound"]) or 0.0)
     for row, point in zip(curve.rows, data["points"], strict=False):
         assert text(row[0]) == percent(point["at"])
         assert text(row[1]) == significant(clean(point["objective"]) or 0.0)
@@ -89,7 +98,7 @@ def test_internal_numbers_are_those_of_the_json(data: dict[str, Any]) -> None:
     assert promised.rows[1][3] == percent(told["achieved"]["distortion"])
     assert [r[0] for r in matrix.rows] == [v[0] for v in told["matrix"]["values"]]
     asked = next(x for x in data["points"] if x["asked"])
-    assert significant(asked["bound"]) in limits.sentences(p)[0]
+    assert significant(asked["bound"]) in sentences(p)[0]
 
 
 def test_pictures_show_what_their_tables_say(data: dict[str, Any]) -> None:
@@ -109,8 +118,10 @@ def test_every_model_has_its_words(model: int | str) -> None:
     found = ran(table, model=model, at=[0.1, 0.3], points=1 if model == "funnel" else 3)
     p = part(found)
     blocks = limits.blocks(p)
-    assert 1 <= len(limits.sentences(p)) <= 3
-    assert len([b for b in blocks if isinstance(b, Paragraph) and b.kind == "lead"]) == 2
+    assert 1 <= len(sentences(p)) <= 3
+    first = blocks[0]
+    assert isinstance(first, Chapter) and first.screen
+    assert len(next(grids((first,))).rows) == 2  # the points asked for
     assert any(isinstance(b, Picture) for b in walk(blocks))
     assert all(len(r) == len(g.head) for g in grids(blocks) for r in g.rows)
     for key in ("across", "up"):
@@ -121,10 +132,10 @@ def test_columns_of_their_own() -> None:
     found = ran(quasi=["age", "job"], alphabet="columns")
     p = part(found)
     blocks = limits.blocks(p)
-    said = " ".join(every(blocks, limits.sentences(p)))
+    said = " ".join(every(blocks, sentences(p)))
     assert "All columns together" in said and "The limit of job" in said
     anchors = [b.anchor for b in walk(blocks) if isinstance(b, Chapter)]
-    assert len(anchors) == len(set(anchors)) == 4
+    assert len(anchors) == len(set(anchors)) == 5
 
 
 def test_gaussian_and_unbounded() -> None:
@@ -133,10 +144,11 @@ def test_gaussian_and_unbounded() -> None:
     table = {"x": [f"{v:.6f}" for v in x], "y": [f"{v + random.gauss(0, 1):.6f}" for v in x]}
     found = ran(table, "x", "y", gaussian=True, gap=None, points=4)
     p = part(found)
-    assert "if they are Gaussian" in " ".join(limits.sentences(p))
+    assert "if they are Gaussian" in " ".join(sentences(p))
     assert limits.blocks(p)
     found["points"][0] |= {"objective": None, "bound": None, "asked": True}
-    assert "there is no limit" in " ".join(every(limits.blocks(part(found))))
+    assert "there is no limit" in sentences(part(found))[0]
+    assert "unbounded" in " ".join(every(limits.blocks(part(found))))
 
 
 def test_edges() -> None:
@@ -145,14 +157,14 @@ def test_edges() -> None:
     found = ran(hostile, HOSTILE, "ill")
     p = part(found)
     blocks = limits.blocks(p)
-    assert HOSTILE not in "".join(every(blocks, limits.sentences(p)))
+    assert HOSTILE not in "".join(every(blocks, sentences(p)))
     assert not any(isinstance(b, Picture) for b in walk(blocks))  # one point is no curve
     found["points"][0]["reached"] = False
     assert "ended before it was as close" in " ".join(every(limits.blocks(p)))
     found["channel"]["parts"][0] |= {"achieved": None}
-    assert len(limits.sentences(p)) == 2 and limits.blocks(p)
+    assert len(sentences(p)) == 2 and limits.blocks(p)
     found["channel"]["parts"][0]["information"] = None
-    assert "The table itself" not in " ".join(limits.sentences(p))
+    assert "The table itself" not in " ".join(sentences(p))
 
 
 def test_outside_is_said(data: dict[str, Any]) -> None:
@@ -160,7 +172,7 @@ def test_outside_is_said(data: dict[str, Any]) -> None:
     other["channel"]["parts"][0]["achieved"]["risk_inside"] = False
     for released in (True, False):
         other["settings"]["released"] = released
-        assert "outside of where 95 %" in limits.sentences(part(other))[1]
+        assert "outside of where 95 %" in sentences(part(other))[1]
 
 
 def test_links_and_large_matrices(data: dict[str, Any]) -> None:

@@ -6,13 +6,14 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from sievert import files
-from sievert.charts.drawing import CONFIG, Spec
+from sievert.charts.colours import colour, shade
+from sievert.charts.drawing import CONFIG, FONT, INK, PLAIN, Spec, shades
 from sievert.errors import ExhaustedError, InvariantError, RefusedError, UsageError, require
 
 MARK = "<!-- drawn by sievert -->"
@@ -21,21 +22,23 @@ ROOT = re.compile(r"<svg\b([^>]*)>")
 KEPT = 256  # pictures, of some ten thousand bytes each
 
 
-def svg(spec: Spec, *, for_page: bool = False) -> str:
+def svg(spec: Spec, *, width: int | None = None) -> str:
     """The picture, with its title and its description for those who do not see it.
 
-    For a page that sets the title itself it is narrower, without the title on it.
+    For a page that sets the title itself it is of a width, without the title on it, in the colours
+    of the page.
     """
     require(  # the renderer would end the process
         not any(NOT_XML.search(text) for text in _texts(spec)),
         "a chart holds a character that no picture can show",
     )
     try:
-        drawn = draw(json.dumps(narrow(spec) if for_page else spec))
+        drawn = draw(json.dumps(spec if width is None else fit(spec, width)))
     except (ImportError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values
         raise InvariantError("a chart cannot be drawn") from None
+    drawn = drawn if width is None else TAG.sub(_follow_page, drawn)
     title = escape(" ".join(spec["title"]["text"]), quote=True)
     about = escape(spec["description"], quote=True)
     if (root := ROOT.match(drawn)) is None:
@@ -68,9 +71,40 @@ def _texts(part: Any) -> Iterator[str]:
             yield from _texts(value)
 
 
-NARROW = 250
+TAG = re.compile(r"<[^>]*>")
+UNSEEN = re.compile(r'<path class="(background|foreground)"(?![^>]* (?:fill|stroke)=)[^>]*/>')
+NEEDLESS = re.compile(r' (opacity="1"|pointer-events="none"|font-family="[^"]*")')
+COLOURED = re.compile(r'(?<= )(fill|stroke)="(#[0-9a-f]{6}|white)"')
+MOST_SHADES = 30
+COLOURS = {
+    **{
+        each: shade(i / (number - 1))
+        for number in range(MOST_SHADES, 1, -1)
+        for i, each in enumerate(shades(number))
+    },
+    **{INK: colour("ink"), PLAIN: colour("bar"), "white": colour("page")},
+    **{grey: colour("soft") for grey in ("#444444", "#555555")},
+    **{grey: colour("control") for grey in ("#888888", "#bbbbbb")},
+    "#e4e4e4": colour("line"),
+}
+
+
+def _follow_page(tag: re.Match[str]) -> str:
+    """A tag with the colours of the page, without what changes nothing."""
+    if UNSEEN.fullmatch(tag[0]):
+        return ""
+    plain = NEEDLESS.sub("", tag[0])
+    if plain.startswith("<svg "):
+        plain = f'<svg font-family="{FONT}"{plain[4:]}'
+    return COLOURED.sub(lambda m: f'{m[1]}="{COLOURS.get(m[2], m[2])}"', plain)
+
+
+NARROW = 560  # pixels: below that a chart is one for a telephone
 TALLER = 1.2  # where texts stand between marks, and are larger on a page
-LETTERS = 22  # of a line of a row's label
+LETTERS = {True: 22, False: 36}  # of a line of a row's label, narrow or not
+TITLE = 34  # letters of a line of an axis's title on a telephone
+SIDES = {"row": "left", "name": "right"}  # where the labels of a chart stand
+WIDER = 1.3  # pixels that a letter may be wider than in the font it is measured in
 TWO_LINES, LINE = 42, 17  # pixels
 SPLIT = "split(datum.label, '\\n')"
 RAISED = {
@@ -79,34 +113,43 @@ RAISED = {
 }
 
 
-def narrow(spec: Spec) -> Spec:
-    """The same chart for a page: its title stands above it in the page, and it fits a telephone."""
+def fit(spec: Spec, width: int) -> Spec:
+    """The same chart for a page: its title stands above it in the page, and it is so wide."""
+    narrow, values = width < NARROW, spec["data"]["values"]
+    letters = {k: max((len(v[k]) for v in values if k in v), default=0) for k in SIDES}
+    room = {SIDES[k]: 8 + WIDER * min(max(n, 12), LETTERS[narrow]) for k, n in letters.items() if n}
     config = {
         **CONFIG,
-        "padding": {"left": 24, "right": 24, "top": 4, "bottom": 4},
+        "background": None,
+        "padding": {"left": 8, "right": 26, "top": 4, "bottom": 4, **room},
         "axis": {
             **CONFIG["axis"],
             "labelFontSize": 13,
             "titleFontSize": 13,
-            "labelLimit": 150,
+            "labelLimit": 150 if narrow else 250,
             "labelPadding": 5,
             "titlePadding": 10,
         },
-        "axisX": {"labelOverlap": True, "labelSeparation": 14},  # another font is wider
+        "axisX": {  # another font is wider
+            "labelOverlap": True,
+            "labelSeparation": 14,
+            **({"titleAnchor": "end" if letters["row"] else "start"} if narrow else {}),
+        },
         "legend": {
             **CONFIG["legend"],
             "labelFontSize": 13,
-            "columns": 2,
-            "labelLimit": 180,
+            "columns": 1 if narrow else 4,
+            "labelLimit": 180 if narrow else 280,
             "columnPadding": 30,
             "layout": {"bottom": {"direction": "vertical", "margin": 6}},
         },
     }
-    narrowed = {**spec, "width": NARROW, "config": config}
+    fitted = {**spec, "width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    fitted["config"] = config
     if any(layer["mark"]["type"] == "text" for layer in spec["layer"]):
-        narrowed["height"] = round(spec["height"] * TALLER)
-    del narrowed["title"]
-    return _break_labels(_rebuild(narrowed, _fit_labels))
+        fitted["height"] = round(spec["height"] * TALLER)
+    del fitted["title"]
+    return _break_labels(_rebuild(fitted, partial(_fit_labels, narrow=narrow)), LETTERS[narrow])
 
 
 def _rebuild(part: Any, change: Callable[[Spec], Spec]) -> Any:
@@ -118,21 +161,24 @@ def _rebuild(part: Any, change: Callable[[Spec], Spec]) -> Any:
     return change({k: v if k == "data" else _rebuild(v, change) for k, v in part.items()})
 
 
-def _fit_labels(part: Spec) -> Spec:
-    """Labels of rows and legends no wider than a narrow chart has room for."""
-    narrowed = dict(part)
-    if part.get("labelLimit", 0) > 180:
-        narrowed["labelLimit"] = 150
-    if "symbolType" in part:
-        narrowed["columns"] = 2
-    return narrowed | ({"fontSize": 12, "limit": 150} if part.get("type") == "text" else {})
+def _fit_labels(part: Spec, *, narrow: bool) -> Spec:
+    """Labels of rows and legends no wider than a chart has room for."""
+    fitted = dict(part)
+    if narrow and part.get("labelLimit", 0) > 180:
+        fitted["labelLimit"] = 150
+    if narrow and "symbolType" in part:
+        fitted["columns"] = 1
+    if narrow and "field" in part and isinstance(part.get("title"), str):
+        fitted["title"] = textwrap.wrap(part["title"], TITLE)
+    limit = {"limit": 150} if narrow else {}
+    return fitted | ({"fontSize": 13, **limit} if part.get("type") == "text" else {})
 
 
-def _break_labels(spec: Spec) -> Spec:
+def _break_labels(spec: Spec, letters: int) -> Spec:
     """Labels of rows on two lines where one is too short for them."""
     values = spec["data"]["values"]
     rows = list(dict.fromkeys(value["row"] for value in values if "row" in value))
-    wrapper = textwrap.TextWrapper(LETTERS, max_lines=2, placeholder="…", break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(letters, max_lines=2, placeholder="…", break_on_hyphens=False)
     lines = {row: wrapper.fill(row) for row in rows}
     broken = any("\n" in text for text in lines.values())
     if not broken or len(set(lines.values())) < len(rows):  # what was cut off told them apart

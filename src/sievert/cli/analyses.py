@@ -29,8 +29,10 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.errors import NOT_SHAREABLE, RefusedError, require
+from sievert.roles import Typed
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
+TableName = str | Path  # always a text; the second for shells, which complete the names of files
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
 
 
@@ -46,11 +48,11 @@ class Command:
     engine: EngineOptions
     charts: Path | None
 
-    def check_tables(self, *tables: str | None) -> list[str]:
+    def check_tables(self, *tables: TableName | None) -> list[str]:
         """The tables: no password in sight, and standard input holds one table only."""
         if self.output.share:
             self._check_sharing()
-        given = [t for t in tables if t is not None]
+        given = [str(t) for t in tables if t is not None]
         require(
             not any(PASSWORD.search(t) for t in given),
             "a password in a command is seen by everybody on the machine",
@@ -132,15 +134,17 @@ def _assessment_charts(assessment: Any) -> dict[str, Any]:
 
 
 def assess(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
+    key_set: Annotated[list[str] | None, Parameter(group="Roles")] = None,
     trajectory: Annotated[int | None, Parameter(group="Roles")] = None,
     attacks: Annotated[bool, Parameter(group="Attacks")] = False,
     value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
     records: Annotated[Path | None, Parameter(group="Output")] = None,
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    quick: Annotated[bool, Parameter(group="Output")] = False,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -153,6 +157,9 @@ def assess(
     data
         CSV or TSV (plain, .gz, .zst; - is stdin), Parquet (file, directory), Arrow, DuckDB
         (x.db?table=t), SPSS, Stata, SAS, Excel (x.xlsx?sheet=s).
+    key_set
+        In place of -q: a set of columns that an outsider could know together: age,zip. May be
+        repeated; each set is assessed on its own, and the worst decides.
     trajectory
         With --person: how often so many of a person's classes are nobody else's (unicity).
     attacks
@@ -164,9 +171,11 @@ def assess(
     charts
         Draw the sizes of classes, what --attacks find, and how near somebody comes to a secret
         number, as SVG files in this directory.
+    quick
+        Leave out what would help (with --policy) and why (with --html or --markdown).
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
-    for given, what in ((attacks, "attacks"), (records, "records")):
+    for given, what in ((attacks, "attacks"), (records, "records"), (key_set, "key_sets")):
         if output.share and given:
             raise NOT_SHAREABLE[what]
     require(
@@ -179,16 +188,19 @@ def assess(
         data,
         files=[records],
         records=records,
+        key_sets=None if key_set is None else [Typed([text]) for text in key_set],
         trajectory=trajectory,
         attacks=attacks,
         value=pairs(value, "--value", "disease=HIV"),
         show_values=attacks and output.show_values,
+        quick=quick or output.share,
+        explain=page.exists and not quick and not output.share,
         force=output.force,
     )
 
 
 def attack(
-    release: str,
+    release: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -231,9 +243,9 @@ def attack(
 
 
 def compare(
-    original: str,
+    original: TableName,
     /,
-    *releases: str,
+    *releases: TableName,
     roles: RoleOptions = RoleOptions(),
     comparing: ComparisonOptions = ComparisonOptions(),
     charts: Annotated[Path | None, Parameter(group="Output")] = None,
@@ -260,15 +272,13 @@ def compare(
     command = Command("compare", roles, reading, output, page, engine, charts)
     tables = command.check_tables(original, *releases)
     require(releases, "no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
-    require(
-        not output.show_values,
-        "--show-values goes with explain and attacks: nothing here names values",
-    )
+    why = "--show-values goes with explain and attacks: nothing here names values"
+    require(not output.show_values, why)
     return command.run(tables, original, list(releases), **comparing.arguments())
 
 
 def compromise(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -304,7 +314,7 @@ def compromise(
 
 
 def limit(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),
@@ -351,7 +361,7 @@ def limit(
 
 
 def explain(
-    data: str,
+    data: TableName,
     /,
     *,
     roles: RoleOptions = RoleOptions(),

@@ -9,13 +9,13 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from cyclopts import App, Parameter
 
 from sievert.cli import analyses, documents, messages, policies
-from sievert.cli.options import STDIN
-from sievert.errors import SievertError
+from sievert.cli.options import STDIN, join_lists
+from sievert.errors import MissingRolesError, SievertError
 from sievert.sources import isolation
 from sievert.version import __version__
 
@@ -36,6 +36,8 @@ app = App(
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
+# Errors are ours to print, and results are exit codes.
+PLAINLY: Any = {"exit_on_error": False, "print_error": False, "result_action": "return_value"}
 for command in (
     analyses.assess,
     analyses.attack,
@@ -51,6 +53,33 @@ for command in (
 policy = App(name="policy", help="Check a policy against a table.")
 policy.command(policies.check)
 app.command(policy)
+
+
+@app.command(name="help")
+def show_help(*command: str) -> None:
+    """Show this page, or the page of a command: sievert help assess.
+
+    Parameters
+    ----------
+    command
+        The name of a command.
+    """
+    app([*command, "--help"], **PLAINLY)
+
+
+@app.command
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
+    """Print the script that completes commands and options in a shell.
+
+    In bash: sievert completion bash > ~/.local/share/bash-completion/completions/sievert
+
+    Parameters
+    ----------
+    shell
+        The shell that reads it.
+    """
+    sys.stdout.write(app.generate_completion(shell=shell) + "\n")
+
 
 _stopped: list[int] = []
 _swallowed: list[int] = []
@@ -96,13 +125,13 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    before = ["", *arguments]
+    given = join_lists(arguments)
     tokens = [
         STDIN if token == "-" and previous != "--json" else token
-        for previous, token in zip(before, arguments, strict=False)
+        for previous, token in zip(["", *given], given, strict=False)
     ]
     try:
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(tokens, **PLAINLY)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
@@ -146,6 +175,9 @@ def _report_interrupt() -> int:
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     """Print the line of an error; with --share it names no file, no column and no small count."""
     text = f"{error}"
+    if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
+        sys.stderr.write(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
+        return error.exit_code
     if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
         plainly = messages.PLAINLY[error.exit_code]
         text = f"{plainly}. Try: the same without --share, which says more"

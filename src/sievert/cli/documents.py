@@ -2,14 +2,14 @@
 
 # Annotations are not deferred here: cyclopts would evaluate each of them on every call.
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from sievert.cli.options import PageOptions, pairs
-from sievert.errors import require, unknown
-from sievert.formatting import wrap
+from sievert.errors import require
 from sievert.version import __version__
 
 ABOUT = {
@@ -49,8 +49,7 @@ def report(
     """
     from sievert.cli.outputs import check_outputs, write_page
     from sievert.commands.report.api import build_page
-    from sievert.report import builder, markdown
-    from sievert.report.page import summarise
+    from sievert.report import builder, markdown, terminal
 
     require(results, "no result given", hint="sievert report RESULT.json --html FILE")
     sources = [*results, page.texts]
@@ -60,7 +59,7 @@ def report(
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
-        sys.stdout.write(summarise(built) + "\n")
+        terminal.show(replace(built, chapters=()))
     else:
         sys.stdout.write(markdown.render(built))
     return 0
@@ -135,7 +134,7 @@ def measures(
     Parameters
     ----------
     ids
-        Only these.
+        Only these, by id or by a name that the field uses: k, DR, t, suda.
     json_
         Write the records to this file; - is stdout.
     force
@@ -143,60 +142,14 @@ def measures(
     debug
         Show the traceback of an error.
     """
+    from sievert.cli import catalogue
     from sievert.cli.outputs import write_json
-    from sievert.commands.compare import terminal as comparison_terminal
-    from sievert.losses import BY_ID as LOSSES
-    from sievert.measures import BY_ID
-
-    for name in ids:
-        if name not in BY_ID and name not in LOSSES:
-            raise unknown("measure", name, (*BY_ID, *LOSSES))
-    chosen = [i for i in ids or BY_ID if i in BY_ID]
-    losses = [i for i in ids or LOSSES if i in LOSSES]
-    if json_ is not None:
-        content = {
-            "sievert": __version__,
-            "measures": {
-                i: _fields(BY_ID[i], "riskier")
-                | {
-                    "laws": [law.name.lower() for law in BY_ID[i].laws],
-                    "about": list(BY_ID[i].kinds),
-                }
-                for i in chosen
-            },
-            "losses": {i: _fields(LOSSES[i], "worse") for i in losses},
-        }
-        write_json(json_, content, [], force=force)
-        return 0
-    blocks = (_describe(chosen), comparison_terminal.describe(losses))
-    sys.stdout.write("\n\n".join(b for b in blocks if b) + "\n")
-    return 0
-
-
-def _describe(ids: list[str]) -> str:
-    """What measures mean: one paragraph each."""
-    from sievert.measures import BY_ID
-    from sievert.report.chapters.numbers import scale
     from sievert.report.texts import read_texts
 
-    texts = read_texts(None)
-    blocks = (
-        (
-            f"{m.id}: {m.title}",
-            f"  formula   {m.formula}",
-            f"  range     {m.bounds}; {scale(texts, m.id)}; {texts(f'risky.{m.riskier}')}",
-            f"  about     {ABOUT[m.kinds]}",
-            f"  reading   {m.reading}",
-            f"  source    {m.source}",
-        )
-        for m in map(BY_ID.__getitem__, ids)
-    )
-    return "\n\n".join(
-        "\n".join(line for text in block for line in wrap(text, 100, "", " " * 12))
-        for block in blocks
-    )
-
-
-def _fields(record: Any, direction: str) -> dict[str, Any]:
-    names = ("title", "unit", "low", "high", direction, "formula", "reading", "source")
-    return {name: getattr(record, name) for name in names}
+    entries = catalogue.find_entries(ids)
+    if json_ is not None:
+        content = {"sievert": __version__, **catalogue.to_json(entries)}
+        write_json(json_, content, [], force=force)
+    else:
+        sys.stdout.write(catalogue.describe_entries(entries, read_texts(None)) + "\n")
+    return 0

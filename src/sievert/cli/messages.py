@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 from cyclopts import (
@@ -22,7 +23,7 @@ from sievert.errors import (
     SievertError,
     UsageError,
 )
-from sievert.formatting import nearest
+from sievert.formatting import nearest, printable
 
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
@@ -64,7 +65,7 @@ def _usage_error(error: CycloptsError) -> SievertError:
     if isinstance(error.__cause__, SievertError):  # of an option that does not go with another
         return error.__cause__
     if isinstance(error, UnusedCliTokensError):
-        return UsageError("names are separated by commas, without blanks", hint="-q age,zip")
+        return UsageError("names are separated by commas", hint="-q age,zip")
     if isinstance(error, UnknownCommandError):
         given = (error.unused_tokens or [""])[0]
         names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
@@ -100,6 +101,15 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
         return error
     close = nearest(path.name, names)
     return error if close is None else type(error)(error.what, hint=close)
+
+
+def command_line(arguments: Iterable[str], error: SievertError) -> str:
+    """The command to go on with: the same tables and the hint; other options may hold values."""
+    given = list(arguments)
+    command = list(takewhile(lambda token: not token.startswith("-") or token == "-", given))
+    tables = command[1:] or ["DATA"]
+    more = " ..." if len(command) < len(given) else ""
+    return f"{shlex.join(map(printable, ['sievert', *given[:1], *tables]))} {error.hint}{more}"
 
 
 def to_be_shared(arguments: Iterable[str]) -> bool:

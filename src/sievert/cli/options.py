@@ -17,6 +17,10 @@ from sievert.roles import Typed
 Names = list[str] | None
 STDIN = "stdin:"
 MISSING = "missing:"
+QUASI = ["--quasi", "-q", "--qi"]
+SENSITIVE = ["--sensitive", "-s", "--sa"]
+IDENTIFIER = ["--identifier", "-i"]
+LISTS = {*QUASI, *SENSITIVE, *IDENTIFIER, "--key-set"}
 
 
 def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
@@ -32,6 +36,22 @@ def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, s
         require(column not in by_column, f"{option} is given twice for column {column!r}")
         by_column[column] = value
     return by_column
+
+
+def join_lists(arguments: Iterable[str]) -> list[str]:
+    """The arguments, with names that a blank after a comma has parted put together again.
+
+    >>> join_lists(["assess", "data.csv", "-q", "age,", "zip", "-s", "disease"])
+    ['assess', 'data.csv', '-q', 'age,zip', '-s', 'disease']
+    """
+    joined: list[str] = []
+    for token in arguments:
+        parted = len(joined) > 1 and (joined[-1].endswith(",") or token.startswith(","))
+        if parted and joined[-2] in LISTS and not token.startswith("-"):
+            joined[-1] += token
+        else:
+            joined.append(token)
+    return joined
 
 
 def typed_names(given: Names) -> Typed | None:
@@ -66,14 +86,14 @@ class RoleOptions(Options):
         A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
     hierarchy
         COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
-        how a quasi-identifier was made coarser (attack, compare) or could be (explain).
+        how a quasi-identifier was made coarser (attack, compare) or could be (assess, explain).
     alpha_value
         COL=VALUE: alpha_k of this value of a secret only.
     """
 
-    quasi: Annotated[Names, Parameter(name=["--quasi", "-q", "--qi"])] = None
-    sensitive: Annotated[Names, Parameter(name=["--sensitive", "-s", "--sa"])] = None
-    identifier: Annotated[Names, Parameter(name=["--identifier", "-i"])] = None
+    quasi: Annotated[Names, Parameter(name=QUASI)] = None
+    sensitive: Annotated[Names, Parameter(name=SENSITIVE)] = None
+    identifier: Annotated[Names, Parameter(name=IDENTIFIER)] = None
     person: str | None = None
     policy: Path | None = None
     hierarchy: Names = None

@@ -13,7 +13,7 @@ from sievert.errors import require
 
 def check(
     file: Path,
-    data: str,
+    data: str | Path,  # always a text; shells complete the names of files
     /,
     *,
     fix: bool = False,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,7 +23,6 @@ from sievert.counts.cells import Suppression
 from sievert.errors import (
     ExhaustedError,
     InputError,
-    UsageError,
     require,
     unknown,
 )
@@ -35,11 +35,10 @@ from sievert.sources.table import Table
 
 if TYPE_CHECKING:
     from sievert.counts.questions import Questions
-    from sievert.policy import Gate, Policy
+    from sievert.policy import Gate, Policy, PolicyFile
 
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
-MOST_LISTED = 60  # columns
 SHARED_IDENTIFIER = (
     "rows share the identifier {}: rows were counted, and if they are of the same people, the risk "
     "is higher; name it with --person, or say rows_are_people in a policy"
@@ -121,6 +120,8 @@ class RequestedRoles:
     given: Sequence[str | tuple[str, ...] | None]
     policy: Policy | None
     person: str | None = None  # as the caller gives it
+    policy_file: PolicyFile | None = None  # where the policy was read from
+    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
@@ -149,13 +150,16 @@ class RequestedRoles:
         """
         quasi, sensitive, identifier = self.names(questions.columns)
         if not quasi and quasi_needed:
+            from sievert.commands._role_suggestion import no_quasi
+
             raise no_quasi(questions)
         roles, notes = role.assign(
             questions.columns,
             quasi,
             () if secrets_apart else sensitive,
             identifier,
-            **self._single_roles({*quasi, *sensitive, *identifier}),
+            **self._single_roles({*quasi, *sensitive, *identifier, *chain(*self.other_sets)}),
+            other_sets=self.other_sets,
         )
         several = False
         if roles.person is not None:
@@ -208,11 +212,14 @@ class RequestedRoles:
 
         rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
         basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
-        gate = Gate(self.policy, basis, suppression.left_out)
+        gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
         if bare := [c for c in columns if c not in roles.every_column]:
             gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
-        less = {*own.quasi} - {*roles.quasi} | {*own.sensitive} - {*roles.sensitive}
+        known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
+        covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
+        less = {*own.sensitive} - {*roles.sensitive}
+        less |= set() if covered else known - {*roles.quasi}
         if weaker := [c for c in columns if c in less and c in used]:
             gate.not_met("roles_replaced", weaker)
         if roles.repeated:
@@ -278,27 +285,20 @@ class RequestedRoles:
         ]
 
 
-def no_quasi(questions: Questions) -> UsageError:
-    """The error where no quasi-identifiers are given: it lists the columns."""
-    columns = questions.columns
-    distinct = questions.distinct(columns[:MOST_LISTED])
-    return role.missing_roles(distinct, questions.records, len(columns) - len(distinct))
-
-
 def requested_roles(
     policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
 ) -> RequestedRoles:
     """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
+    file = None
     if policy is not None:
         from sievert import policy as policies
 
         if isinstance(policy, Mapping):
             policy = policies.parse_policy(policy)
         elif not isinstance(policy, policies.Policy):
-            policy = policies.read_policy(Path(policy))
-    return RequestedRoles(
-        [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given], policy, person
-    )
+            policy, file = policies.read_policy_file(Path(policy))
+    names = [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given]
+    return RequestedRoles(names, policy, person, file)
 
 
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:

@@ -112,8 +112,16 @@ def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
             ) from None
 
 
-def unused_settings(settings: MeasureSettings, roles: Roles, columns: Sequence[str]) -> list[Note]:
-    """Notes on settings of columns that are not secrets; an error for columns that do not exist."""
+def unused_settings(
+    settings: MeasureSettings,
+    roles: Roles,
+    columns: Sequence[str],
+    coarsened: Collection[str] = (),
+) -> list[Note]:
+    """Notes on settings of columns that are not secrets; an error for columns that do not exist.
+
+    The hierarchies of columns that are `coarsened` are used.
+    """
     named = settings.parameters.get("alpha_k", {}).get("value")
     given: dict[str, Mapping[str, Any]] = {
         "hierarchy": settings.hierarchies,
@@ -127,7 +135,7 @@ def unused_settings(settings: MeasureSettings, roles: Roles, columns: Sequence[s
         Note(f"the {what} of {{}} is not used: it is not a secret here", Name(column))
         for what, by_column in given.items()
         for column in by_column
-        if column not in roles.sensitive
+        if column not in roles.sensitive and not (what == "hierarchy" and column in coarsened)
     ]
 
 
@@ -214,7 +222,7 @@ class TableMeasures:
         order, ordered = self._order(secret)
         parts = self.settings.partitions.get(secret)
         partition = None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()}
-        hierarchy = self._hierarchy(secret)
+        hierarchy = self.hierarchy(secret)
         there = {
             "order": ordered,
             "parts": partition is not None,
@@ -318,7 +326,8 @@ class TableMeasures:
             return [str(v) for v in order], True
         return None, self.questions.engine.kind(secret) in ("float", "ordered")
 
-    def _hierarchy(self, secret: str) -> Hierarchy | None:
+    def hierarchy(self, secret: str) -> Hierarchy | None:
+        """The hierarchy of a secret's values, if one is given and a measure needs it."""
         spec = self.settings.hierarchies.get(secret)
         if spec is None or isinstance(spec, Hierarchy | Mapping):
             return to_hierarchy(spec, ())
@@ -350,6 +359,19 @@ class TableMeasures:
             result.reason,
             dict(result.details),
         )
+
+
+def most_cells(table: TableMeasures) -> int:
+    """How many combinations, with each secret in turn, a table that was measured has at most."""
+    questions = table.questions
+    classes, cells = questions.sizes(table.roles.quasi).things, 0
+    if questions.people is not None:  # combinations with the person
+        return questions.records * max(1, len(table.roles.sensitive))
+    for secret in table.roles.sensitive:
+        joint, values = table.joint.get(secret), table.value_counts.get(secret, questions.records)
+        most = min(questions.records, classes * values)
+        cells += most if joint is None else int(joint.times.sum())
+    return max(cells, classes)
 
 
 def clamp_to_bounds(measure: Measure, number: Number) -> Number:

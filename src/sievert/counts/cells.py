@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 from sievert.counts.answers import Sizes
 from sievert.errors import InputError, require
@@ -97,6 +98,12 @@ class CellTables:
         self.suppression = Suppression()
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
+
+    def fork(self) -> Self:
+        """The same table once more, before anything is counted and any record is left out."""
+        other = copy(self)
+        vars(other).update((k, dict(v)) for k, v in vars(self).items() if isinstance(v, dict))
+        return other
 
     @property
     def people(self) -> int | None:

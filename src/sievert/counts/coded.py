@@ -26,7 +26,7 @@ from sievert.counts.answers import (
     Sizes,
 )
 from sievert.counts.cells import Adapter
-from sievert.counts.cube import Cube, histogram, merge_cells, rank_texts, run_starts
+from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, rank_texts, run_starts
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
 from sievert.errors import InputError, require
@@ -63,17 +63,28 @@ class ClassCells:
         sizes, totals, counts = (kind[places] for kind in kinds)
         return JointCounts.from_arrays(sizes, totals, counts, times)
 
-    def profiles(self) -> Profiles:
-        """The distinct profiles of the classes, in ascending order."""
-        order = np.lexsort((-self.counts, self.owner))
-        kinds = Counter(_runs(self.owner, self.counts[order]))
-        lists = sorted(kinds)
-        return Profiles.from_arrays(lists, [kinds[each] for each in lists])
+    def profiles(self, people: Ints | None = None) -> Profiles:
+        """The distinct profiles of the classes, with the people of a class, in ascending order."""
+        counts = self.counts[np.lexsort((-self.counts, self.owner))]
+        if people is None:
+            kinds = _count_runs(self.owner, counts)
+            profiles = sorted(kinds)
+            return Profiles.from_arrays(profiles, [kinds[each] for each in profiles])
+        ends = np.append(run_starts(self.owner)[1:], len(counts))  # there stand the people
+        present = self.owner[ends - 1]
+        kinds = _count_runs(
+            np.insert(self.owner, ends, present), np.insert(counts, ends, people[present])
+        )
+        pairs = sorted((each[:-1], each[-1]) for each in kinds)
+        times = [kinds[(*profile, number)] for profile, number in pairs]
+        return Profiles.from_arrays(
+            [profile for profile, _ in pairs], times, [number for _, number in pairs]
+        )
 
     def gaps(self, levels: int = 1) -> Gaps:
         """For each class size the largest sum of max(0, n·N - total·size)."""
         terms = self.counts * self.sizes.sum() - self.totals[self.values] * self.sizes[self.owner]
-        sums = np.bincount(self.owner, np.maximum(0, terms), len(self.sizes)).astype(np.int64)
+        sums = np.add.reduceat(np.maximum(0, terms), run_starts(self.owner))
         order = np.lexsort((sums, self.sizes))
         sizes = self.sizes[order]
         last = np.append(np.flatnonzero(np.diff(sizes)), len(sizes) - 1)
@@ -133,6 +144,30 @@ def _runs(owner: Ints, numbers: Ints) -> list[tuple[int, ...]]:
     return [tuple(flat[a:b]) for a, b in zip(starts.tolist(), ends, strict=True)]
 
 
+def _distinct(words: Ints) -> tuple[list[int], list[int]]:
+    """The different words, and how often each occurs."""
+    different, times = np.unique(words, return_counts=True)
+    return different.tolist(), times.tolist()
+
+
+def _count_runs(owner: Ints, numbers: Ints) -> Counter[tuple[int, ...]]:
+    """How many classes have each list of positive numbers; short lists are packed into one word."""
+    starts, bits = run_starts(owner), max(1, int(numbers.max(initial=0)).bit_length())
+    lengths = np.diff(np.append(starts, len(numbers)))
+    short = np.repeat(lengths * bits <= MOST_BITS, lengths)
+    kinds = Counter[tuple[int, ...]]()
+    if not short.all():
+        kinds.update(_runs(owner[~short], numbers[~short]))
+    if short.any():
+        place = (np.arange(len(numbers)) - np.repeat(starts, lengths))[short]
+        words = np.add.reduceat(numbers[short] << bits * place, run_starts(owner[short]))
+        mask = (1 << bits) - 1
+        for word, times in zip(*_distinct(words), strict=True):
+            fields = (word >> shift & mask for shift in range(0, word.bit_length(), bits))
+            kinds[tuple(fields)] = times
+    return kinds
+
+
 class CodedQuestions(Questions):
     """Questions about a small table; the engine answers what is rarely asked."""
 
@@ -172,8 +207,9 @@ class CodedQuestions(Questions):
 
     # -- records and columns --------------------------------------------------------------------
 
-    def _forget_counts(self) -> None:
-        super()._forget_counts()
+    def forget_counts(self) -> None:
+        """Forget what was counted and fetched."""
+        super().forget_counts()
         self._coded.clear()
         self._counted.clear()
 

@@ -22,7 +22,6 @@ from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
-RELEASED = "released"  # the view of the records that were not suppressed
 TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 # Limits of counting matches where a missing quasi-identifier matches anything.
 MOST_KEYS = 60  # a bit for each
@@ -56,18 +55,19 @@ class Questions(CellTables):
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
         """Leave out the records that lack a quasi-identifier from now on; returns their number."""
-        return self._leave_out("kept", self._any_missing(quasi))
+        return self._leave_out(self._any_missing(quasi))
 
-    def _leave_out(self, view: str, condition: str) -> int:
+    def _leave_out(self, condition: str) -> int:
         """Ask only of the records that are not so, from now on; returns the number of others."""
-        self._forget_counts()
+        self.forget_counts()
+        view = f"kept{next(self._number)}"
         self.engine.view(view, f"SELECT * FROM {self._input} WHERE NOT ({condition})")
         self._input = view
         before, self.records = self.records, self._count_records()
         return before - self.records
 
-    def _forget_counts(self) -> None:
-        """Forget what was counted of records that are left out from now on."""
+    def forget_counts(self) -> None:
+        """Forget what was counted, and drop its tables."""
         self.drop_tables(*self._totals.values(), *self._cells.values())
         for counted in (self._totals, self._cells, self._sizes):
             counted.clear()
@@ -103,7 +103,7 @@ class Questions(CellTables):
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
-        self._leave_out(RELEASED, self._marked(quasi))
+        self._leave_out(self._marked(quasi))
 
     def _may_hold_mark(self, column: str) -> bool:
         """Whether a column can hold the mark: numbers and dates have a digit or a letter."""

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.answers import PeopleCounts
-from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
+from sievert.counts.cube import Cube, histogram, run_starts
+from sievert.counts.recoded_people import count_seen, distinct_sightings
 from sievert.lattice import SubsetSummary
 from sievert.measures import kernel
 
@@ -45,28 +45,13 @@ class PeopleLattice:
 
     def _sightings(self, columns: Sequence[str]) -> tuple[Cube, Ints]:
         """The distinct sightings of some columns, and the people of each."""
-        cube = self._cube.roll_up((*columns, self._cube.columns[-1]))
-        return cube, np.where(cube.codes[-1] == 0, cube.counts, 1)
+        cube = distinct_sightings(self._cube, columns)
+        return cube, cube.counts
 
     def _about_people(self, columns: tuple[str, ...]) -> SubsetSummary:
-        cube, times = self._sightings(columns)
-        sizes, owner = _sum_runs(cube.codes[:-1], times)
-        person, of_class = cube.codes[-1].astype(np.int64), sizes[owner]
-        named = person > 0
-        seen = np.bincount(person[named], minlength=len(cube.values[-1]))
-        smallest = np.full(len(seen), np.iinfo(np.int64).max)
-        np.minimum.at(smallest, person[named], of_class[named])
-        alone = np.repeat(of_class[~named], times[~named])
-        least = histogram(np.concatenate([smallest[seen > 0], alone]))
-        classes = np.where(named, seen[person], 1)
-        widths = [int(each.max()).bit_length() for each in (classes, of_class)]
-        kinds = [classes.astype(np.uint64), of_class.astype(np.uint64)]
-        places, sums = merge_cells(kinds, widths, times)
-        people = PeopleCounts(least.things, least, classes[places], of_class[places], sums)
-        total = int(times.sum())
-        people.check(total)
-        several = people if total > people.people else None
-        return SubsetSummary(columns, histogram(sizes), records=total, people=several)
+        sizes, people = count_seen(distinct_sightings(self._cube, columns))
+        several = people if sizes.records > people.people else None
+        return SubsetSummary(columns, sizes, records=sizes.records, people=several)
 
     def _about(self, columns: tuple[str, ...]) -> SubsetSummary:
         assert self._secret is not None

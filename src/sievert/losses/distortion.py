@@ -127,5 +127,6 @@ KINDS = (
         "0: nothing was changed. 1: a column is as far from the original as if its mean, or "
         "nothing, had been released; numbers may be further off than that.",
         expected_distortion,
+        ("distortion",),
     ),
 )

@@ -240,6 +240,7 @@ KINDS = (
         "Each record is charged with the records it can no longer be told from; a suppressed one "
         "with all of them. Divided by N it is the size of the class of a typical record.",
         discernability,
+        ("DM", "discernibility"),
     ),
     Kind(
         "average_class_size",
@@ -253,6 +254,7 @@ KINDS = (
         "Records a released class. Suppressed records are left out, so it may fall where more are "
         "suppressed.",
         average_class_size,
+        ("C_avg",),
     ),
     Kind(
         "generalization_loss",
@@ -266,6 +268,7 @@ KINDS = (
         "Iyengar 2002; the mean over columns as in ARX",
         "0: every label is one value. 1: every label stands for all values of its column.",
         generalization_loss,
+        ("ILoss", "loss metric", "LM"),
     ),
     Kind(
         "precision",
@@ -278,6 +281,7 @@ KINDS = (
         "Sweeney 2002",
         "1: no label was generalised. 0: all are at the top of their hierarchies, or suppressed.",
         precision,
+        ("Prec",),
     ),
     Kind(
         "non_uniform_entropy",
@@ -292,6 +296,7 @@ KINDS = (
         "Bits needed in addition to the release to tell every original value, guessing within a "
         "label by the original's frequencies. It grows with the records: compare shares.",
         non_uniform_entropy,
+        ("NUE",),
     ),
     Kind(
         "normalized_certainty_penalty",
@@ -305,5 +310,6 @@ KINDS = (
         "Xu et al. 2006",
         "How much of its column a label leaves open. 0: every value is told; 1: none is.",
         normalized_certainty_penalty,
+        ("NCP",),
     ),
 )

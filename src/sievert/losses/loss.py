@@ -173,6 +173,7 @@ class Kind:
     source: str
     reading: str
     compute: Callable[[Release], Loss]
+    aliases: tuple[str, ...] = ()  # other names that the field uses
 
     @property
     def bounds(self) -> str:

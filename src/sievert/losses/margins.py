@@ -131,6 +131,7 @@ KINDS = (
         "0: every text is as frequent as before. 1: no text of the original is left. A suppressed "
         "cell is a text of its own.",
         hellinger_margins,
+        ("Hellinger",),
     ),
     Kind(
         "hellinger_pairs",

@@ -310,5 +310,6 @@ KINDS = (
         "Chow and Liu 1968; Krichevsky and Trofimov 1981",
         "0: a model learnt from the release describes the original as well as one of its own.",
         model_loss,
+        ("tree",),
     ),
 )

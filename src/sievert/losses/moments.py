@@ -245,6 +245,7 @@ KINDS = (
         "0: every mean, variance, covariance, correlation and quantile is kept; near 1: all lie "
         "further off than sampling would explain.",
         probabilistic_information_loss,
+        ("PIL",),
     ),
     Kind(
         "covariance_discrepancy",

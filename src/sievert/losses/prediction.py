@@ -207,5 +207,6 @@ KINDS = (
         "Iyengar 2002 (classification as a use of the data); the model as in Duda and Hart 1973",
         "0: a column is foretold as well from the release; the baseline is the commonest value.",
         prediction,
+        ("accuracy",),
     ),
 )

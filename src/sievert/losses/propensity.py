@@ -345,5 +345,6 @@ KINDS = (
         "0: no model of single columns tells the release from the original; c·(1 - c): it always "
         "does.",
         pmse,
+        ("propensity score", "propensity"),
     ),
 )

@@ -7,16 +7,9 @@ from sievert.measures.closeness import CLOSENESS
 from sievert.measures.diversity import DIVERSITY
 from sievert.measures.gains import GAINS
 from sievert.measures.information import INFORMATION
-from sievert.measures.measure import Decides, Law, Measure, MeasureResult
+from sievert.measures.measure import Law, Measure, MeasureResult
 
 MEASURES: tuple[Measure, ...] = (*CLASSES, *INFORMATION, *DIVERSITY, *GAINS, *CLOSENESS)
 BY_ID = {m.id: m for m in MEASURES}
 
-
-def decided_by(measure: str) -> Decides:
-    """What decides a measure; undeclared where this version does not know it."""
-    declared = getattr(BY_ID.get(measure), "decided_by", None)
-    return declared if isinstance(declared, Decides) else Decides.UNDECLARED
-
-
-__all__ = ["BY_ID", "MEASURES", "Decides", "MeasureResult", "Law", "Measure", "decided_by"]
+__all__ = ["BY_ID", "MEASURES", "MeasureResult", "Law", "Measure"]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sievert.counts.answers import Sizes
+from sievert.measures.influence import influence_on_share, influence_on_uniques
 from sievert.measures.kernel import exact_products, ratio, sum_ratios
 from sievert.measures.measure import (
     ALWAYS,
     MONOTONE,
     ONE_RECORD,
     ROWS,
-    Decides,
     Law,
     Measure,
     MeasureResult,
@@ -89,7 +89,7 @@ def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
 CLASSES: tuple[Measure, ...] = (
     Measure(
         "k_anonymity",
-        "Smallest class (k-anonymity)",
+        "Smallest group (k-anonymity)",
         "records",
         1,
         None,
@@ -101,13 +101,8 @@ CLASSES: tuple[Measure, ...] = (
         k_anonymity,
         ("record",),
         frozenset({"wildcard"}),
-        decided_by=Decides.SMALLEST_CLASS,
-        details={
-            "records_with_missing_quasi": Decides.COUNT,
-            "wildcard": Decides.SMALLEST_CLASS,
-            "missing_as_value": Decides.SMALLEST_CLASS,
-            "reading": Decides.SETTING,
-        },
+        aliases=("k",),
+        influence=None,
     ),
     Measure(
         "classes",
@@ -122,11 +117,12 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         lambda target, _: target.classes,
         ("record",),
-        decided_by=Decides.CLASSES,
+        aliases=("equivalence classes",),
+        influence=None,
     ),
     Measure(
         "unique_records",
-        "Unique records",
+        "Unique people",
         "1",
         0,
         1,
@@ -137,12 +133,12 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         unique_records,
         ("record",),
-        decided_by=Decides.UNIQUES,
-        details={"records": Decides.COUNT},
+        aliases=("uniques", "unique people", "sample uniques"),
+        influence=influence_on_uniques,
     ),
     Measure(
         "highest_risk",
-        "Highest risk of a record",
+        "Highest chance of being found",
         "1",
         0,
         1,
@@ -153,11 +149,12 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         lambda target, _: 1.0 / target.sizes.least,
         ("record",),
-        decided_by=Decides.CLASS_SIZE,
+        aliases=("prosecutor risk", "maximum risk"),
+        influence=None,
     ),
     Measure(
         "average_risk",
-        "Average risk of a record",
+        "Average chance of being found",
         "1",
         0,
         1,
@@ -168,11 +165,12 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         average_risk,
         ("record",),
-        decided_by=Decides.CLASSES,
+        aliases=("marketer risk",),
+        influence=influence_on_share,
     ),
     Measure(
         "average_class_risk",
-        "Average risk of a class",
+        "Average risk of a group",
         "1",
         0,
         1,
@@ -183,11 +181,12 @@ CLASSES: tuple[Measure, ...] = (
         ALWAYS,
         lambda target, _: sum_ratios(target.sizes.times, target.sizes.sizes, target.classes),
         ("record",),
-        decided_by=Decides.CLASS_SIZE,
+        aliases=("average_rir",),
+        influence=None,
     ),
     Measure(
         "records_below",
-        "Records in small classes",
+        "People in groups",
         "records",
         0,
         None,
@@ -198,8 +197,8 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         lambda target, options: _below_each(target.below, options),
         ("record",),
-        decided_by=Decides.SMALL_CLASSES,
-        details={"k": Decides.SETTING, "reading": Decides.SETTING},
+        aliases=("violations", "records at risk"),
+        influence=None,
     ),
     Measure(
         "suppressed_records",
@@ -215,7 +214,8 @@ CLASSES: tuple[Measure, ...] = (
         suppressed_records,
         ("record",),
         frozenset({ROWS}),
-        decided_by=Decides.COUNT,
+        aliases=("suppressed", "suppression"),
+        influence=None,
     ),
     Measure(
         "separation",
@@ -230,7 +230,7 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         separation,
         ("record",),
-        decided_by=Decides.TWICE,
+        influence=None,
     ),
     Measure(
         "distinction",
@@ -245,6 +245,6 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         lambda target, _: ratio(target.classes, target.records),
         ("record",),
-        decided_by=Decides.CLASSES,
+        influence=None,
     ),
 )

@@ -15,7 +15,6 @@ from sievert.measures.measure import (
     MONOTONE,
     UNBOUNDED,
     UNORDERED_MISSING,
-    Decides,
     Law,
     Measure,
     MeasureResult,
@@ -161,7 +160,7 @@ def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
 CLOSENESS: tuple[Measure, ...] = (
     Measure(
         "t_closeness",
-        "t-closeness, equal distance",
+        "Largest shift of a group (t-closeness)",
         "1",
         0,
         1,
@@ -173,11 +172,12 @@ CLOSENESS: tuple[Measure, ...] = (
         lambda target, _: _gap(target.counts.gaps, target.records),
         ("secret",),
         frozenset({"gaps"}),
-        decided_by=Decides.CLASS_SHARE,
+        aliases=("t", "EMD"),
+        influence=None,
     ),
     Measure(
         "t_closeness_ordered",
-        "t-closeness, ordered distance",
+        "Largest shift, ordered values",
         "1",
         0,
         1,
@@ -189,12 +189,11 @@ CLOSENESS: tuple[Measure, ...] = (
         t_closeness_ordered,
         ("secret",),
         frozenset({"order"}),
-        decided_by=Decides.CLASS_SHARE,
-        details={"order": Decides.SETTING},
+        influence=None,
     ),
     Measure(
         "t_closeness_hierarchical",
-        "t-closeness, hierarchical distance",
+        "Largest shift, hierarchy",
         "1",
         0,
         1,
@@ -206,7 +205,7 @@ CLOSENESS: tuple[Measure, ...] = (
         lambda target, _: _gap(target.counts.hierarchy_gaps, target.records),
         ("secret",),
         frozenset({"hierarchy"}),
-        decided_by=Decides.CLASS_SHARE,
+        influence=None,
     ),
     Measure(
         "beta_likeness",
@@ -222,7 +221,8 @@ CLOSENESS: tuple[Measure, ...] = (
         lambda target, _: _beta(_Gains(target)),
         ("secret",),
         frozenset({"joint"}),
-        decided_by=Decides.CELL,
+        aliases=("beta",),
+        influence=None,
     ),
     Measure(
         "enhanced_beta_likeness",
@@ -238,7 +238,8 @@ CLOSENESS: tuple[Measure, ...] = (
         enhanced_beta_likeness,
         ("secret",),
         frozenset({"joint"}),
-        decided_by=Decides.CELL,
+        aliases=("enhanced beta",),
+        influence=None,
     ),
     Measure(
         "delta_disclosure",
@@ -254,7 +255,8 @@ CLOSENESS: tuple[Measure, ...] = (
         delta_disclosure,
         ("secret",),
         frozenset({"joint"}),
-        decided_by=Decides.CELL,
+        aliases=("delta",),
+        influence=None,
     ),
     Measure(
         "delta_disclosure_present",
@@ -270,6 +272,6 @@ CLOSENESS: tuple[Measure, ...] = (
         delta_disclosure_present,
         ("secret",),
         frozenset({"joint"}),
-        decided_by=Decides.CELL,
+        influence=None,
     ),
 )

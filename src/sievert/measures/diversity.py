@@ -12,7 +12,6 @@ from sievert.measures.measure import (
     BLIND,
     MONOTONE,
     UNBOUNDED,
-    Decides,
     Law,
     Measure,
     MeasureResult,
@@ -30,11 +29,6 @@ def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, A
         if not target.counts.missing
         else {"without_missing": number, "records_with_missing_secret": target.counts.missing}
     )
-
-
-def _without(number: Decides) -> dict[str, Decides]:
-    """What decides these details: the second number as the first."""
-    return {"without_missing": number, "records_with_missing_secret": Decides.COUNT}
 
 
 def _fewest(profiles: Profiles | None) -> int | None:
@@ -103,7 +97,7 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
 DIVERSITY: tuple[Measure, ...] = (
     Measure(
         "l_diversity",
-        "Different values in a class (l-diversity)",
+        "Fewest values in a group (l-diversity)",
         "values",
         1,
         None,
@@ -115,8 +109,8 @@ DIVERSITY: tuple[Measure, ...] = (
         l_diversity,
         ("secret",),
         frozenset({"known"}),
-        decided_by=Decides.COUNT,
-        details=_without(Decides.COUNT),
+        aliases=("l", "distinct l-diversity"),
+        influence=None,
     ),
     Measure(
         "entropy_l",
@@ -131,7 +125,8 @@ DIVERSITY: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE),
         lambda target, _: target.effective_values,
         ("secret",),
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        aliases=("effective number of values",),
+        influence=None,
     ),
     Measure(
         "recursive_c",
@@ -146,7 +141,8 @@ DIVERSITY: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE),
         recursive_c,
         ("secret",),
-        decided_by=Decides.CELL,
+        aliases=("c", "(c,l)-diversity"),
+        influence=None,
     ),
     Measure(
         "max_confidence",
@@ -162,8 +158,8 @@ DIVERSITY: tuple[Measure, ...] = (
         max_confidence,
         ("secret",),
         frozenset({"known"}),
-        decided_by=Decides.CLASS_SHARE,
-        details=_without(Decides.CLASS_SHARE),
+        aliases=("confidence",),
+        influence=None,
     ),
     Measure(
         "alpha_k",
@@ -179,11 +175,7 @@ DIVERSITY: tuple[Measure, ...] = (
         alpha_k,
         ("secret",),
         frozenset({"known", "named"}),
-        decided_by=Decides.CLASS_SHARE,
-        details={
-            "k": Decides.SMALLEST_CLASS,
-            "named_value": Decides.SETTING,
-            **_without(Decides.CLASS_SHARE),
-        },
+        aliases=("alpha", "(alpha,k)-anonymity"),
+        influence=None,
     ),
 )

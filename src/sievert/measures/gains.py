@@ -10,11 +10,11 @@ from fractions import Fraction
 
 from sievert.counts.answers import JointCounts, Profiles, Sizes
 from sievert.measures import kernel
+from sievert.measures.influence import influence_on_guess_gain
 from sievert.measures.measure import (
     BLIND,
     MONOTONE,
     NOTHING_TO_LEARN,
-    Decides,
     Measure,
     MeasureResult,
     Options,
@@ -81,10 +81,6 @@ def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     return _gain(target, _guess_gain(target.profiles, target.values.most, records), known)
 
 
-def _without(number: Decides) -> dict[str, Decides]:
-    return {"without_missing": number, "records_with_missing_secret": Decides.COUNT}
-
-
 GAINS: tuple[Measure, ...] = (
     Measure(
         "confidence_gain",
@@ -100,12 +96,11 @@ GAINS: tuple[Measure, ...] = (
         confidence_gain,
         ("secret",),
         frozenset({"joint", "known", "known_joint"}),
-        decided_by=Decides.CELL,
-        details=_without(Decides.CELL),
+        influence=None,
     ),
     Measure(
         "guess_gain",
-        "Gain of the best guess",
+        "Best-guess gain",
         "1",
         0,
         1,
@@ -117,7 +112,7 @@ GAINS: tuple[Measure, ...] = (
         guess_gain,
         ("secret",),
         frozenset({"known"}),
-        decided_by=Decides.UNCERTAINTY,
-        details=_without(Decides.UNCERTAINTY),
+        aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
+        influence=influence_on_guess_gain,
     ),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from sievert.measures.influence import influence_on_share
 from sievert.measures.kernel import LN2
 from sievert.measures.measure import (
     ALWAYS,
@@ -16,7 +17,6 @@ from sievert.measures.measure import (
     MONOTONE,
     NOTHING_TO_LEARN,
     UNBOUNDED,
-    Decides,
     Law,
     Measure,
     MeasureResult,
@@ -77,7 +77,8 @@ INFORMATION: tuple[Measure, ...] = (
         BLIND,
         itpr,
         needs=_JOINT,
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        aliases=("information-theoretic privacy risk",),
+        influence=None,
     ),
     Measure(
         "itpr_unnormalized",
@@ -91,7 +92,7 @@ INFORMATION: tuple[Measure, ...] = (
         "the largest discrimination rate of a single class; never rises when values are merged",
         (*BLIND, *MONOTONE),
         itpr_unnormalized,
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        influence=None,
     ),
     Measure(
         "discrimination_rate",
@@ -106,7 +107,8 @@ INFORMATION: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE),
         discrimination_rate,
         needs=_JOINT,
-        decided_by=Decides.UNCERTAINTY,
+        aliases=("DR",),
+        influence=None,
     ),
     Measure(
         "semantic_discrimination_rate",
@@ -122,7 +124,8 @@ INFORMATION: tuple[Measure, ...] = (
         lambda _, options: discrimination_rate(options["merged"], options),
         ("secret",),
         frozenset({"parts"}),
-        decided_by=Decides.UNCERTAINTY,
+        aliases=("SeDR", "SDR"),
+        influence=None,
     ),
     Measure(
         "mutual_information",
@@ -137,7 +140,8 @@ INFORMATION: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
         lambda target, _: target.mutual_information,
         needs=_JOINT,
-        decided_by=Decides.BITS,
+        aliases=("MI", "I(X;Q)"),
+        influence=None,
     ),
     Measure(
         "conditional_privacy",
@@ -152,7 +156,8 @@ INFORMATION: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE, *_SAME, Law.SYMMETRY, Law.MERGED_SECRET_LOWER),
         lambda target, _: -math.expm1(-target.mutual_information * LN2),
         needs=_JOINT,
-        decided_by=Decides.BITS,
+        aliases=("conditional privacy loss",),
+        influence=None,
     ),
     Measure(
         "maximum_information_leakage",
@@ -166,7 +171,8 @@ INFORMATION: tuple[Measure, ...] = (
         "the uncertainty about the target minus the smallest share any class leaves of it",
         (*BLIND, *MONOTONE, Law.MERGED_SECRET_LOWER),
         lambda target, _: 0.0 if target.classes == 1 else target.entropy - target.least_share,
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        aliases=("MIL",),
+        influence=None,
     ),
     Measure(
         "entropy_variation",
@@ -181,7 +187,7 @@ INFORMATION: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE, *_SAME),
         lambda target, _: target.entropy_variation,
         needs=_JOINT,
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        influence=None,
     ),
     Measure(
         "entropy_l_diversity",
@@ -195,7 +201,8 @@ INFORMATION: tuple[Measure, ...] = (
         "1 over the effective number of values in the least uncertain class",
         (*BLIND, *MONOTONE, Law.MERGED_SECRET_HIGHER),
         lambda target, _: 1.0 / target.effective_values,
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        aliases=("ELD",),
+        influence=None,
     ),
     Measure(
         "reciprocal_entropy",
@@ -211,11 +218,11 @@ INFORMATION: tuple[Measure, ...] = (
         lambda target, _: (
             1.0 / target.least_entropy if target.least_entropy else undefined(UNBOUNDED)
         ),
-        decided_by=Decides.CELL,
+        influence=None,
     ),
     Measure(
         "bayes_vulnerability_posterior",
-        "Chance of a right guess, class known",
+        "Best guess is right, columns known",
         "1",
         0,
         1,
@@ -225,11 +232,12 @@ INFORMATION: tuple[Measure, ...] = (
         "share of the records for which the best guess from the quasi-identifiers is right",
         (*BLIND, *MONOTONE),
         lambda target, _: float(target.posterior),
-        decided_by=Decides.CLASSES,
+        aliases=("posterior", "vulnerability", "V_post"),
+        influence=influence_on_share,
     ),
     Measure(
         "bayes_vulnerability_prior",
-        "Chance of a right guess, nothing known",
+        "Best guess is right, nothing known",
         "1",
         0,
         1,
@@ -239,11 +247,12 @@ INFORMATION: tuple[Measure, ...] = (
         "what guessing the most frequent value gets right without any quasi-identifier",
         (*BLIND, *MONOTONE),
         lambda target, _: float(target.prior),
-        decided_by=Decides.EVERYBODY,
+        aliases=("prior", "base rate", "V_prior"),
+        influence=influence_on_share,
     ),
     Measure(
         "entropy",
-        "Entropy of the target",
+        "Uncertainty before anything is known",
         "bits",
         0,
         None,
@@ -253,11 +262,12 @@ INFORMATION: tuple[Measure, ...] = (
         "what is unknown about the target before anything is seen",
         (*BLIND, *MONOTONE),
         lambda target, _: target.entropy,
-        decided_by=Decides.BITS,
+        aliases=("H", "H(X)"),
+        influence=None,
     ),
     Measure(
         "conditional_entropy",
-        "Entropy left when the class is known",
+        "Uncertainty left, columns known",
         "bits",
         0,
         None,
@@ -268,11 +278,12 @@ INFORMATION: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE),
         lambda target, _: target.conditional_entropy,
         needs=_JOINT,
-        decided_by=Decides.BITS,
+        aliases=("H(X|Q)",),
+        influence=None,
     ),
     Measure(
         "normalized_conditional_entropy",
-        "Share of the entropy that is left",
+        "Share of uncertainty left",
         "1",
         0,
         1,
@@ -283,7 +294,7 @@ INFORMATION: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE),
         lambda target, _: _part_of_entropy(target, target.conditional_entropy),
         needs=_JOINT,
-        decided_by=Decides.UNCERTAINTY,
+        influence=None,
     ),
     Measure(
         "joint_entropy",
@@ -298,7 +309,8 @@ INFORMATION: tuple[Measure, ...] = (
         BLIND,
         lambda target, _: target.class_entropy + target.conditional_entropy,
         needs=_JOINT,
-        decided_by=Decides.BITS,
+        aliases=("H(X,Q)",),
+        influence=None,
     ),
     Measure(
         "discrimination_rate_of_value",
@@ -313,6 +325,7 @@ INFORMATION: tuple[Measure, ...] = (
         BLIND,
         lambda target, of: _lost_in_class(target, of["size"] * of["entropy"] / of["records"]),
         (),
-        decided_by=Decides.CLASS_UNCERTAINTY,
+        aliases=("DR of a value",),
+        influence=None,
     ),
 )

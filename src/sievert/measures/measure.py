@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from sievert.measures.influence import Bound
+
 Number = int | float
 UNBOUNDED = "unbounded"
 NOTHING_TO_LEARN = "H(X) = 0"
@@ -46,31 +48,6 @@ class Law(StrEnum):
     SYMMETRY = "exchanging the secret and the quasi-identifier changes nothing"
 
 
-class Decides(StrEnum):
-    """What decides a number: how few people may stand behind it.
-
-    Only numbers that many decide can be shareable, with a bound in `measures.influence`.
-    """
-
-    UNDECLARED = "nobody has said what"
-    RECORD = "one record, or one extreme value"
-    CELL = "one cell, a ratio or logarithm of its count"
-    CLASS_SIZE = "the sizes of single classes"
-    CLASS_UNCERTAINTY = "how uncertain the target is in one class"
-    CLASS_SHARE = "a share of the records of one class"
-    SMALLEST_CLASS = "the smallest class: the number is its size"
-    SMALL_CLASSES = "small classes: their records, for each k in `by_k`"
-    UNIQUES = "records that are alone; their number is the detail `records`"
-    COUNT = "so many records or values as the number says"
-    CLASSES = "the number of classes"
-    UNCERTAINTY = "all records: a share of the uncertainty about the target"
-    BITS = "all records, each by as many bits as it can be uncertain"
-    ROOT = "all records, as the root of a mean"
-    TWICE = "all records, each in two places"
-    EVERYBODY = "all records, each in one place"
-    SETTING = "nothing in the data: a setting, a limit"
-
-
 Options = Mapping[str, Any]  # parameters of a measure by their names
 ALWAYS = (Law.PERMUTATION, Law.RENAMING, Law.RELABEL_QUASI, Law.COPY)
 BLIND = (*ALWAYS, Law.RELABEL_SECRET, Law.REPETITION)
@@ -96,9 +73,8 @@ class Measure:
     compute: Callable[[Any, Mapping[str, Any]], Number | MeasureResult]
     kinds: tuple[Kind, ...] = ("record", "secret")
     needs: frozenset[str] = frozenset()
-    decided_by: Decides = field(kw_only=True)
-    # What decides the numbers beside the value.
-    details: Mapping[str, Decides] = field(default_factory=dict, kw_only=True, hash=False)
+    influence: Bound | None = field(kw_only=True)  # of one person; None: it is never shareable
+    aliases: tuple[str, ...] = field(default=(), kw_only=True)  # other names that the field uses
 
     @property
     def bounds(self) -> str:
@@ -107,6 +83,8 @@ class Measure:
         return f"[{low}, {self.high:g}]" if self.high is not None else f">= {low}"
 
 
+WITHOUT_MISSING = "without missing secrets"  # readings of missing values: the worse decides
+AS_VALUE = "a missing value as a value of its own"
 SUPPRESSED = "suppressed"
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from sievert.policy.document import (
     MeasureLimit,
     Policy,
+    PolicyFile,
     check_parameters,
     limit_mistakes,
     parse_policy,
     parse_tables,
     read_policy,
+    read_policy_file,
     read_tables,
 )
 from sievert.policy.judgement import (
@@ -27,6 +29,7 @@ __all__ = [
     "Judgement",
     "MeasureLimit",
     "Policy",
+    "PolicyFile",
     "Verdict",
     "check_parameters",
     "impossible_limit",
@@ -35,5 +38,6 @@ __all__ = [
     "parse_policy",
     "parse_tables",
     "read_policy",
+    "read_policy_file",
     "read_tables",
 ]

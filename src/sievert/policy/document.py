@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -127,9 +129,24 @@ class Policy(_Strict):
                 yield table, measure, limit
 
 
+@dataclass(frozen=True)
+class PolicyFile:
+    """The file that a policy was read from: its name, and the SHA-256 of its content."""
+
+    name: str
+    sha256: str
+
+
 def read_policy(path: str | Path) -> Policy:
     """Read and check a policy file; every mistake is one line that says where."""
-    return parse_policy(read_tables(path)[1], Path(path).name)
+    return read_policy_file(path)[0]
+
+
+def read_policy_file(path: str | Path) -> tuple[Policy, PolicyFile]:
+    """Read and check a policy file; which file it was."""
+    (text, tables), name = read_tables(path), Path(path).name
+    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return parse_policy(tables, name), PolicyFile(name, digest)
 
 
 def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:

@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.errors import require
-from sievert.formatting import nearest, significant
+from sievert.formatting import list_names, nearest, significant
 from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
+from sievert.measures.measure import (
+    AS_VALUE,
+    NOTHING_TO_LEARN,
+    UNBOUNDED,
+    WITHOUT_MISSING,
+    Value,
+)
 from sievert.notes import Name, Note, Reason, SectionName
-from sievert.policy.document import MeasureLimit, Policy
+from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 
 # Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
 # no number in these sentences: they may be shown wherever a verdict may.
@@ -53,8 +59,6 @@ WHY_IMPOSSIBLE = {
     "entropy_l": "the values of the secret are too uneven or too few",
     "recursive_c": "the values of the secret are too uneven or too few",
 }
-WITHOUT_MISSING = "without missing secrets"
-AS_VALUE = "a missing value as a value of its own"
 READINGS = {"without_missing": WITHOUT_MISSING, "missing_as_value": AS_VALUE}  # by their details
 
 Numbers = Mapping[str, Value]
@@ -91,7 +95,7 @@ class GateReason:
     def text(self) -> str:
         """The reason in a sentence."""
         sentence = REASONS.get(self.what, self.what.replace("_", " "))
-        return sentence.format(", ".join(map(repr, self.names)))
+        return sentence.format(list_names(self.names))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -106,6 +110,8 @@ class Judgement:
     reasons: tuple[GateReason, ...] = ()
     rests_on: str | None = None
     suppressed_records: int = 0  # left out of every number that a limit is held against
+    name: str | None = None  # of the policy's file
+    digest: str | None = None  # the SHA-256 of its content
 
     @property
     def met(self) -> bool | None:
@@ -126,6 +132,8 @@ class Judgement:
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
+            "name": self.name,
+            "sha256": self.digest,
             "met": self.met,
             "limits": [v.to_dict() for v in self.verdicts],
             "reasons": [r.to_dict() for r in self.reasons],
@@ -141,9 +149,13 @@ class Gate:
     """
 
     def __init__(
-        self, policy: Policy, rests_on: str | None = None, suppressed_records: int = 0
+        self,
+        policy: Policy,
+        rests_on: str | None = None,
+        suppressed_records: int = 0,
+        file: PolicyFile | None = None,
     ) -> None:
-        self.policy, self.rests_on = policy, rests_on
+        self.policy, self.rests_on, self.file = policy, rests_on, file
         self.suppressed_records = suppressed_records
         self.reasons: list[GateReason] = []
 
@@ -162,7 +174,10 @@ class Gate:
             reasons.append(GateReason("no_limits", None))
         if harmless := dict.fromkeys(v.measure for v in verdicts if _harmless_side(v)):
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
-        return Judgement(verdicts, tuple(reasons), self.rests_on, self.suppressed_records)
+        name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
+        return Judgement(
+            verdicts, tuple(reasons), self.rests_on, self.suppressed_records, name, digest
+        )
 
 
 def judge(

@@ -5,7 +5,6 @@ A page becomes files: whole or absent, never over an input.
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +16,9 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import UsageError, require
-from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import html, markdown, options
-from sievert.report.chapters import assess, attack, explain
+from sievert.report import options
+from sievert.report.chapters.assess import remarks
 from sievert.report.chapters.numbers import unit
 from sievert.report.first_screen import (
     file_name,
@@ -162,7 +160,7 @@ def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
     """The chapters of a part: of an assessment alone they are those of the page."""
     blocks = (*module(part).blocks(part), *_attacks(part))
     if part.kind != "assess":
-        blocks += tuple(assess.remarks(part))
+        blocks += tuple(remarks(part))
     if alone and all(isinstance(block, Chapter) for block in blocks):
         yield from blocks
         return
@@ -176,6 +174,8 @@ def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
     if part.kind == "assess" and "attacks" in part.data:
+        from sievert.report.chapters import attack
+
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))
         first = (Points(points),) if points else ()
@@ -195,7 +195,7 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
             yield from points[:3]
         elif points:
             head, text = points[min(HELPS.get(part.kind, 0), len(points) - 1)]
-            left = explain.alone_after_best_change(part) if part.kind == "explain" else None
+            left = module(part).alone_after_best_change(part) if part.kind == "explain" else None
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
@@ -271,9 +271,15 @@ def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
                 yield cell.anchor.removeprefix(DEFINITION)
 
 
+def _loss(key: str) -> Any:
+    from sievert.losses import BY_ID
+
+    return BY_ID.get(key)
+
+
 def _definition(texts: Texts, key: str) -> Chapter:
     anchor = f"{DEFINITION}{key}"
-    record: Any = MEASURES.get(key) or LOSSES.get(key)
+    record: Any = MEASURES.get(key) or _loss(key)
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
         return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
@@ -304,6 +310,8 @@ def write(
     force: bool = False,
 ) -> None:
     """Write a page in one form or both."""
+    from sievert.report import html, markdown
+
     sources = list(sources)
     for path, renderer in ((to_html, html), (to_markdown, markdown)):
         if path is not None:
@@ -312,6 +320,10 @@ def write(
 
 def notebook_html(result: Any) -> str:
     """The first screen of a result and the table of its numbers, exact."""
+    from sievert.report import html
+
     page = screen(result)
-    numbers = (b for c in page.chapters for b in walk((c,)) if isinstance(b, Numbers | Grid))
-    return html.fragment(*page.front, *itertools.islice(numbers, 1))
+    blocks = [*walk(page.chapters)]
+    kinds = [Numbers] if any(isinstance(b, Numbers) for b in blocks) else [Picture, Grid]
+    firsts = (b for kind in kinds for b in [b for b in blocks if isinstance(b, kind)][:1])
+    return html.fragment(*page.front, *firsts)

@@ -17,7 +17,7 @@ from sievert.report.page import (
     Hundred,
     Paragraph,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 from sievert.report.parts import ROLE_TEXTS, Data, ReportPart
 from sievert.report.texts import Texts
@@ -40,8 +40,8 @@ def front(
     part = parts[0]
     assessed = next((p for p in parts if p.kind == "assess"), None)
     blocks: list[Block | Chapter] = [
-        *verdicts(parts),
         Facts(tuple(_facts(part, written))),
+        *verdicts(parts),
         *(Paragraph(caution, "warning") for caution in _cautions(parts)),
     ]
     if points:
@@ -55,7 +55,7 @@ def front(
 # -- the verdict ----------------------------------------------------------------------------------
 
 
-def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
+def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     """Whether the policy is met, by the table as it is and by releases; that there is none."""
     judged = [part for part in parts if part.data.get("policy")]
     compared = [
@@ -67,20 +67,20 @@ def verdicts(parts: Sequence[ReportPart]) -> list[Verdict]:
     if not judged and not compared:
         asks = any(part.kind in ("assess", "compare") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
-        return [Verdict("open", words[0], words[1])] if asks else []
+        return [PolicyAnswer("open", words[0], words[1])] if asks else []
     found = [_verdict(texts, judged)] if judged else []
     return found + [_releases_verdict(part) for part in compared]
 
 
-def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> Verdict:
+def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     met = {state_of(part.data) for part in judged}
     state = STATES[False if False in met else None if None in met else True]
     limits = [v for part in judged for v in limits_of(part.data)]
     counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
     why = [*_counted(texts, state, limits, counts)]
     why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
-    why += dict.fromkeys(filter(None, (_left_out(part.data, texts) for part in judged)))
-    return Verdict(
+    why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
+    return PolicyAnswer(
         state,
         texts(f"front.verdict_{state}"),
         " ".join(why),
@@ -101,8 +101,8 @@ def _counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> 
         if such := sum(STATES[met] == state for met in here):
             secret = where.partition(".")[2]
             about = texts("front.about_secret" if secret else "front.about_finding", secret=secret)
-            key = "front.all_on" if such == len(here) else "front.some_on"
-            each.append(texts(key, such=such, number=len(here), about=printable(about)))
+            key = "some_on" if such < len(here) else "the_one_on" if such == 1 else "all_on"
+            each.append(texts(f"front.{key}", such=such, number=len(here), about=printable(about)))
     one = "_one" if counts[state] == 1 else ""
     if state == "met" or len(places) == 1:
         yield texts(f"front.why_{state}{one}", such=counts[state], number=number)
@@ -120,7 +120,7 @@ def _tally(texts: Texts, counts: Data) -> str:
     return ", ".join(words)
 
 
-def _left_out(table: Data, texts: Texts) -> str:
+def left_out(table: Data, texts: Texts) -> str:
     """How many suppressed records a verdict says nothing about; they stand beside it."""
     number = (table.get("policy") or {}).get("suppressed_records")
     return texts("front.suppressed_too", records=f"{number:,}") if number else ""
@@ -137,7 +137,7 @@ def reason_text(part: ReportPart, reason: Data) -> str:
     return texts(key, names=shown or measures)
 
 
-def _releases_verdict(part: ReportPart) -> Verdict:
+def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     """Which releases meet the policy, and which do not."""
     texts, releases = part.texts, part.data["releases"]
     states = [*map(state_of, releases)]
@@ -145,6 +145,7 @@ def _releases_verdict(part: ReportPart) -> Verdict:
     counts = {s: states.count(m) for m, s in STATES.items()}
     state = next(s for s in ("met", "doubtful", "breached") if counts[s])
     key = f"compared.verdict_{state}{'_one' if len(releases) == 1 else ''}"
+    key += "_single" if state == "met" and counts[state] == 1 < len(releases) else ""
     text = texts(key, met=counts["met"], number=len(releases))
     why = []
     for each in ("met", "doubtful", "breached"):
@@ -157,9 +158,13 @@ def _releases_verdict(part: ReportPart) -> Verdict:
         own = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
         why += _counted(texts, state, limits, own)
         why += [reason_text(part, r) for r in reasons_of(releases[0])]
-    why += dict.fromkeys(filter(None, (_left_out(release, texts) for release in releases)))
+        why += filter(None, [left_out(releases[0], texts)])
+    else:
+        hidden = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
+        some = some_names(part, "compared.others", hidden)
+        why += [texts("compared.left_out", releases=some)] if hidden else []
     ordered = tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s]))
-    return Verdict(state, text, " ".join(why), ordered, _tally(texts, counts))
+    return PolicyAnswer(state, text, " ".join(why), ordered, _tally(texts, counts))
 
 
 # -- what was assessed ----------------------------------------------------------------------------
@@ -186,11 +191,14 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
 def table_size(part: ReportPart) -> str:
     """How many people or rows, and columns."""
     texts, table = part.texts, part.data["table"]
-    columns = plural(table["columns"], "column")
-    if table.get("people") is not None:
-        rows = plural(part.rows, "row")
-        return texts("front.size_people", people=f"{table['people']:,}", rows=rows, columns=columns)
-    return texts("front.size_rows", rows=plural(part.rows, "row"), columns=columns)
+    number = table.get("people", part.rows)
+    key = "front.person_number" if number == 1 else "front.people_number"
+    return texts(
+        "front.size_rows" if table.get("people") is None else "front.size_people",
+        people=texts(key, number=f"{number:,}"),
+        rows=plural(part.rows, "row"),
+        columns=plural(table["columns"], "column"),
+    )
 
 
 def names_of(part: ReportPart, columns: Sequence[str]) -> str:

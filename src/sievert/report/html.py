@@ -9,40 +9,88 @@ import base64
 import hashlib
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from sievert.charts.svg import svg
-from sievert.report.page import Page
+from sievert.report import drawings
+from sievert.report.page import Block, Chapter, Hundred, Link, Page, Paragraph, Points, walk
+from sievert.version import __version__
 
 HERE = Path(__file__).parent
 MARK = "<!-- written by sievert -->"
 DEEPEST = 6  # a heading below h6 there is not
 STACKED = 3  # columns from which on a table is set as cards on a narrow screen
+LONG = re.compile(r"[^\s-]{25}|(?=\S*[^\w\s.,:%()-])\S{16}")  # of a table: no word of a language
 IDS = re.compile(r'\b(id="|url\(#|href="#)')
+GLUED = re.compile(r" (?=[%×])")
+HYPHENED = re.compile(r"\b[klt]-(anonymity|diversity|closeness)\b")
+WIDE, NARROW, CELL = 760, 340, 640  # pixels of a chart on a screen, a telephone, in a notebook
 
 
 def render(page: Page) -> str:
     """The whole file."""
     style = (HERE / "style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    template = _environment().get_template("page.html.j2")
-    rendered = template.render(page=page, style=Markup(style), digest=digest)  # noqa: S704 - ours
+    chapters = (b for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter))
+    template = _environment(for_page=True).get_template("page.html.j2")
+    rendered = template.render(
+        page=page,
+        front=arrange(page.front),
+        anchors={chapter.anchor for chapter in chapters},
+        style=Markup(style),  # noqa: S704 - ours
+        digest=digest,
+        version=__version__,
+    )
     return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
 
 
 def fragment(*blocks: Any) -> str:
-    """Blocks as a piece of HTML for a notebook, with the numbers of pictures as tables."""
-    return str(_environment().get_template("fragment.html.j2").render(blocks=blocks))
+    """Blocks as a piece of HTML for a notebook, with the numbers of pictures as tables.
+
+    Nothing in it has an id, as another cell could have the same; so no link leads anywhere.
+    """
+    template = _environment(for_page=False).get_template("fragment.html.j2")
+    return str(template.render(blocks=blocks, anchors=()))
+
+
+def arrange(front: Sequence[Block | Chapter]) -> list[tuple[bool, list[Block | Chapter]]]:
+    """The first screen in rows, and whether a row has two columns: findings, people beside them."""
+    rows = [
+        (beside, list(blocks)) for beside, blocks in itertools.groupby(front, key=_may_be_beside)
+    ]
+    return [
+        (
+            beside and all(any(isinstance(b, kind) for b in blocks) for kind in (Points, Hundred)),
+            blocks,
+        )
+        for beside, blocks in rows
+    ]
+
+
+def _may_be_beside(block: Block | Chapter) -> bool:
+    warning = isinstance(block, Paragraph) and block.kind == "warning"
+    return warning or isinstance(block, Points | Hundred)
+
+
+def tidy(text: str) -> Markup:
+    """A text that is not broken where nobody would: before a unit, inside of a term.
+
+    >>> tidy("83 % have k-anonymity")
+    Markup('83\\xa0% have <span class="whole">k-anonymity</span>')
+    """
+    plain = escape(GLUED.sub("\N{NO-BREAK SPACE}", str(text)))
+    whole = HYPHENED.sub(r'<span class="whole">\g<0></span>', str(plain))
+    return Markup(whole)  # noqa: S704 - escaped above
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(*, for_page: bool) -> jinja2.Environment:
     rendered = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
@@ -50,21 +98,38 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    rendered.globals |= {"drawn": _drawing, "heading": lambda level: f"h{min(level, DEEPEST)}"}
+    rendered.globals |= {
+        "drawn": _drawing,
+        "widths": {"wide": WIDE, "narrow": NARROW} if for_page else {"cell": CELL},
+        "heading": lambda level: f"h{min(level, DEEPEST)}",
+        "drawings": drawings,
+        "classes": _classes,
+    }
     rendered.filters |= {
         "kind": lambda block: type(block).__name__,
         "stacked": lambda grid: len(grid.head) > STACKED,
+        "tidy": tidy if for_page else escape,
+        "parted": lambda key: Markup("_<wbr>").join(key.split("_")),
     }
     return rendered
 
 
-def _drawing() -> Callable[[dict[str, Any]], Markup]:
+def _classes(cell: str | Link, *names: str) -> Markup:
+    """The classes of a cell: those given, and whether it has a word that no column is wide for."""
+    text = cell.text if isinstance(cell, Link) else cell
+    given = " ".join([name for name in (*names, "long" if LONG.search(text) else "") if name])
+    return Markup(' class="{}"').format(given) if given else Markup()
+
+
+def _drawing() -> Callable[[dict[str, Any], str, int], Markup]:
     """Draws the pictures of a page; what a picture names inside is named apart from the others."""
     numbers = itertools.count(1)
 
-    def draw(spec: dict[str, Any]) -> Markup:
-        text = svg(spec, for_page=True)
-        text = IDS.sub(rf"\g<1>p{next(numbers)}-", text[text.index("<svg") :])
+    def draw(spec: dict[str, Any], kind: str, width: int) -> Markup:
+        text = svg(spec, width=width)
+        text = text[text.index("<svg") :].replace('class="marks"', f'class="chart {kind}"', 1)
+        apart = f"{hashlib.sha256(text.encode()).hexdigest()[:6]}-{next(numbers)}-"
+        text = IDS.sub(rf"\g<1>p{apart}", text)
         return Markup(text.strip())  # noqa: S704 - the renderer escapes names, and svg() titles
 
     return draw

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sievert.formatting import percent, significant
 from sievert.measures import BY_ID
-from sievert.policy.judgement import AS_VALUE
+from sievert.measures.measure import AS_VALUE
 from sievert.report.chapters.numbers import measure_title, unit, why
 from sievert.report.page import Chapter, NumberGroup, NumberRow, Numbers, Paragraph
 from sievert.report.parts import Data, ReportPart
@@ -105,14 +105,17 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     """A measure without a limit."""
     value = entry["value"]
     shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
-    return NumberRow(_title(part.texts, measure, entry), measure, shown)
+    title, short = _titles(part.texts, measure, entry)
+    return NumberRow(title, measure, shown, short=short)
 
 
-def _title(texts: Texts, measure: str, entry: Data) -> str:
+def _titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
+    """What a measure is called: in plain words, and in those of the field."""
     title = measure_title(texts, measure)
+    short = texts.get(f"short_names.{measure}", title)
     if measure == "records_below" and "k" in entry:
-        return texts("words.below_k", title=title, k=entry["k"])
-    return title
+        title, short = (texts("words.below_k", title=t, k=entry["k"]) for t in (title, short))
+    return title, short
 
 
 def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
@@ -136,14 +139,12 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         shown = why(texts, {**entry, "reason": verdict["reason"]})
     else:
         number = int(value) if isinstance(entry["value"], int) else value
-        shown = value_with_unit(part, measure, {**entry, "value": number})
-        rounded = float(significant(value).replace(",", ""))
-        if value != rounded and rounded in (verdict["min"], verdict["max"]):
-            shown = _exact(measure, value)  # as many digits as tell on which side it lies
+        shown = shown_value(part, verdict, {**entry, "value": number})
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
+    title, short = _titles(texts, measure, entry)
     return NumberRow(
-        _title(texts, measure, entry),
+        title,
         measure,
         shown,
         state,
@@ -151,11 +152,13 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         asked(part, verdict),
         far,
         position,
-        " ".join(_remarks(part, verdict)),
+        " ".join(remarks(part, verdict)),
+        short,
     )
 
 
-def _remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
+def remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
+    """Which reading a limit is about, and whether the table could meet it at all."""
     if verdict["reading"]:
         key = {AS_VALUE: "as_value"}.get(verdict["reading"], "without_missing")
         yield part.texts(f"limits_table.{key}")
@@ -163,12 +166,22 @@ def _remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
         yield part.texts("front.impossible", why=verdict["impossible"])
 
 
-def _exact(measure: str, value: float) -> str:
+def shown_value(part: ReportPart, verdict: Data, entry: Data | None = None) -> str:
+    """The number that a limit was held against, with digits enough to tell on which side it is."""
+    measure, value = verdict["measure"], verdict["value"]
+    rounded = float(significant(value).replace(",", ""))
+    if value != rounded and rounded in (verdict["min"], verdict["max"]):
+        return bound_text(measure, value)
+    return value_with_unit(part, measure, entry or verdict)
+
+
+def bound_text(measure: str, value: float) -> str:
+    """A limit as it is written: with all its digits."""
     return f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}"
 
 
 def _bound(verdict: Data, end: str) -> str | None:
-    return None if verdict[end] is None else _exact(verdict["measure"], verdict[end])
+    return None if verdict[end] is None else bound_text(verdict["measure"], verdict[end])
 
 
 def asked(part: ReportPart, verdict: Data) -> str:

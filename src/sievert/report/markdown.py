@@ -16,12 +16,12 @@ from sievert.report.page import (
     Hundred,
     Link,
     Numbers,
-    Options,
+    OptionCards,
     Page,
     Paragraph,
     Picture,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 
 MARK = "<!-- written by sievert -->"
@@ -49,7 +49,8 @@ def render(page: Page) -> str:
     """The whole file."""
     blocks = [line for block in (*page.front, *page.chapters) for line in _block(block, 2)]
     foot = [part for line in page.foot for part in (escape(line), "")]
-    lines = [MARK, "", f"# {escape(page.title)}", "", *blocks, "---", "", *foot]
+    warning = [f"*{escape(page.warning)}*", ""] if page.warning else []
+    lines = [MARK, "", f"# {escape(page.title)}", "", *warning, *blocks, "---", "", *foot]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -65,6 +66,7 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
     elif isinstance(block, BulletList):
         for place, item in enumerate(block.items):
             mark = f"**{escape(block.marks[place])}** " if block.marks else ""
+            mark = f"{MARKS[block.states[place]]} {mark}" if block.states else mark
             yield f"- {mark}{escape(item)}"
         yield ""
     elif isinstance(block, Figures):
@@ -80,8 +82,10 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
         yield from (*_first_screen(block), "")
 
 
-def _first_screen(block: Verdict | Facts | Points | Hundred | Numbers | Options) -> Iterator[str]:
-    if isinstance(block, Verdict):
+def _first_screen(
+    block: PolicyAnswer | Facts | Points | Hundred | Numbers | OptionCards,
+) -> Iterator[str]:
+    if isinstance(block, PolicyAnswer):
         yield f"**{MARKS[block.state]} {escape(block.text)}** {escape(block.why)}".rstrip()
     elif isinstance(block, Facts):
         yield " · ".join(f"{escape(name)} **{escape(fact)}**" for name, fact in block.items)
@@ -114,7 +118,7 @@ def _numbers(block: Numbers) -> Iterator[str]:
             yield _row(tuple(cells[f] for f in fields))
 
 
-def _options(block: Options) -> Iterator[str]:
+def _options(block: OptionCards) -> Iterator[str]:
     first = block.items[0].rows
     yield _row(("", "", *(row.name for row in first)))
     yield "|---|---|" + "---:|" * len(first)

@@ -4,16 +4,97 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sievert.report.page import Chapter
-from sievert.report.parts import ReportPart
+from sievert.formatting import percent
+from sievert.report.limits import STATES
+from sievert.report.page import Chapter, Option, OptionCards, OptionRow
+from sievert.report.parts import Data, ReportPart
+
+LEFT_OUT = "left out"
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The finding about what would help most."""
-    if part.data.get("policy") is None:
-        yield part.texts("options.explain"), part.texts("options.explain_text")
+    texts, options = part.texts, part.data.get("options")
+    if options is None:
+        if part.data.get("policy") is None or part.data["policy"]["met"] is not True:
+            yield texts("options.not_asked"), texts("options.not_asked_text")
+        return
+    ways = options["ways"]
+    if not ways:
+        key = f"options.reason_{options['reason']}"
+        if options["reason"] != "every_limit_met" and key in texts:
+            yield texts("options.none"), texts(key, tried=options["tried"])
+        return
+    met = next((way for way in ways if way["met"] is True), None)
+    best = met or max(ways, key=lambda way: (way["limits_met"], -way["detail_lost"]))
+    limits, number = best["limits_met"], len(best["limits"])
+    if met is not None:
+        head = "options.meets"
+    elif limits == number:  # what stands against it is no limit
+        head = "options.all_limits"
+    else:
+        head = "options.helps" if limits > options["before"]["limits_met"] else "options.none_meets"
+    text = texts(
+        "options.text",
+        change=_change(part, best),
+        limits=limits,
+        number=number,
+        lost=percent(best["detail_lost"]),
+    )
+    yield texts(head), text
 
 
 def chapters(part: ReportPart) -> list[Chapter]:
     """The options side by side."""
-    return []
+    texts, options = part.texts, part.data.get("options")
+    if not options or not options["ways"]:
+        return []
+    before = options["before"]
+    items = tuple(_option(part, before, way) for way in options["ways"])
+    blocks = (OptionCards(texts("options.now"), items),)
+    return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
+
+
+def _option(part: ReportPart, before: Data, way: Data) -> Option:
+    texts, state = part.texts, STATES[way["met"]]
+    breached = sum(limit["met"] is False for limit in way["limits"])
+    key = f"breached{'_one' if breached == 1 else ''}" if breached else state
+    people = part.data["table"].get("people") or part.rows
+    ordered = sorted((STATES[limit["met"]] for limit in way["limits"]), key=_ORDER.index)
+    rows = (
+        OptionRow(
+            texts("options.alone"),
+            f"{before['alone']:,}",
+            f"{way['alone']:,}",
+            way["alone"] / people if people else None,
+            risky=True,
+        ),
+        OptionRow(
+            texts("options.limits_met"),
+            str(before["limits_met"]),
+            texts("options.of", met=way["limits_met"], number=len(way["limits"])),
+            states=tuple(ordered),
+        ),
+        OptionRow(
+            texts("options.detail_lost"),
+            percent(before["detail_lost"]),
+            percent(way["detail_lost"]),
+            way["detail_lost"],
+        ),
+    )
+    mark = texts(
+        f"options.mark_{'not_met' if key == 'breached' and not breached else key}", number=breached
+    )
+    return Option(_change(part, way), state, mark, rows)
+
+
+_ORDER = ("met", "doubtful", "breached")
+
+
+def _change(part: ReportPart, way: Data) -> str:
+    """The changes of an option in words: columns left out, then coarser ones."""
+    texts, name = part.texts, part.writer.name
+    gone = [name(c["column"]) for c in way["changes"] if c["how"] == LEFT_OUT]
+    words = [texts("options.without", column=column) for column in gone]
+    words += [f"{name(c['column'])} {c['how']}" for c in way["changes"] if c["how"] != LEFT_OUT]
+    return ", ".join(words)

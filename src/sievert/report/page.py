@@ -10,9 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.formatting import wrap
-
-WIDTH = 100  # of a terminal
 Spec = dict[str, Any]
 
 
@@ -82,7 +79,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PolicyAnswer:
     """The answer: a state, the sentence and why; then the states of the limits, met ones first.
 
     A state is met, breached, doubtful, or open where there is no policy.
@@ -141,6 +138,7 @@ class NumberRow:
     far: str = ""
     position: float | None = None
     remark: str = ""  # a sentence below
+    short: str = ""  # the name in the words of the field, where there is little room
 
 
 @dataclass(frozen=True)
@@ -162,6 +160,7 @@ class Numbers:
     caption: str
     head: tuple[str, ...]
     groups: tuple[NumberGroup, ...]
+    axis: tuple[str, ...] = ()  # above drawn limits: the words for the inside, and for the limit
 
     @property
     def limited(self) -> bool:
@@ -192,7 +191,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionCards:
     """A few ways to change the table side by side; all have the same rows."""
 
     now: str  # the name of the table as it is
@@ -205,12 +204,12 @@ Block = (
     | Grid
     | Picture
     | Figures
-    | Verdict
+    | PolicyAnswer
     | Facts
     | Points
     | Hundred
     | Numbers
-    | Options
+    | OptionCards
 )
 
 
@@ -226,6 +225,7 @@ class Chapter:
     blocks: tuple[Block | Chapter, ...]
     screen: bool = False
     folded: bool = False  # behind its heading, to click on; open in print
+    topic: str = ""  # a word or two for the links to chapters, where the title is a sentence
 
 
 @dataclass(frozen=True)
@@ -269,16 +269,3 @@ def walk(blocks: tuple[Block | Chapter, ...]) -> Iterator[Block | Chapter]:
         yield block
         if isinstance(block, Chapter):
             yield from walk(block.blocks)
-
-
-def summarise(page: Page) -> str:
-    """The answer of a page for a terminal: its title, its verdict and the sentences below it."""
-    lines = wrap(page.title, WIDTH, "")
-    for block in page.front:
-        if isinstance(block, Paragraph) and block.kind.startswith("lead"):
-            lines += wrap(block.text, WIDTH, "")
-        elif isinstance(block, Chapter) and block.anchor == "short":
-            points = (b for b in block.blocks if isinstance(b, BulletList))
-            items = (item for each in points for item in each.items)
-            lines += (line for item in items for line in wrap(item, WIDTH, "- ", "  "))
-    return "\n".join(lines)

@@ -1,19 +1,18 @@
 """The shareable page: what was assessed, verdicts, and the few numbers that may be shared.
 
-It is built of shareable JSON only, so that nothing else can get on it; the same page is the
-terminal output of `--share`.
+It is built of shareable JSON only, so that nothing else can get on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
-from sievert.formatting import percent, printable, wrap
+from sievert.formatting import percent, printable
+from sievert.report.limits import STATES, bound_text
 from sievert.report.page import (
-    WIDTH,
     Block,
     BulletList,
     Chapter,
@@ -21,10 +20,11 @@ from sievert.report.page import (
     Grid,
     Page,
     Paragraph,
+    PolicyAnswer,
     make_grid,
 )
 from sievert.report.parts import ROLE_TEXTS
-from sievert.report.texts import Texts, read_texts
+from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
 from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records
 from sievert.version import __version__
@@ -32,9 +32,6 @@ from sievert.version import __version__
 LONGEST = 60  # letters of a name
 LONGEST_TITLE = 200
 ABREAST = 4  # releases beside each other
-BOUND = ".12g"
-SHARES = {"unique_records"}  # limits in per cent
-STATES = {True: "met", False: "breached", None: "doubtful"}
 LACKING = ("no_dp", "no_tables", "no_outside", "no_judgement")
 WITHHELD: Mapping[str, Any] = {"value": None}
 Data = Mapping[str, Any]
@@ -59,7 +56,7 @@ def build_summary(results: Sequence[Data], texts: Texts, title: str | None = Non
     front: list[Block | Chapter] = list(chapters[0])
     for number, blocks in enumerate(chapters[1:], 2):
         heading = texts("shared.part", number=number)
-        front.append(Chapter(heading, f"part{number}", blocks))
+        front.append(Chapter(heading, f"part{number}", blocks, screen=True))
     least = max(result["table"]["shared"] for result in results)
     lacking = BulletList(tuple(texts.each("front", LACKING, ".")))
     return Page(
@@ -67,7 +64,7 @@ def build_summary(results: Sequence[Data], texts: Texts, title: str | None = Non
         language=texts("words.language"),
         front=(
             *front,
-            Chapter(texts("front.not_measured"), "not-measured", (lacking,)),
+            Chapter(texts("front.not_measured"), "not-measured", (lacking,), screen=True),
             Paragraph(texts("shared.note", least=least), "note"),
         ),
         chapters=(),
@@ -87,10 +84,12 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
     anchor = f"limits{number}"
     policies = [result["original"], *result["releases"]] if "releases" in result else [result]
     verdicts = [table["policy"] for table in policies if table["policy"] is not None]
-    yield Paragraph(" ".join(_table(result, texts)), "reading")
+    yield Paragraph(" ".join(_table(result, texts)))
     if "releases" in result:
         yield _releases_verdict(texts, verdicts[1:])
-        yield Chapter(texts("front.limits"), anchor, tuple(_releases(result, texts, verdicts)))
+        yield Chapter(
+            texts("front.limits"), anchor, tuple(_releases(result, texts, verdicts)), screen=True
+        )
         return
     yield _verdict(texts, verdicts[0] if verdicts else None)
     if verdicts and (reasons := verdicts[0].get("reasons")):
@@ -100,7 +99,7 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
     yield Figures(figures) if figures else Paragraph(texts(key, enough=f"{ENOUGH:,}"))
     if verdicts and verdicts[0]["limits"]:
         limits = tuple(_limits(verdicts[0], texts, anchor))
-        yield Chapter(texts("front.limits"), anchor, limits)
+        yield Chapter(texts("front.limits"), anchor, limits, screen=True)
 
 
 def _table(result: Data, texts: Texts) -> Iterator[str]:
@@ -158,16 +157,18 @@ def _share(texts: Texts, entry: Data) -> str:
 # -- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdict(texts: Texts, policy: Data | None) -> Paragraph:
+def _verdict(texts: Texts, policy: Data | None) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
     if policy is None:
-        return Paragraph(texts("shared.no_policy"), "lead")
+        return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
     counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
     number = len(policy["limits"])
-    few = "some" if counts[state] and state != "met" else "none"
-    key = "shared.met" if state == "met" else f"shared.{state}_{few}"
-    return Paragraph(texts(key, number=number, **counts), f"lead {state}")
+    why = ""
+    if counts[state]:
+        key = f"front.why_{state}{'_one' if counts[state] == 1 else ''}"
+        why = texts(key, such=counts[state], number=number)
+    return PolicyAnswer(state, texts(f"front.verdict_{state}"), why)
 
 
 def _reason(texts: Texts, reason: Data) -> str:
@@ -176,11 +177,11 @@ def _reason(texts: Texts, reason: Data) -> str:
     return texts(f"front.reason_{reason['what']}", names=names)
 
 
-def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> Paragraph:
+def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> PolicyAnswer:
     met = sum(policy["met"] is True for policy in policies)
     text = texts("shared.releases", met=met, number=len(policies))
     undecided = any(policy["met"] is None for policy in policies)
-    return Paragraph(text, f"lead {STATES[True if met else None if undecided else False]}")
+    return PolicyAnswer(STATES[True if met else None if undecided else False], text)
 
 
 def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter]:
@@ -191,9 +192,9 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
         limits.sort(key=lambda limit: (limit["met"] is True, limit["met"] is None))
         items = tuple(_limit(texts, limit) for limit in limits)
         states = tuple(STATES[limit["met"]] for limit in limits)
-        marks = tuple(texts(f"front.{state}") for state in states)
+        marks = tuple(texts(f"limits_table.{state}") for state in states)
         inner = BulletList(items, marks, states)
-        yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,))
+        yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,), screen=True)
     if policy.get("rests_on"):
         yield Paragraph(texts("front.rests_on", basis=policy["rests_on"]), "note")
 
@@ -214,15 +215,12 @@ def _limit_on(texts: Texts, limit: Data) -> str:
 
 
 def _bounds(texts: Texts, limit: Data) -> str:
-    least, most = (None if limit[end] is None else _bound(limit, end) for end in ("min", "max"))
+    least, most = (
+        None if limit[end] is None else bound_text(limit["measure"], limit[end])
+        for end in ("min", "max")
+    )
     key = "at_most" if least is None else "at_least" if most is None else "between"
     return texts(f"shared.{key}", least=least, most=most)
-
-
-def _bound(limit: Data, end: str) -> str:
-    if limit["measure"] in SHARES:
-        return f"{100 * limit[end]:{BOUND}} %"
-    return f"{limit[end]:,{BOUND}}"
 
 
 def _releases(result: Data, texts: Texts, policies: Sequence[Data]) -> Iterator[Grid]:
@@ -239,34 +237,3 @@ def _releases(result: Data, texts: Texts, policies: Sequence[Data]) -> Iterator[
         title = texts("compared.several", caption=caption, first=start + 1, last=last)
         head = (texts("compared.policy_head_limit"), texts("compared.original"), *names)
         yield make_grid(title if number > ABREAST else caption, head, rows, ())
-
-
-# -- terminal -------------------------------------------------------------------------------------
-
-
-def terminal(result: Data) -> str:
-    """The same page as lines of text."""
-    page = build_summary([result], read_texts(None))
-    return "\n".join([page.title, *_lines(page.front)])
-
-
-def _lines(blocks: Iterable[Block | Chapter], indent: str = "") -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, Chapter):
-            yield from ("", f"{indent}{block.title}", *_lines(block.blocks, indent))
-        elif isinstance(block, Paragraph):
-            yield from ("", *wrap(block.text, WIDTH, indent))
-        elif isinstance(block, BulletList):
-            marks = block.marks or ("-",) * len(block.items)
-            for mark, item in zip(marks, block.items, strict=True):
-                yield from wrap(f"{mark} {item}", WIDTH, f"{indent}  ", f"{indent}    ")
-        elif isinstance(block, Figures):
-            yield ""
-            for number, words in block.items:
-                yield from wrap(f"{number}: {words}", WIDTH, f"{indent}  ", f"{indent}    ")
-        elif isinstance(block, Grid):
-            for what, *cells in block.rows:
-                pairs = zip(block.head[1:], cells, strict=True)
-                verdicts = (f"{name} {cell}" for name, cell in pairs)
-                text = f"{what}: {', '.join(verdicts)}"
-                yield from wrap(text, WIDTH, f"{indent}  ", f"{indent}    ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from os import environ
 
@@ -23,15 +24,15 @@ from sievert.report.page import (
     Link,
     NumberRow,
     Numbers,
-    Options,
+    OptionCards,
     Page,
     Paragraph,
     Picture,
     Points,
-    Verdict,
+    PolicyAnswer,
 )
 
-WIDTH = 100
+WIDTH, LEAST = 100, 56
 NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
@@ -53,9 +54,10 @@ Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
     """The lines of a page; the title comes first where there is no verdict."""
     lines: list[Line] = []
-    if not any(isinstance(block, Verdict) for block in page.front):
+    if not any(isinstance(block, PolicyAnswer) for block in page.front):
         lines += _text(page.title, width, style="head")
-    for block in (*page.front, *page.chapters):
+    front = sorted(page.front, key=lambda block: not isinstance(block, PolicyAnswer))
+    for block in (*front, *page.chapters):
         lines += _block(block, width, everything=everything)
     if page.more:
         lines += [(), *_text(page.more, width, style="note")]
@@ -72,7 +74,7 @@ def show(page: Page, *, everything: bool = False) -> None:
     if not sys.stdout.isatty():
         sys.stdout.write(as_text(render(page, everything=everything)) + "\n")
         return
-    width = max(40, min(WIDTH, shutil.get_terminal_size().columns))
+    width = max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
     lines = render(page, width=width, everything=everything)
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
         sys.stdout.write(as_text(lines) + "\n")
@@ -108,14 +110,19 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
             yield from ((), *_text(block.caption, width))
         if everything or block.screen:
             yield from _grid(block.behind, width)
+    elif isinstance(block, Hundred):
+        if everything:
+            parts = (f"{key} ({words})" for key, words in block.labels)
+            text = f"{block.title}: {', '.join(parts)}. {block.allowance}"
+            yield from _text(text.rstrip(), width, GAP, GAP * 2)
     else:
         yield from _first_screen(block, width)
 
 
 def _first_screen(
-    block: Verdict | Facts | Points | Hundred | Figures | Numbers | Options, width: int
+    block: PolicyAnswer | Facts | Points | Figures | Numbers | OptionCards, width: int
 ) -> Iterator[Line]:
-    if isinstance(block, Verdict):
+    if isinstance(block, PolicyAnswer):
         style = STYLES[block.state]
         text = f"{MARKS[block.state]} {block.text}"
         first = len(text)
@@ -132,10 +139,6 @@ def _first_screen(
             for line in wrap(f"{head} {text}", width, GAP, GAP * 2):
                 yield ((line[:first], "bold"), (line[first:], ""))
                 first = 0
-    elif isinstance(block, Hundred):
-        parts = (f"{key} ({words})" for key, words in block.labels)
-        text = f"{block.title}: {', '.join(parts)}. {block.allowance}"
-        yield from _text(text.rstrip(), width, GAP, GAP * 2)
     elif isinstance(block, Figures):
         yield ()
         for number, words in block.items:
@@ -221,7 +224,11 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _numbers(block: Numbers, width: int) -> Iterator[Line]:
-    rows = [row for group in block.groups for row in group.rows]
+    groups = [
+        replace(group, rows=tuple(replace(r, name=r.short or r.name) for r in group.rows))
+        for group in block.groups
+    ]
+    rows = [row for group in groups for row in group.rows]
     fields = ["name", "value"]
     fields += ["limit"] if block.limited else []
     fields += ["far"] if block.limited and width >= NARROWEST else []
@@ -231,10 +238,10 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
         f: max(len(heads[f]) if f != "name" else 0, *(len(getattr(r, f)) for r in rows))
         for f in fields
     }
-    titles = [len(group.title) - len(GAP) * 2 for group in block.groups]
+    titles = [len(group.title) - len(GAP) * 2 for group in groups]
     others = sum(wide[f] + len(GAP) for f in fields[1:])
     wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
-    for number, group in enumerate(block.groups):
+    for number, group in enumerate(groups):
         yield ()
         title = (_cut(group.title, wide["name"] + 4).ljust(wide["name"] + 4), "bold")
         heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []
@@ -260,7 +267,7 @@ def _pad(text: str, field: str, wide: dict[str, int]) -> str:
     return text.rjust(wide[field]) if field == "value" else text.ljust(wide[field])
 
 
-def _options(block: Options, width: int) -> Iterator[Line]:
+def _options(block: OptionCards, width: int) -> Iterator[Line]:
     if not block.items:
         return
     names = [row.name for row in block.items[0].rows]

@@ -25,6 +25,8 @@ class Texts:
         self._by_key = by_key
 
     def __call__(self, key: str, /, **values: object) -> str:
+        if key not in self:
+            raise KeyError(key)
         return self._by_key[key].format_map(values)
 
     def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
@@ -38,6 +40,8 @@ class Texts:
         return self("words.and", first=", ".join(items[:-1]), last=items[-1])
 
     def __contains__(self, key: str) -> bool:
+        if key.startswith("losses.") and key not in self._by_key:
+            self._by_key = {**english(), **self._by_key}
         return key in self._by_key
 
     def get(self, key: str, default: str) -> str:
@@ -49,22 +53,32 @@ class Texts:
 def english() -> Mapping[str, str]:
     """The texts that come with the package, those of measures and losses from their records."""
     from sievert.losses import KINDS
+
+    return {**_without_losses(), **_of_records("losses", KINDS)}
+
+
+@cache
+def _without_losses() -> Mapping[str, str]:
+    """The same without those of losses, which only comparisons need."""
     from sievert.measures import MEASURES
 
-    records: dict[str, Sequence[Any]] = {"measures": MEASURES, "losses": KINDS}
-    texts = {
+    texts = tomllib.loads(ENGLISH.read_text(encoding="utf-8"))
+    return {**_of_records("measures", MEASURES), **dict(_flat(texts))}
+
+
+def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
+    """The titles and readings of measures or losses."""
+    return {
         f"{kind}.{record.id}.{field}": getattr(record, field).replace("{", "{{").replace("}", "}}")
-        for kind, each in records.items()
-        for record in each
+        for record in records
         for field in ("title", "reading")
     }
-    return texts | dict(_flat(tomllib.loads(ENGLISH.read_text(encoding="utf-8"))))
 
 
 def read_texts(path: str | os.PathLike[str] | None) -> Texts:
     """English, or a translation; what a translation lacks is said in English."""
     if path is None:
-        return Texts(english())
+        return Texts(_without_losses())
     path = Path(path)
     try:
         require(

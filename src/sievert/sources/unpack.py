@@ -18,6 +18,8 @@ ZSTD_BLOCK = 1 << 12  # a few bytes of zstd may be 128 KiB of zeros: never much 
 RATIO = 100
 MOST = 20 << 30
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
+NO_SIZE = 1024  # bytes: a smaller number without a unit lacks it
+USUAL = {"--memory": "GB", "--max-unpacked": "GB", "--max-field": "MB"}
 
 
 def kind(start: bytes) -> str | None:
@@ -33,7 +35,13 @@ def size(text: str | int, option: str = "--max-unpacked") -> int:
     """
     match = SIZE.fullmatch(str(text).strip())
     if match is None:
-        raise UsageError(f"{option} is not a size", hint=f"{option} 50MB")
+        raise UsageError(f"{option} is not a size", hint=f"{option} 4{USUAL[option]}")
+    bare = isinstance(text, str) and match[0] == match[1]
+    require(
+        not bare or float(match[1]) >= NO_SIZE,
+        f"{option}: {match[1]} bytes?",
+        hint=f"{match[1]}{USUAL[option]}",
+    )
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 from sievert import files
 from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
 from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
+from sievert.commands.assess.key_sets import assess_key_sets, collect_sets
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.errors import require
@@ -27,6 +28,7 @@ def assess(
     sensitive: str | Iterable[str] | None = None,
     identifier: str | Iterable[str] | None = None,
     *,
+    key_sets: Iterable[str | Iterable[str]] | None = None,
     person: str | None = None,
     trajectory: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
@@ -41,6 +43,8 @@ def assess(
     value: Mapping[str, str] | None = None,
     show_values: bool = False,
     missing: str = "value",
+    quick: bool = False,
+    explain: bool = False,
     verify: bool = False,
     watch: Steps = no_progress,
     **source: Unpack[ReaderOptions],
@@ -53,13 +57,17 @@ def assess(
         A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists.
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
+    key_sets
+        In place of `quasi`: several sets of quasi-identifiers, each assessed on its own. The result
+        is that of the worst one: policy not met or undecided, smallest k, most unique people.
     person
         The column whose values tell people apart, where a person may have several rows: classes
         are then counted in distinct people.
     trajectory
         With a person: how often so many of a person's classes are nobody else's (unicity).
     hierarchies, orders, partitions
-        For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning.
+        For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning. A
+        hierarchy of a quasi-identifier says how it could be coarsened (`options`).
     parameters
         Such as ``{"recursive_c": {"l": 3}, "records_below": {"k": 5}}``.
     policy
@@ -75,6 +83,9 @@ def assess(
         What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
         (only k and the records below it are then defined), a reason to "drop" the record, or an
         "error".
+    quick, explain
+        Leave out what would help (`options`), which an assessment with a policy has; say why the
+        numbers are as they are (`explanation`): the share of each column, the most telling columns.
     verify
         Check the page checksums of Parquet files, and note the SHA-256 of the input.
     source
@@ -92,6 +103,17 @@ def assess(
         "a named value and values to show belong to attacks",
         hint="--attacks",
     )
+    sets = None if key_sets is None else collect_sets(key_sets)
+    require(
+        sets is None or quasi is None,
+        "key sets take the place of quasi-identifiers",
+        hint="--key-set or -q, not both",
+    )
+    require(
+        sets is None or records is None,
+        "a record file is about one set of quasi-identifiers",
+        hint="-q COLUMNS in place of --key-set",
+    )
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     if parameters:
         from sievert.policy import check_parameters
@@ -108,7 +130,16 @@ def assess(
     measuring = measuring.with_policy(requested.policy)
     check_hierarchy_files(measuring.hierarchies)
     settings = AssessmentSettings(
-        measuring, measures, missing, attacks, value or {}, show_values, records, trajectory
+        measuring,
+        measures,
+        missing,
+        attacks,
+        value or {},
+        show_values,
+        records,
+        trajectory,
+        quick,
+        explain,
     )
     reading = Reading(watch, None, verify=verify, **source)
     with (
@@ -117,4 +148,6 @@ def assess(
         ) as target,
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
+        if sets is not None:
+            return assess_key_sets(table, questions, requested, sets, settings, reading.clock)
         return assess_table(table, questions, requested, settings, reading.clock, target)

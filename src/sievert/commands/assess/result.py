@@ -11,6 +11,7 @@ from sievert.measures.measure import Value
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks
+    from sievert.commands.assess.options import ChangeOptions
     from sievert.policy import Judgement, Verdict
 
 
@@ -24,6 +25,9 @@ class Assessment(Result):
     attacks: Attacks | None = None
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
     trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
+    options: ChangeOptions | None = None  # what would help, with a policy
+    explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
+    key_sets: tuple[Assessment, ...] = ()  # one each; this one is the worst of them
 
     @property
     def verdicts(self) -> tuple[Verdict, ...] | None:
@@ -55,8 +59,17 @@ class Assessment(Result):
         content = super().to_dict()
         if self.approximate:
             content["approximate"] = {s: _without_steps(c) for s, c in self.approximate.items()}
+        if self.key_sets:
+            content["key_sets"] = [
+                {"quasi": list(each.roles.quasi), **each._content(), "warnings": [*each.warnings]}
+                for each in self.key_sets
+            ]
         if self.trajectory is not None:
             content["trajectory"] = dict(self.trajectory)
+        if self.options is not None:
+            content["options"] = self.options.to_dict()
+        if self.explanation is not None:
+            content["explanation"] = dict(self.explanation)
         if self.attacks is not None:
             content["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}
@@ -65,6 +78,10 @@ class Assessment(Result):
         return content
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        for number, each in enumerate(self.key_sets, 1):
+            yield from ({"key_set": number, **row} for row in each._rows())
+        if self.key_sets:
+            return
         for secret, values in ((None, self.reidentification), *self.inference.items()):
             for v in values.values():
                 yield {

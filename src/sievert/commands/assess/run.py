@@ -6,13 +6,15 @@ import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sievert import files
 from sievert.attacks.attack import Attacks
+from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, columns_without_role, describe_input
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands.assess.result import Assessment
@@ -22,10 +24,14 @@ from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.hierarchies import NUMBER
 from sievert.measures import MEASURES, kernel
+from sievert.measures.measure import Value
 from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 from sievert.session import count_people
 from sievert.sources.table import Table
+
+if TYPE_CHECKING:
+    from sievert.policy import Gate, Judgement
 
 LOOKS_MISSING = {
     *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
@@ -49,6 +55,8 @@ class AssessmentSettings:
     show_values: bool
     records: str | os.PathLike[str] | None
     trajectory: int | None = None
+    quick: bool = False  # no options
+    explain: bool = False
 
 
 def assess_table(
@@ -62,7 +70,10 @@ def assess_table(
     """Measure a table that is open; the records are written to `target`."""
     missing, attacks, unnamed = settings.missing, None, list[Note]()
     roles, warnings = requested.assign(questions, people=True)
-    unused = unused_settings(settings.measuring, roles, questions.columns)
+    searched = requested.policy is not None and not settings.quick
+    unused = unused_settings(
+        settings.measuring, roles, questions.columns, coarsened=roles.quasi if searched else ()
+    )
     dropped, notes = requested.prepare(questions, roles, missing)
     if roles.person is not None:
         questions, unnamed = _in_people(questions, roles.person, settings)
@@ -105,17 +116,24 @@ def assess_table(
         questions.suppression,
         coded=bool(table.na),
     )
-    policy = None
+    policy, options, explanation = None, None, None
+    count = cache(partial(count_combinations, questions, roles.quasi, roles.sensitive))
     if gate is not None:  # before the record file takes its place
-        from sievert.policy import judge
-
         if unnamed:
             gate.undecided("rows_without_person")
-        if replaced := settings.measuring.replaced(gate.policy):
-            gate.not_met("settings_replaced", replaced)
-        best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
-        verdicts, doubts = judge(gate.policy, reidentification, inference, best)
-        policy, warnings = gate.judge(verdicts), [*warnings, *doubts]
+        policy, notes = _judge(measures, gate, reidentification, inference)
+        warnings += notes
+        if searched:
+            from sievert.commands.assess.helpful_changes import OptionSearch
+
+            search = OptionSearch(measures, gate, policy, reidentification)
+            options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
+            warnings += notes
+    if settings.explain and not settings.quick and not wild:
+        from sievert.commands.assess.explanation import explain_columns
+
+        explanation, notes = explain_columns(measures, count)
+        warnings += notes
     return Assessment(
         description,
         roles,
@@ -125,10 +143,28 @@ def assess_table(
         attacks,
         approximate,
         _unicity(questions, roles, settings.trajectory),
+        options,
+        explanation,
         warnings=tuple(warnings),
         unassessed=columns_without_role(questions, roles),
         **clock.stop(),
     )
+
+
+def _judge(
+    measures: TableMeasures,
+    gate: Gate,
+    reidentification: Mapping[str, Value],
+    inference: Mapping[str, Mapping[str, Value]],
+) -> tuple[Judgement, list[Note]]:
+    """The verdicts of a policy, and what is to be said of them."""
+    from sievert.policy import judge
+
+    if replaced := measures.settings.replaced(gate.policy):
+        gate.not_met("settings_replaced", replaced)
+    best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
+    verdicts, doubts = judge(gate.policy, reidentification, inference, best)
+    return gate.judge(verdicts), doubts
 
 
 def _in_people(

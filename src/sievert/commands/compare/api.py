@@ -186,9 +186,9 @@ def compare(
                 "what a release has lost of them is told no better; fewer or coarser -q",
             ),
             *limit_notes,
-            *gather_remarks({name: c.remarks for name, c in compared.items()}),
+            *gather_remarks({c.release.file: c.remarks for c in compared.values()}),
             *gather_remarks(
-                {None: first.doubts} | {name: c.doubts for name, c in compared.items()}
+                {None: first.doubts} | {c.release.file: c.doubts for c in compared.values()}
             ),
         ),
         unassessed=first.unassessed,

@@ -112,10 +112,11 @@ def begin_disclosure(
         def collect(numbers: Mapping[Any, Any], secret: str | None, details: Any) -> Bits:
             return Bits(numbers[None, secret], {c: numbers[c, secret] for c in columns}, details)
 
-        near = {secret: {"ksg": numbers} for secret, numbers in neighbours.items()}
+        near: dict[str | None, dict[str, Any]] = {s: {"ksg": n} for s, n in neighbours.items()}
+        near.setdefault(None, {})["deterministic"] = is_function(pairs[None, None])
         distances = {s: class_distance(pairs[None, s]) | near.get(s, {}) for s in known.secrets}
         return Disclosed(
-            collect(bits, None, near.get(None, {})),
+            collect(bits, None, near[None]),
             {s: collect(bits, s, distances[s]) for s in known.secrets},
             {s: collect(losses, s, {}) for s in known.secrets},
         )
@@ -184,6 +185,11 @@ def _beyond_chance(bits: InformationEstimate) -> bool:
 def fill_unreleased(codes: Ints) -> Ints:
     """Records that were not released as a category of their own."""
     return np.where(codes == GONE, int(codes.max(initial=0)) + 1, codes)
+
+
+def is_function(pair: ContingencyTable) -> bool:
+    """Whether records with the same second code all have the same first one."""
+    return len(pair.counts) == int(np.count_nonzero(pair.second))
 
 
 def class_distance(pair: ContingencyTable) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sievert.commands._pairing_evidence import STATED, Pairing
 from sievert.commands._result import Result
 from sievert.estimators import InformationEstimate
+from sievert.formatting import own_name
 from sievert.losses import BY_ID
 from sievert.losses.loss import Loss
 from sievert.measures.measure import Value
@@ -196,6 +197,11 @@ class Compared:
     )  # by secret, where it was asked for
     policy: Judgement | None = None  # the policy held against it, where there is one
     pairing: Pairing = STATED  # with the records of the original
+
+    @property
+    def file(self) -> str:
+        """Its name with the endings of its file, where it is named after one."""
+        return own_name(self.name, self.table.get("name"))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

@@ -17,7 +17,6 @@ from sievert.commands._common import (
     check_known,
     columns_without_role,
     describe_input,
-    no_quasi,
     requested_roles,
 )
 from sievert.commands.explain.population import LARGE, PopulationSettings
@@ -112,9 +111,9 @@ def explain(
         orders,
         seed,
         source.get("threads") or THREADS,
-        show_values,
-        hierarchies or {},
-        PopulationSettings(population_size, fraction, population, weight, household),
+        show_values=show_values,
+        hierarchies=hierarchies or {},
+        population=PopulationSettings(population_size, fraction, population, weight, household),
     )
     require(
         missing != "wildcard",
@@ -131,6 +130,8 @@ def explain(
     ):
         roles, warnings = requested.assign(questions, quasi_needed=False, people=True)
         if roles.sensitive and not roles.quasi:
+            from sievert.commands._role_suggestion import no_quasi
+
             raise no_quasi(questions)
         others = [
             (w, c) for w, c in (("weight", weight), ("household", household)) if c is not None

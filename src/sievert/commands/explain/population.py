@@ -11,8 +11,8 @@ import numpy as np
 
 from sievert import population as people
 from sievert.arrays import Floats
+from sievert.commands._combinations import CombinationCounts
 from sievert.commands._common import check_known
-from sievert.commands.explain.combinations import CombinationCounts
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.microdata import ClassWeights, class_weights
 from sievert.counts.questions import Questions

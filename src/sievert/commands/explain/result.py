@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.commands._result import Result
-from sievert.commands.explain.subsets import Subset
+from sievert.commands._subsets import Subset
 from sievert.errors import require
 
 

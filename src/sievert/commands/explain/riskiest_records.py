@@ -16,7 +16,7 @@ from sievert.attacks.suda import (
     MinimalUniques,
     minimal_uniques,
 )
-from sievert.commands.explain.subsets import largest_size
+from sievert.commands._subsets import largest_size
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions

@@ -11,62 +11,35 @@ import numpy as np
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.commands._common import MOST_LISTED, Clock, Notes, check_known
-from sievert.commands.explain import columns as column_shares
-from sievert.commands.explain import population, riskiest_records, values
-from sievert.commands.explain.combinations import (
+from sievert.commands._coarser_columns import coarser_columns, measure_coarser
+from sievert.commands._combinations import (
     CombinationCounts,
     PeopleCombinations,
     count_combinations,
 )
-from sievert.commands.explain.subsets import (
-    Subset,
-    Subsets,
-    knowledge,
-    largest_size,
-    undefined_reasons,
-)
+from sievert.commands._common import Clock, Notes, check_known
+from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
+from sievert.commands._subsets import Subset, Subsets
+from sievert.commands.explain import population, riskiest_records, values
+from sievert.commands.explain.ranking import rank_columns
 from sievert.counts import microdata
 from sievert.counts.questions import Questions
 from sievert.errors import SievertError, require
-from sievert.formatting import plural
-from sievert.measures import BY_ID
-from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.notes import Count, Name
 from sievert.roles import Roles
 from sievert.session import count_people
 
-ORDERS = 64  # orders of columns from which Shapley values are sampled
-MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given
+MOST_LISTED = 60  # columns of a ranking
 IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
-UNITS = {"unique_count": ("records", "high")}
 
 
-@dataclass(frozen=True)
-class ExplanationSettings:
+@dataclass(frozen=True, kw_only=True)
+class ExplanationSettings(SubsetSettings):
     """Which subsets are measured, what is known about the population, and what may be shown."""
 
-    max_size: int | None
-    budget: int | None
-    orders: int | None
-    seed: int
-    threads: int
     show_values: bool
     hierarchies: Mapping[str, Any]
     population: population.PopulationSettings
-
-    def __post_init__(self) -> None:
-        require(
-            self.max_size is None or self.budget is None,
-            "--max-size and --budget exclude each other",
-        )
-        for name, number, least in (
-            ("--max-size", self.max_size, 1),
-            ("--budget", self.budget, 1),
-            ("--orders", self.orders, 4),
-            ("--seed", self.seed, 0),
-        ):
-            require(number is None or number >= least, f"{name} must be at least {least}")
 
 
 @dataclass(frozen=True)
@@ -97,7 +70,7 @@ def explain_risk(
 ) -> tuple[tuple[Subset, ...], dict[str, Any]]:
     """The subsets and the chapters of the quasi-identifiers; writes the record file if wanted."""
     combinations = _count(run)
-    subsets, chapters = _measure(run, combinations)
+    subsets, chapters = measure_subsets(combinations, run.settings, run.clock)
     chapters |= _coarser_columns(run, combinations, subsets)
     run.clock("looking at values", None)
     show = run.settings.show_values
@@ -160,84 +133,6 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     return combinations
 
 
-def _measure(
-    run: ExplanationRun, combinations: CombinationCounts
-) -> tuple[Subsets, dict[str, Any]]:
-    """Measure subsets; the curve by number of known columns; each column's share."""
-    run.clock("measuring subsets", None)
-    settings, quasi, n = run.settings, run.roles.quasi, len(run.roles.quasi)
-    size = largest_size(n) if settings.max_size is None else min(settings.max_size, n)
-    subsets = Subsets(combinations, settings.threads)
-    if settings.budget is not None:
-        subsets.best_first(settings.budget)
-        way = "best first"
-    elif size == n:
-        subsets.all()
-        way = "all"
-    else:
-        subsets.up_to(size)
-        way = f"up to {plural(size, 'column')}"
-    subsets.some([quasi, *([c for c in quasi if c != other] for other in quasi)])
-    complete = len(subsets.results) == 1 << n
-    shares, prefixes = _shapley(run, subsets, complete)
-    nothing = subsets.results[()]
-    return subsets, {
-        "shapley": shares,
-        "knowledge": knowledge(subsets, prefixes),
-        "subsets": {
-            "measured": len(subsets.results) - 1,
-            "of": (1 << n) - 1,
-            "way": way,
-            "complete": complete,
-            "nothing_known": nothing.to_dict(),
-            "undefined": undefined_reasons(nothing),
-            "measures": _units(subsets.whole),
-        },
-    }
-
-
-def _shapley(
-    run: ExplanationRun, subsets: Subsets, complete: bool
-) -> tuple[dict[str, Any], dict[int, list[tuple[str, ...]]]]:
-    """Shapley values of what all columns disclose, and the subsets sampled for them by size."""
-    quasi, n = subsets.quasi, len(subsets.quasi)
-    rates = ("discrimination_rate", "mutual_information")
-    names: list[tuple[str | None, str]] = [(None, m) for m in (*rates, "unique_count")]
-    names += [(secret, m) for secret in run.roles.sensitive for m in rates]
-
-    def value(places: Sequence[int]) -> list[float]:
-        subset = subsets.one(quasi[p] for p in places)
-        return [float(subset.numbers(secret)[m] or 0.0) for secret, m in names]
-
-    chapter: dict[str, Any] = {"exact": complete, "reidentification": {}, "inference": {}}
-    prefixes: dict[int, list[tuple[str, ...]]] = {}
-    errors: Sequence[Floats | None] = [None] * len(names)
-    if complete:
-        every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
-        shares: Sequence[Floats] = [column_shares.exact_shares(column) for column in every.T]
-    else:
-        run.clock("sampling orders of columns", None)
-        orders, seed = run.settings.orders, run.settings.seed
-        orders = orders or max(8, min(ORDERS, MOST_SAMPLED // n))
-        means, halves, sampled = column_shares.sample_shares(value, n, orders, seed)
-        shares, errors = list(means), list(halves)
-        for prefix in sampled:
-            prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
-        chapter |= {"orders": len(sampled) // n, "seed": seed, "level": column_shares.LEVEL}
-    wholes = np.subtract(value(range(n)), value(())).tolist()
-    for (secret, name), share, whole, error in zip(names, shares, wholes, errors, strict=True):
-        place = chapter["reidentification"]
-        if secret is not None:
-            place = chapter["inference"].setdefault(secret, {})
-        if subsets.whole.numbers(secret)[name] is None:
-            place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
-        else:
-            place[name] = column_shares.shares_by_column(quasi, share, whole, error) | {
-                "reason": None
-            }
-    return chapter, prefixes
-
-
 def _coarser_columns(
     run: ExplanationRun, combinations: CombinationCounts, subsets: Subsets
 ) -> dict[str, Any]:
@@ -250,14 +145,12 @@ def _coarser_columns(
             run.warnings.add(
                 "the hierarchy of {} is not used: it is not a quasi-identifier here", Name(column)
             )
-    ways = column_shares.coarser_columns(combinations, hierarchies)
+    ways = coarser_columns(combinations, hierarchies)
     columns = {
         column: {
             "values": len(np.unique(combinations.classes.codes[at])),
             "without": subsets.one(c for c in quasi if c != column).to_dict(),
-            "coarser": [
-                column_shares.measure_coarser(combinations, [way]) for way in ways.get(column, ())
-            ],
+            "coarser": [measure_coarser(combinations, [way]) for way in ways.get(column, ())],
         }
         for at, column in enumerate(quasi)
     }
@@ -266,16 +159,7 @@ def _coarser_columns(
         return {"columns": columns}
     return {
         "columns": columns,
-        "coarser_together": column_shares.measure_coarser(combinations, middle),
-    }
-
-
-def _units(whole: Subset) -> dict[str, dict[str, str]]:
-    """The unit of every number of a subset, and which way is risky."""
-    return {
-        name: {"unit": unit, "riskier": riskier}
-        for name in sorted({*whole.reidentification}.union(*whole.inference.values()))
-        for unit, riskier in [UNITS.get(name) or (BY_ID[name].unit, BY_ID[name].riskier)]
+        "coarser_together": measure_coarser(combinations, middle),
     }
 
 
@@ -295,7 +179,7 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     if len(columns) < 2 or not known:
         return []
     cube = questions.cube(known) if combinations is None else combinations.classes
-    return column_shares.rank_columns(questions, columns, known, cube)
+    return rank_columns(questions, columns, known, cube)
 
 
 def _usable(run: ExplanationRun, column: str) -> bool:

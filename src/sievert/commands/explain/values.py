@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.explain.combinations import CombinationCounts
-from sievert.commands.explain.subsets import Subset, measure_whole
+from sievert.commands._combinations import CombinationCounts
+from sievert.commands._subsets import Subset, measure_whole
 from sievert.counts.cube import Cube
 from sievert.measures import kernel
 

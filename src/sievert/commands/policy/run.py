@@ -7,6 +7,12 @@ from typing import Any
 
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands._role_suggestion import (
+    ColumnEvidence,
+    looks_like_identifier,
+    reason_text,
+    suggest_role,
+)
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
 from sievert.formatting import nearest
@@ -15,7 +21,8 @@ from sievert.policy import Policy, impossible_limit, limit_mistakes, parse_table
 from sievert.policy.document import SAY_WHY
 from sievert.policy.judgement import NEEDS
 from sievert.policy.repair import toml_key
-from sievert.roles import Roles, looks_like_identifier, suggest_role
+from sievert.report.texts import read_texts
+from sievert.roles import Roles
 
 GAINS = {
     "max_confidence": "confidence_gain = { max = 0.5 }",
@@ -98,10 +105,12 @@ def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyG
 
 def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     bare = [c for c in questions.columns if c not in roles.every_column]
-    distinct = questions.distinct(bare) if bare else {}
+    distinct, texts = questions.distinct(bare) if bare else {}, read_texts(None)
     for column in bare:
         key = toml_key(column)
-        _, why = suggest_role(column, distinct[column], questions.records)
+        evidence = ColumnEvidence(distinct[column], questions.records)
+        _, reason = suggest_role(column, evidence)
+        why = reason_text(evidence, reason, texts)
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
         yield PolicyGap("columns_without_role", "roles", column, text, hint)

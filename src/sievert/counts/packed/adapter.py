@@ -36,7 +36,7 @@ from sievert.counts.packed.keys import (
     count_keys,
     map_threads,
 )
-from sievert.counts.questions import MOST_TALLIED, RELEASED, Questions
+from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_BITS = 22
 Counted = tuple[list[CodedColumn], Ints, Ints]
@@ -115,7 +115,7 @@ class PackedQuestions(Questions):
         self._pace = Pace()
         # Quasi-identifiers that all have the mark of suppression in the records left out.
         self._suppressed: tuple[str, ...] = ()
-        self._left_out = 0
+        self._left_out, self._released = 0, self._input  # how many, and the view of the others
 
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
@@ -130,9 +130,8 @@ class PackedQuestions(Questions):
     @property
     def _whole(self) -> bool:
         """Whether all records of the source are counted but those suppressed."""
-        whole = RELEASED if self._suppressed else "input"
         read = self.records + self._left_out
-        return self._input == whole and read == self._source.records and not self.wide
+        return self._input == self._released and read == self._source.records and not self.wide
 
     def count_keys(self, names: Sequence[str]) -> Counted | None:
         """Columns coded, the different keys, and how many records have each; None if unfit."""
@@ -184,9 +183,11 @@ class PackedQuestions(Questions):
         super().drop_suppressed(quasi)
         if self._codes_mark(quasi):
             self._suppressed, self._left_out = tuple(quasi), before - self.records
+            self._released = self._input
 
-    def _forget_counts(self) -> None:
-        super()._forget_counts()
+    def forget_counts(self) -> None:
+        """Forget what was counted."""
+        super().forget_counts()
         self._packed.clear()
         self._tallies.clear()
 

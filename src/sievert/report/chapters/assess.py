@@ -15,7 +15,16 @@ from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of
 from sievert.report.limits import limits_of, numbers_chapter
-from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.page import (
+    Block,
+    BulletList,
+    Cell,
+    Chapter,
+    Grid,
+    Paragraph,
+    Picture,
+    make_grid,
+)
 from sievert.report.parts import Data, ReportPart
 
 MOST_SECRETS = 3  # of which a finding speaks
@@ -35,6 +44,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     }
     return (
         numbers_chapter(part),
+        *_key_sets(part),
         *filter(None, [why_chapter(part)]),
         *(
             Chapter(part.say(k), part.anchor(k), inner, screen=k == "trajectory")
@@ -121,6 +131,45 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
         largest = max(gains)
         key = "tell_nothing" if largest < GAIN[0] else "tell_some" if largest < GAIN[1] else "tell"
         yield part.say(key), " ".join(sentences[:MOST_SECRETS])
+
+
+# -- several key sets --------------------------------------------------------------------------
+
+
+def _key_sets(part: ReportPart) -> Iterator[Chapter]:
+    """One row per set of quasi-identifiers that was assessed."""
+    if not (sets := part.data.get("key_sets")):
+        return
+    head = part.texts.each(
+        "assessed.key_sets", ("columns", "k", "unique", "average", "gain", "policy")
+    )
+    rows = (
+        (
+            part.writer.names(each["quasi"]),
+            part.writer.count(_number(each["reidentification"], "k_anonymity")),
+            part.writer.share(_number(each["reidentification"], "unique_records")),
+            part.writer.number(_number(each["reidentification"], "average_risk")),
+            part.writer.number(_highest_gain(each)),
+            part.say(f"key_sets_{_policy_state(each)}"),
+        )
+        for each in sets
+    )
+    sentence = part.say("key_sets_worst", columns=part.writer.names(part.data["roles"]["quasi"]))
+    grid = make_grid(part.say("key_sets_table"), head, rows, (1, 2, 3, 4))
+    title, anchor = part.say("key_sets"), part.anchor("key_sets")
+    yield Chapter(title, anchor, (Paragraph(sentence), grid), screen=True)
+
+
+def _highest_gain(assessment: Data) -> float | None:
+    """The highest gain of a best guess of any secret; None where there is none."""
+    gains = (_number(values, "guess_gain") for values in assessment["inference"].values())
+    return max((gain for gain in gains if gain is not None), default=None)
+
+
+def _policy_state(assessment: Data) -> str:
+    if assessment["policy"] is None:
+        return "open"
+    return {True: "met", False: "breached", None: "doubtful"}[assessment["policy"]["met"]]
 
 
 # -- a person is found ----------------------------------------------------------------------------
@@ -271,9 +320,16 @@ def _near(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
 def _table(
     part: ReportPart, caption: str, measures: Iterable[str], values: Data, *, folded: bool = False
 ) -> Grid:
-    rows = (row(part.writer, m, values[m]) for m in measures if m in values)
+    rows = (_row(part, m, values[m]) for m in measures if m in values)
     head = part.texts.each("assessed.head", ("what", "number", "unit", "side"))
     return make_grid(caption, head, rows, (1,), folded=folded)
+
+
+def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
+    """A line of a table of measures; of a count of 1 the unit is singular."""
+    what, number, unit, side = row(part.writer, measure, entry)
+    one = part.texts.get(f"units.one.{entry['unit']}", str(unit))
+    return what, number, one if entry["value"] == 1 else unit, side
 
 
 def _everything(part: ReportPart) -> Iterator[Block]:

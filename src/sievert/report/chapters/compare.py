@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.report.chapters import compare_tables
+from sievert.report.chapters.compare_limits import limits_chapters
+from sievert.report.chapters.compare_overview import overview
 from sievert.report.chapters.compare_tables import Row, grids
 from sievert.report.chapters.compare_view import (
     ComparisonView,
     ReleaseTexts,
     limit_chapter,
-    limit_sentence,
+    limit_point,
 )
 from sievert.report.chapters.numbers import (
     MOST_NAMED,
@@ -30,37 +32,42 @@ NOISE = 0.2  # share of the bits that chance may have without a remark
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
-    """The whole chapter."""
+    """The chapters: all releases, the limits of a policy, then each number on its own."""
     view = ComparisonView(**vars(part))
-    pairing = "paired_order" if part.data["settings"].get("key") is None else "paired_key"
-    known = [r.get("pairing") or {} for r in part.data["releases"]]
     return (
-        Paragraph(_answer(view), "lead"),
-        *([BulletList(tuple(_dominance(view)))] if len(view.releases) > 1 and view.secrets else ()),
-        Paragraph(part.say(pairing)),
-        *pairing_paragraphs(part, known, [r.label for r in view.releases]),
+        overview(view),
+        *limits_chapters(view),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
         view.chapter("own", compare_tables.own(view)),
         *compare_tables.losses(view),
+        _pairing(view),
     )
 
 
-def sentences(part: ReportPart) -> tuple[str, ...]:
+def points(part: ReportPart) -> list[tuple[str, str]]:
     """What the best choice is, how much each release keeps, how far they are from the limit."""
     view = ComparisonView(**vars(part))
-    keeps = (_keeps(view, secret) for secret in view.secrets[:1])
-    return (_answer(view), *keeps, limit_sentence(view) or _smallest(view))
+    each = [_answer(view), *(_keeps(view, secret) for secret in view.secrets[:1])]
+    return [*each, *(point for point in [limit_point(view)] if point is not None)]
 
 
-# -- sentences ------------------------------------------------------------------------------------
+def _pairing(view: ComparisonView) -> Chapter:
+    """How the records of both tables were brought together, and what shows it."""
+    key = "paired_order" if view.data["settings"].get("key") is None else "paired_key"
+    known = [r.data.get("pairing") or {} for r in view.releases]
+    shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
+    return view.chapter("pairing", (Paragraph(view.say(key)), *shown))
+
+
+# -- findings -------------------------------------------------------------------------------------
 
 
 def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
     return some_names(view, "compared.others", [r.label for r in releases])
 
 
-def _answer(view: ComparisonView) -> str:
+def _answer(view: ComparisonView) -> tuple[str, str]:
     """Which release is the better one, and why."""
     least, number = view.least, len(view.releases)
     values = {
@@ -70,62 +77,39 @@ def _answer(view: ComparisonView) -> str:
         "share": least[0].share,
         "number": number,
     }
+    bits = view.say("answer_bits", **values)
     if number == 1 or len(view.best) == 1:
-        return view.say("answer_one" if number == 1 else "answer_best", **values)
+        key = "answer_one" if number == 1 else "answer_best"
+        return view.say(key, **values), bits if number == 1 else f"{view.say('why_best')} {bits}"
     alike = view.say("answer_alike" if len(least) > 1 else "answer_least", **values)
     if not view.secrets:
-        return alike
+        return alike, bits
     secret, best = next(((s, best) for s in view.secrets if (best := view.keeps_most(s))), ("", ()))
     if not best:
-        return f"{alike} {view.say('answer_not_apart')}"
+        return alike, f"{bits} {view.say('answer_not_apart')}"
     same = {r.number for r in best} & {r.number for r in least}
     key = "answer_keep" if len(best) > 1 else "answer_also" if same else "answer_keeps"
     keeps = view.say(key, release=_names(view, best), secret=view.writer.name(secret))
-    return f"{alike} {keeps}" if same else f"{alike} {keeps} {view.say('answer_choice')}"
+    return alike, " ".join((bits, keeps) if same else (bits, keeps, view.say("answer_choice")))
 
 
-def _dominance(view: ComparisonView) -> list[str]:
-    """Which releases are out."""
-    sentences = []
-    for release in view.releases:
-        if by := view.dominators[release.number]:
-            key = "dominated_by" if len(by) == 1 else "dominated_by_several"
-            others = _dominating(view, release)
-            sentences.append(view.say(key, release=release.label, others=others))
-    return sentences or [view.say("none_dominated")]
-
-
-def _dominating(view: ComparisonView, release: ReleaseTexts) -> str:
-    names = [view.releases[number - 1].label for number in view.dominators[release.number]]
-    return view.texts.join(names)
-
-
-def _keeps(view: ComparisonView, secret: str) -> str:
+def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
     """How much each release keeps of what the original tells of a secret."""
     writer, whole = view.writer, view.before(secret, "corrected")
     shares = [(r, r.secrets[secret].kept) for r in view.releases]
     known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
     values = {"secret": writer.name(secret), "whole": whole}
     if not known:
-        return view.say("keeps_unknown", **values)
-    if len(known) == 1 and len(shares) == 1:
-        return view.say("keeps_one", share=shares[0][1], **values)
+        return view.say("keeps_unknown", **values), view.say("keeps_unknown_why", **values)
+    low, high = (shares[known[end][1]][1] for end in (0, -1))
+    if len(shares) == 1:
+        return view.say("keeps_one", share=high, **values), view.say("keeps_whole", **values)
     if len(shares) <= MOST_NAMED:
         items = [view.say("keeps_item", release=r.label, share=s) for r, s in shares]
-        return view.say("keeps", items=view.texts.join(items), **values)
-    low, high = (shares[known[end][1]][1] for end in (0, -1))
-    return view.say("keeps_range", low=low, high=high, **values)
-
-
-def _smallest(view: ComparisonView) -> str:
-    """How large the smallest class is, where no limit was asked for."""
-    few = len(view.releases) <= MOST_NAMED
-    sizes = [
-        (r, compare_tables.smallest_class(view.writer, r.data["assessment"]["reidentification"]))
-        for r in (view.releases if few else (view.least or view.releases)[:1])
-    ]
-    items = [view.say("k_item", release=r.label, k=size) for r, size in sizes]
-    return view.say("k", items=view.texts.join(items))
+        text = view.say("keeps_items", items=view.texts.join(items))
+    else:
+        text = view.say("keeps_range", low=low, high=high)
+    return view.say("keeps", **values), f"{text} {view.say('keeps_whole', **values)}"
 
 
 # -- the key --------------------------------------------------------------------------------------
@@ -135,19 +119,26 @@ def _key(view: ComparisonView) -> Chapter:
     """What each release tells of the original key."""
     writer, releases = view.writer, view.releases
     ranges = [interval_text(writer, *r.interval) for r in releases]
-    suppressed = [writer.count(r.data["records"]["suppressed"]) for r in releases]
+    facts = ("suppressed", "cells_suppressed", "not_released")
+    records = {k: [writer.count(r.data["records"].get(k, 0)) for r in releases] for k in facts}
     rows = [
         Row("identity_disclosure", "identity", [view.key, *(r.identity for r in releases)]),
         Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
         Row("beyond_chance", "corrected", ["", *(r.corrected for r in releases)]),
         Row("beyond_chance", "range", ["", *ranges]),
-        Row("suppressed_originals", "suppressed", ["", *suppressed]),
+        *(Row("suppressed_originals", k, ["", *records[k]]) for k in facts),
     ]
     if view.secrets and len(releases) > 1:
-        rows.append(Row("dominated", "dominated", ["", *(_dominating(view, r) for r in releases)]))
+        rows.append(
+            Row(
+                "dominated",
+                "dominated",
+                ["", *(view.dominating(r) if view.dominators[r.number] else "" for r in releases)],
+            )
+        )
     caption, reading = view.say("key_caption"), view.say("key_reading")
     blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
-    known = [(r.label, r.identity) for r in releases if r.identity.number is not None]
+    known = [(_marked(view, r), r.identity) for r in releases if r.identity.number is not None]
     if known and not view.secrets:
         axis = view.say("axis_identity")
         spec = bars(
@@ -168,10 +159,12 @@ def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
     """What each release tells of one secret, what it has lost of it, and how far it could go."""
     name, pictured = view.writer.name(secret), number <= MOST_PICTURED
     chance = tuple(_chance(view, secret))
+    lead = Paragraph(" ".join(_keeps(view, secret)), "lead")
     blocks = (
-        Paragraph(_keeps(view, secret), "lead"),
+        *([lead] if number > 1 else []),  # of the first secret it is a finding of the page
         *(_map(view, secret) if pictured else ()),
         *grids(view, view.say("secret_caption", secret=name), _rows(view, secret)),
+        *compare_tables.secret_by_column(view, secret),
         *([BulletList(chance)] if chance else ()),
         Paragraph(view.say("secret_reading"), "reading"),
         *limit_chapter(view, number, secret, pictured=pictured),
@@ -189,12 +182,13 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     ]
     if not known:
         return
+    names = {r.number: _marked(view, r) for r in view.releases}
     dots = [
-        Dot(r.label, lost, identity, (low, high), bool(view.dominators[r.number]))
+        Dot(names[r.number], lost, identity, (low, high), bool(view.dominators[r.number]))
         for r, _, (lost, identity, low, high) in known
     ]
     rows = (
-        (r.label, t.lost, interval_text(view.writer, *t.lost_interval), r.identity)
+        (names[r.number], t.lost, interval_text(view.writer, *t.lost_interval), r.identity)
         for r, t, _ in known
     )
     head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
@@ -207,6 +201,11 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
     )
     grid = make_grid(view.say("map_caption", secret=name), head, rows)
     yield Picture(spec, view.say("map_see"), grid)
+
+
+def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
+    """A release on the map: its height may be mostly chance."""
+    return view.say("map_by_chance", release=release.label) if release.by_chance else release.label
 
 
 def _rows(view: ComparisonView, secret: str) -> list[Row]:

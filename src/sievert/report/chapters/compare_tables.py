@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sievert.formatting import percent, significant
@@ -72,6 +72,9 @@ def exact(view: ComparisonView, secret: str) -> Iterator[Row]:
         ("beyond_chance", "chance", "chance", "attribute_disclosure", original),
         ("beyond_chance", "p_value", "p_value", "attribute_disclosure", original),
         ("beyond_chance", "rows_per_cell", "rows_per_cell", "attribute_disclosure", original),
+        ("beyond_chance", "miller_madow", "miller_madow", "attribute_disclosure", original),
+        ("t_closeness", "t_closeness", "t_closeness", "attribute_disclosure", original),
+        ("attribute_disclosure", "floor", "floor", "attribute_disclosure", original),
         ("information_loss", "lost_value", "value", "information_loss", nothing),
         ("information_loss", "lost_p_value", "p_value", "information_loss", nothing),
     ):
@@ -94,6 +97,26 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
         rows.append(Row("identity_disclosure", "", [whole, *cells], "high", name))
     if len(rows) > 1:
         yield from grids(view, view.say("columns_caption"), rows, folded=True)
+
+
+def secret_by_column(view: ComparisonView, secret: str) -> Iterator[Grid]:
+    """What each column alone tells of a secret, and what of that was lost, corrected for chance."""
+    writer, rows = view.writer, []
+    releases, before = [r.data for r in view.releases], view.data["original"]
+    columns = before["attribute_disclosure"][secret]["columns"]
+    for what, words in (("attribute_disclosure", "told"), ("information_loss", "lost")):
+        for column in columns if len(columns) > 1 else ():
+            each = [r[what][secret]["columns"].get(column) for r in releases]
+            numbers = [
+                e and e.get("excess", e["value" if words == "told" else "corrected"]) for e in each
+            ]
+            first = bits_text(writer, columns[column]["value"]) if words == "told" else ""
+            cells = ["" if x is None else bits_text(writer, x) for x in numbers]
+            title = view.say(f"column_{words}", column=writer.name(column))
+            rows.append(Row(what, words, [first, *cells], title=title))
+    if rows:
+        caption = view.say("secret_columns_caption", secret=writer.name(secret))
+        yield from grids(view, caption, rows, folded=True)
 
 
 # -- each table on its own ------------------------------------------------------------------------
@@ -165,4 +188,28 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
         )
         head = (view.say("head_number"), *map(writer.name, view.secrets))
         blocks.append(make_grid(view.say("ranks_caption"), head, body, folded=True))
+    blocks += _losses_by_column(view, rows)
     yield view.chapter("losses", (*blocks, Paragraph(view.say("losses_reading"), "reading")))
+
+
+def _losses_by_column(view: ComparisonView, losses: Sequence[Row]) -> Iterator[Grid]:
+    """Losses that each column has a number of its own for."""
+    rows = []
+    for loss in losses:
+        each = [
+            (r.data["losses"].get(loss.definition) or {}).get("columns", {}) for r in view.releases
+        ]
+        for column in dict.fromkeys(c for columns in each for c in columns):
+            numbers = [_own_loss(columns.get(column)) for columns in each]
+            if any(x is not None for x in numbers):
+                cells = ["" if x is None else view.writer.number(clean(x)) for x in numbers]
+                title = view.say("column_loss", loss=loss.title, column=view.writer.name(column))
+                rows.append(Row(loss.definition, "", ["", *cells], loss.direction, title))
+    if rows:
+        yield from grids(view, view.say("losses_columns_caption"), rows, folded=True)
+
+
+def _own_loss(entry: object) -> float | None:
+    """The number of one column, which may stand beside others."""
+    value = entry.get("value") if isinstance(entry, Mapping) else entry
+    return float(value) if isinstance(value, int | float) else None

@@ -46,6 +46,7 @@ class ReleaseTexts:
     interval: Ends
     share: NumberText
     secrets: Mapping[str, SecretTexts]
+    by_chance: bool  # values were changed at random, and most of the bits are chance
 
 
 class ComparisonView(ReportPart):
@@ -84,6 +85,7 @@ class ComparisonView(ReportPart):
             self._ends(*numbers["interval"]),
             share_of(writer, value, self.key),
             {s: self._secret(data, s) for s in self.secrets},
+            not numbers.get("deterministic", True) and 2 * numbers["chance"] > numbers["value"],
         )
 
     def _ends(self, low: float, high: float) -> Ends:
@@ -109,6 +111,11 @@ class ComparisonView(ReportPart):
         """Of each release those that are nowhere worse and somewhere better."""
         numbers = {r.data["name"]: r.number for r in self.releases}
         return {r.number: tuple(numbers[n] for n in r.data["dominated_by"]) for r in self.releases}
+
+    def dominating(self, release: ReleaseTexts) -> str:
+        """The releases that dominate one, in words."""
+        numbers = self.dominators[release.number]
+        return self.texts.join([self.releases[number - 1].label for number in numbers])
 
     @property
     def best(self) -> tuple[ReleaseTexts, ...]:
@@ -185,7 +192,7 @@ def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
             yield DistanceToLimit(release, far, disclosed, least, bound, ratio)
 
 
-def limit_sentence(view: ComparisonView) -> str | None:
+def limit_point(view: ComparisonView) -> tuple[str, str] | None:
     """How far the releases are from the limit of the first secret; None without a limit."""
     secret = next(iter(view.data.get("limit") or {}), None)
     each = [] if secret is None else list(distances(view, secret))
@@ -194,19 +201,15 @@ def limit_sentence(view: ComparisonView) -> str | None:
     known = [d for d in each if d.ratio.number is not None]
     name = view.writer.name(secret)
     if not known:
-        return view.say("far_unknown", secret=name)
+        return view.say("far_unknown", secret=name), view.say("far_unknown_why")
     if len(known) == 1:
         key = "far_one" if len(each) == 1 else "far_some"
-        return view.say(key, **_values(view, known[0], name))
+        values = _values(view, known[0], name)
+        return view.say("far_times", **values), view.say(key, **values)
     low, high = (end(known, key=lambda d: d.ratio.number or 0.0) for end in (min, max))
-    return view.say(
-        "far_range",
-        secret=name,
-        low=low.ratio,
-        high=high.ratio,
-        nearest=low.release.label,
-        farthest=high.release.label,
-    )
+    names = {"nearest": low.release.label, "farthest": high.release.label}
+    head = view.say("far_range", secret=name, low=low.ratio, high=high.ratio)
+    return head, view.say("far_names", **names)
 
 
 def _values(view: ComparisonView, distance: DistanceToLimit, secret: str) -> dict[str, object]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from sievert.charts.drawing import short_name
-from sievert.formatting import percent, printable, significant
+from sievert.formatting import own_name, percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.report.page import Cell, Link, Paragraph
@@ -15,7 +16,7 @@ from sievert.report.texts import Texts
 SHARES = {"unique_records"}  # of people: in per cent
 NOISE = 1e-9  # bits: rounding alone
 MOST_NAMED = 4  # releases or limits in a sentence
-LONGEST = 18  # letters of a release's name
+LONGEST = 24  # letters of a release's name
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
 REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn"}
 
@@ -121,11 +122,14 @@ def interval_text(writer: NumberWriter, low: NumberText, high: NumberText) -> st
 
 
 def release_names(part: ReportPart, releases: Iterable[Data]) -> list[str]:
-    """What releases are called: by their number and their name."""
-    return [
-        part.texts("compared.named", number=number, name=short_name(str(release["name"]), LONGEST))
-        for number, release in enumerate(releases, 1)
-    ]
+    """What releases are called: by their own names, with a number where two are alike."""
+    names: list[str] = []
+    for release in releases:
+        file = (release.get("table") or {}).get("name")
+        name = short_name(own_name(str(release["name"]), file), LONGEST)
+        again = (part.texts("compared.named", name=name, number=i) for i in itertools.count(2))
+        names.append(next(n for n in itertools.chain([name], again) if n not in names))
+    return names
 
 
 def some_names(part: ReportPart, more: str, names: Sequence[str]) -> str:

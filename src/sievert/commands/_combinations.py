@@ -36,6 +36,11 @@ class CombinationCounts:
         """The number of records; of sightings, where people have several."""
         return self.classes.records
 
+    @property
+    def cubes(self) -> tuple[Cube, ...]:
+        """What everything is rolled up from."""
+        return (self.classes, *self.secrets.values())
+
     @cached_property
     def sizes(self) -> Sizes:
         """The histogram of the class sizes."""
@@ -61,6 +66,15 @@ class CombinationCounts:
             self.quasi, classes, {s: _merge(c, codes) for s, c in self.secrets.items()}
         )
 
+    def recode(
+        self, codes: Mapping[str, Ints], columns: Sequence[str]
+    ) -> tuple[Cube, dict[str, Cube]]:
+        """Cells after values are merged, with some of the columns only, and with each secret."""
+        return _merge(self.classes, codes).select_columns(columns), {
+            s: _merge(cube, codes).select_columns((*columns, secret_column(s)))
+            for s, cube in self.secrets.items()
+        }
+
     def drop_value(self, column: str, code: int) -> CombinationCounts:
         """The counts without the records that have one value."""
         return CombinationCounts(
@@ -85,6 +99,11 @@ class PeopleCombinations(CombinationCounts):
         counted = {s: _count_people(cube) for s, cube in secrets.items()}
         return cls(quasi, _count_people(sightings), counted, sightings, secrets)
 
+    @property
+    def cubes(self) -> tuple[Cube, ...]:
+        """What everything is rolled up from."""
+        return (self.sightings, *self.secret_sightings.values())
+
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
         """What measures subsets: of people, and of each sensitive attribute."""
         lattices: dict[str | None, Lattice | PeopleLattice] = {None: PeopleLattice(self.sightings)}
@@ -99,6 +118,16 @@ class PeopleCombinations(CombinationCounts):
     def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
         """The counts after values are merged; who was seen with both counts once."""
         return self._change(lambda cube: _merge(cube, codes))
+
+    def recode(
+        self, codes: Mapping[str, Ints], columns: Sequence[str]
+    ) -> tuple[Cube, dict[str, Cube]]:
+        """The same of sightings, whose last column is the person."""
+        person = self.sightings.columns[-1]
+        return _merge(self.sightings, codes).select_columns((*columns, person)), {
+            s: _merge(cube, codes).select_columns((*columns, secret_column(s), person))
+            for s, cube in self.secret_sightings.items()
+        }
 
     def drop_value(self, column: str, code: int) -> CombinationCounts:
         """The counts without the rows that have one value."""

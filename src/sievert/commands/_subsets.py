@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from sievert.commands.explain.combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts
 from sievert.counts.answers import PeopleCounts, RecordCounts, Sizes
 from sievert.lattice import Lattice, SubsetSummary
 from sievert.lattice.people import PeopleLattice
@@ -338,7 +338,7 @@ def largest_size(columns: int, most: int = MOST_SUBSETS) -> int:
     >>> [largest_size(n) for n in (12, 13, 20, 100)]
     [12, 6, 3, 1]
     """
-    if columns <= ALL_SUBSETS:
+    if (1 << columns) - 1 <= most:
         return columns
     sizes = itertools.accumulate(math.comb(columns, s) for s in range(1, columns + 1))
     return max(1, sum(1 for number in sizes if number <= most))

@@ -1,0 +1,173 @@
+"""Measures, losses and other documented quantities by id and by the names that the field uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.errors import UsageError
+from sievert.formatting import nearest, wrap
+from sievert.losses import KINDS
+from sievert.losses.loss import Kind
+from sievert.measures import MEASURES, Measure
+from sievert.report.chapters.numbers import scale, unit
+from sievert.report.texts import Texts
+
+WIDTH = 100
+SHORT = 3  # letters of a word that no mistyped name is compared with
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A quantity without a record here: which command computes it, and its page."""
+
+    id: str
+    aliases: tuple[str, ...]
+    command: str
+    page: str
+
+
+EXPLAIN = "sievert explain DATA -q COLUMNS"
+TOPICS = (
+    Topic("suda", ("dis-suda", "suda2", "msu", "special uniques"), EXPLAIN, "docs/suda.md"),
+    Topic("shapley", ("shapley value", "share of a column"), EXPLAIN, "docs/explain.md"),
+    Topic(
+        "population_uniques",
+        ("population", "individual risk", "journalist risk", "pitman", "zayatz"),
+        f"{EXPLAIN} --fraction F",
+        "docs/population.md",
+    ),
+    Topic(
+        "unicity",
+        ("trajectory",),
+        "sievert assess DATA -q COLUMNS --person COLUMN --trajectory M",
+        "docs/people.md",
+    ),
+    Topic(
+        "attacks",
+        ("identity", "homogeneity", "background", "skewness", "semantic"),
+        "sievert attack RELEASE -q COLUMNS -s SECRET",
+        "docs/attacks.md",
+    ),
+    Topic(
+        "linkage",
+        ("record linkage", "gower"),
+        "sievert attack RELEASE -q COLUMNS --original ORIGINAL",
+        "docs/linkage.md",
+    ),
+    Topic(
+        "reasoning",
+        ("learner", "attacker", "bayesian attacker"),
+        "sievert attack RELEASE -q COLUMNS -s SECRET --original ORIGINAL",
+        "docs/attacks/reasoning.md",
+    ),
+    Topic(
+        "information_loss",
+        ("identity risk", "attribute risk", "disclosure"),
+        "sievert compare ORIGINAL RELEASE -q COLUMNS -s SECRET",
+        "docs/compare.md",
+    ),
+    Topic(
+        "approximate_compromise",
+        ("h(eps)", "h(epsilon)", "h0", "area"),
+        "sievert compromise DATA -q COLUMNS -s SECRET",
+        "docs/approximate.md",
+    ),
+    Topic(
+        "limit",
+        ("trade-off", "rate-distortion"),
+        "sievert limit DATA -q COLUMNS -s SECRET",
+        "docs/limit.md",
+    ),
+)
+Entry = Measure | Kind | Topic
+ENTRIES: tuple[Entry, ...] = (*MEASURES, *KINDS, *TOPICS)
+
+
+def _key(name: str) -> str:
+    """A name without case, and with one sign for blanks, hyphens and underscores."""
+    return re.sub(r"[\s_-]+", "_", name.strip().casefold())
+
+
+def by_name() -> dict[str, Entry]:
+    """Every entry by its id and its aliases."""
+    return {
+        **{_key(alias): entry for entry in ENTRIES for alias in entry.aliases},
+        **{_key(entry.id): entry for entry in ENTRIES},
+    }
+
+
+def find_entries(names: Iterable[str]) -> list[Entry]:
+    """The entries of these names, each once; all of them if there are no names."""
+    known, entries = by_name(), []
+    for name in names:
+        if _key(name) not in known:
+            words = {word: entry for key, entry in known.items() for word in key.split("_")}
+            alike = {word: words[word] for word in words if len(word) > SHORT} | known
+            close = nearest(_key(name), alike)
+            hint = f"{alike[close].id!r}" if close else "sievert measures, which lists all of them"
+            raise UsageError(f"measure {name!r} does not exist", hint=hint)
+        entries.append(known[_key(name)])
+    return list(dict.fromkeys(entries)) or list(ENTRIES)
+
+
+def describe_entries(entries: Iterable[Entry], texts: Texts) -> str:
+    """What the entries mean: one paragraph each."""
+    blocks = ("\n".join(_lines(entry, texts)) for entry in entries)
+    return "\n\n".join(blocks)
+
+
+def _lines(entry: Entry, texts: Texts) -> Iterator[str]:
+    topic = f"catalogue.topics.{entry.id}"
+    title = texts(topic) if isinstance(entry, Topic) else entry.title
+    yield from wrap(f"{entry.id}: {title}", WIDTH, "", " " * 12)
+    for word, text in (
+        ("also", ", ".join(entry.aliases)),
+        *(_topic_rows(entry) if isinstance(entry, Topic) else _record_rows(entry, texts)),
+    ):
+        label = texts(f"catalogue.{word}")
+        if text:
+            yield from wrap(f"{label:<10}{text}", WIDTH, "  ", " " * 12)
+
+
+def _topic_rows(topic: Topic) -> tuple[tuple[str, str], ...]:
+    return ("command", topic.command), ("page", topic.page)
+
+
+def _record_rows(record: Measure | Kind, texts: Texts) -> tuple[tuple[str, str], ...]:
+    if isinstance(record, Measure):
+        words, side = scale(texts, record.id), texts(f"risky.{record.riskier}")
+        about = texts(f"catalogue.about_{'_and_'.join(record.kinds) or 'class'}")
+    else:
+        words = "share" if (record.low, record.high) == (0, 1) else "ratio"
+        words = texts(f"units.{words}") if record.unit == "1" else unit(texts, record.unit)
+        side = texts(f"worse.{record.worse}")
+        about = texts("catalogue.about_release")
+    return (
+        ("formula", record.formula),
+        ("range", f"{record.bounds}; {words}; {side}"),
+        ("about", about),
+        ("reading", record.reading),
+        ("source", record.source),
+    )
+
+
+def to_json(entries: Iterable[Entry]) -> dict[str, Any]:
+    """The records of the entries as they stand in the JSON."""
+    fields = ("title", "unit", "low", "high", "formula", "reading", "source")
+    content: dict[str, dict[str, Any]] = {"measures": {}, "losses": {}, "topics": {}}
+    for entry in entries:
+        also = {"aliases": list(entry.aliases)}
+        if isinstance(entry, Topic):
+            content["topics"][entry.id] = also | {"command": entry.command, "page": entry.page}
+            continue
+        record = also | {name: getattr(entry, name) for name in fields}
+        if isinstance(entry, Measure):
+            laws = [law.name.lower() for law in entry.laws]
+            record |= {"riskier": entry.riskier, "laws": laws, "about": list(entry.kinds)}
+            content["measures"][entry.id] = record
+        else:
+            content["losses"][entry.id] = record | {"worse": entry.worse}
+    return content

@@ -1,0 +1,212 @@
+"""Likely roles of columns, with the reasons: help for whoever has not given any. Never a guess."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sievert.errors import MissingRolesError, SievertError
+from sievert.formatting import percent, printable, wrap
+from sievert.hierarchies import NUMBER
+from sievert.report.texts import Texts, read_texts
+from sievert.roles import tells_people_apart
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+
+MOST_COLUMNS = 20  # of a suggestion
+MOST_VALUES = 100_000  # of a column whose values are looked at
+MANY = 0.95  # of the records: a value for nearly each of them
+FEW_RECORDS = 20  # up to here different values mean nothing
+AMOUNT = 300  # different numbers: no age, year or number of rooms
+OFTEN = 0.02  # of the records: as frequent as a code for missing
+MOST_CODES = 3  # for missing, of one column
+SEVERAL = 5  # numbers that are not negative, beside which a negative one is a code
+LONGEST = 40  # letters of a name
+DATE = re.compile(
+    r"(1[6-9]|20)\d\d([-/])\d{1,2}(\2\d{1,2}([ T].*)?)?|\d{1,2}([-./])\d{1,2}\5(\d\d|\d{4})"
+)
+NINES = re.compile(r"9{2,}(\.0*)?")
+# Parts of names that people give to such columns, in a few languages of the field.
+_USUAL = {
+    "-i": ("name", "_id", "id_", "ssn", "passport", "email", "mail", "phone", "iban", "patient"),
+    "-s": (
+        *("disease", "diagnos", "icd", "illness", "symptom", "hiv", "drug", "medic", "treat"),
+        *("therap", "disab", "stay", "cause", "test", "blood", "smok", "alcohol", "sexual"),
+        *(
+            "salary",
+            "income",
+            "incp",
+            "wage",
+            "earn",
+            "debt",
+            "credit",
+            "capital",
+            "balance",
+            "amount",
+        ),
+        *("religion", "score", "grade", "crime", "vote"),
+    ),
+    "-q": (
+        *("age", "sex", "gender", "zip", "post", "plz", "birth", "dob", "race", "ethnic", "marit"),
+        *("edu", "countr", "nation", "city", "town", "region", "county", "work", "occup", "job"),
+        *("profession", "employ", "admission", "household", "relation", "state", "month", "year"),
+        *("date", "marri", "lang", "citizen", "hisp"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """What a column looks like: how many values it has, and what they are."""
+
+    values: int
+    records: int
+    dates: bool = False
+    numbers: bool = False
+    codes: int = 0  # values that look like codes for missing
+    coded: int = 0  # records that have one of them
+
+
+def looks_like_identifier(column: str) -> bool:
+    """Whether a column is called as identifiers are."""
+    name = column.casefold()
+    return name.endswith("id") or any(part in name for part in _USUAL["-i"])
+
+
+def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
+    """The option of the likely role of a column, and the key of the reason.
+
+    >>> [suggest_role(c, ColumnEvidence(80, 1000)) for c in ("salary", "age")]
+    [('-s', 'secret'), ('-q', 'known')]
+    """
+    name, values, records = column.casefold(), evidence.values, evidence.records
+    if values <= 1:
+        return "", "constant"
+    unique = records > FEW_RECORDS and values > MANY * records
+    named = {option for option, parts in _USUAL.items() if any(p in name for p in parts)}
+    if looks_like_identifier(column) and (unique or tells_people_apart(column)):
+        return "-i", "identifier" if unique else "called_identifier"
+    if "-s" in named:
+        return "-s", "secret"
+    if evidence.dates:
+        return "-q", "date"
+    if unique:
+        return "", "nearly_unique"
+    if "-q" in named:
+        return "-q", "known"
+    if evidence.numbers and values > AMOUNT:
+        return "-s", "amount"
+    return "-q", "unclear"
+
+
+def reason_text(evidence: ColumnEvidence, reason: str, texts: Texts) -> str:
+    """Why a role is suggested, and that values look like codes for missing."""
+    words = [texts(f"suggested.{reason}")]
+    if evidence.codes:
+        share = percent(evidence.coded / evidence.records)
+        key = "one_code" if evidence.codes == 1 else "codes"
+        words.append(texts(f"suggested.{key}", number=evidence.codes, share=share))
+    return "; ".join(words)
+
+
+def examine_columns(questions: Questions, columns: Sequence[str]) -> dict[str, ColumnEvidence]:
+    """What some columns look like; values are looked at where they are not too many."""
+    records, evidence = questions.records, {}
+    for column, values in questions.distinct(columns).items():
+        evidence[column] = ColumnEvidence(values, records)
+        if 1 < values <= MOST_VALUES:
+            with suppress(SievertError):  # of a type that cannot be compared
+                questions.engine.check_usable(column)
+                cube = questions.cube([column])
+                texts = (cube.values[0][code] for code in cube.codes[0])
+                tally = dict(zip(texts, cube.counts.tolist(), strict=True))
+                evidence[column] = examine_values(tally, records)
+    return evidence
+
+
+def examine_values(tally: Mapping[str | None, int], records: int) -> ColumnEvidence:
+    """What values look like that occur so often."""
+    present = {text.strip(): n for text, n in tally.items() if text and text.strip()}
+    dates = sum(bool(DATE.fullmatch(text)) for text in present)
+    numbers = {text: float(text) for text in present if NUMBER.fullmatch(text)}
+    codes = _missing_codes(numbers, present, records) if numbers else []
+    return ColumnEvidence(
+        len(tally),
+        records,
+        bool(present) and dates >= MANY * len(present),
+        bool(present) and len(numbers) >= MANY * len(present),
+        len(codes),
+        sum(present[text] for text in codes),
+    )
+
+
+def _missing_codes(
+    numbers: Mapping[str, float], counts: Mapping[str, int], records: int
+) -> list[str]:
+    """Numbers that look like codes for missing: frequent, negative or nines, apart from others.
+
+    They are further from the others than those are from each other, or the only negative ones.
+    """
+    likely = [t for t, x in numbers.items() if x < 0 or NINES.fullmatch(t)]
+    others = sorted(x for t, x in numbers.items() if t not in likely)
+    if not likely or not others or len(likely) > MOST_CODES:
+        return []
+    widest = max((b - a for a, b in pairwise(others)), default=0.0)
+    return [
+        t
+        for t in likely
+        if counts[t] >= max(OFTEN * records, 2)
+        and (
+            (numbers[t] < 0 <= others[0] and len(others) >= SEVERAL)
+            or max(numbers[t] - others[-1], others[0] - numbers[t]) > max(widest, 1.0)
+        )
+    ]
+
+
+def no_quasi(questions: Questions) -> MissingRolesError:
+    """The help where no quasi-identifiers are given: columns, likely roles, options to go on."""
+    columns, texts = questions.columns, read_texts(None)
+    evidence = examine_columns(questions, columns[:MOST_COLUMNS])
+    roles = {column: suggest_role(column, each) for column, each in evidence.items()}
+    names = {column: printable(column[: LONGEST + 1])[:LONGEST] for column in evidence}
+    width = max(map(len, names.values()))
+    lines = []
+    for column, (option, reason) in roles.items():
+        start = f"  {names[column]:<{width}}  {evidence[column].values:>9,}  {option or '?':<2}  "
+        why = reason_text(evidence[column], reason, texts)
+        lines += wrap(why, max(100, len(start) + 40), start, " " * len(start))
+    if more := len(columns) - len(evidence):
+        lines.append(f"  {texts('suggested.more', number=f'{more:,}')}")
+    head = f"  {texts('suggested.column'):<{width}}  {texts('suggested.values'):>9}"
+    head += f"  {texts('suggested.why')}"
+    unclear = [names[c] for c, (_, reason) in roles.items() if reason == "unclear"]
+    notes = [texts("suggested.decide")]
+    notes += [texts("suggested.unclear_columns", columns=texts.join(unclear))] if unclear else []
+    body = [head, *lines, *(line for note in notes for line in wrap(note, 100, ""))]
+    likely = {
+        option: _list_for_shell(c for c, (o, _) in roles.items() if o == option)
+        for option in _USUAL
+    }
+    options = [f"-q {likely['-q'] or 'COLUMNS'}"]
+    options += [f"{option} {likely[option]}" for option in ("-s", "-i") if likely[option]]
+    return MissingRolesError(
+        texts("suggested.question"), lines="\n".join(body), hint=" ".join(options)
+    )
+
+
+def _list_for_shell(columns: Iterable[str]) -> str:
+    """Names as one argument that a shell takes literally."""
+    awkward = set(',"')
+    listed = (
+        '"' + c.replace('"', '""') + '"' if awkward & set(c) else c
+        for c in columns
+        if printable(c) == c
+    )
+    text = ",".join(listed)
+    return shlex.quote(text) if text else ""

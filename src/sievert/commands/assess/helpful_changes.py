@@ -1,0 +1,121 @@
+"""What would help: the options of an assessment that is held against a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
+from sievert.commands._measuring import TableMeasures, most_cells
+from sievert.commands.assess import options
+from sievert.commands.assess.options import ChangeOption, ChangeOptions, ColumnChange
+from sievert.commands.assess.recoding_search import (
+    ALONE,
+    Level,
+    Outcome,
+    RecodedTables,
+    RecodingSearch,
+    choose_outcomes,
+    find_levels,
+)
+from sievert.counts.recoded import type_order
+from sievert.measures import BY_ID
+from sievert.measures.measure import Value
+from sievert.notes import Note
+from sievert.policy import Gate, Judgement
+
+MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
+MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
+WORK = 2_700_000  # cells that are measured, those of all changed tables together
+FIXED = 3_000  # cells whose measuring takes as long as what every changed table costs
+
+
+@dataclass(frozen=True)
+class OptionSearch:
+    """A table that was judged, with its numbers of re-identification."""
+
+    measures: TableMeasures
+    gate: Gate
+    judgement: Judgement
+    numbers: Mapping[str, Value]
+
+    def find(
+        self, count: Callable[[], CombinationCounts], *, wildcards: bool, leave_out: bool
+    ) -> tuple[ChangeOptions, list[Note]]:
+        """Ways to change the table, and notes on hierarchies; few combinations are counted.
+
+        Missing values may be `wildcards`, and columns may be such that can be left out.
+        """
+        alone = self.numbers[ALONE].details.get("records") if ALONE in self.numbers else None
+        before = ChangeOption((), self.judgement.met, self.judgement.verdicts, alone, 0.0)
+        if (reason := self._obstacle(wildcards)) is not None:
+            return ChangeOptions(before, reason=reason), []
+        self.measures.clock("searching options", self.measures.questions)
+        combinations, roles = count(), self.measures.roles
+        if not self._have_order(combinations):
+            return ChangeOptions(before, reason=options.NO_ORDER), []
+        levels, notes = find_levels(
+            combinations,
+            self.measures.settings.hierarchies,
+            {*roles.sensitive, roles.person},
+            self.measures.questions.suppression.mark,
+            leave_out=leave_out,
+        )
+        tables = RecodedTables(self.measures, self.gate.policy, combinations)
+        start = Outcome((0,) * len(levels), before.verdicts, alone or 0, 0.0)
+        if alone is None and (unchanged := tables.measure(start.state, levels)) is not None:
+            start = replace(start, alone=unchanged.alone)
+            before = replace(before, alone=unchanged.alone)
+        search = RecodingSearch(tables, levels, start, WORK // _cost(combinations))
+        chosen = choose_outcomes(start, search.run())
+        ways = tuple(
+            ChangeOption(
+                _changes(outcome, combinations.quasi, levels),
+                self.gate.judge(outcome.verdicts).met,
+                outcome.verdicts,
+                outcome.alone,
+                outcome.loss,
+            )
+            for outcome in chosen
+        )
+        reason = None if ways else options.NOTHING_HELPS
+        return ChangeOptions(before, ways, len(search.outcomes), reason), notes
+
+    def _obstacle(self, wildcards: bool) -> str | None:
+        """Why no changed table is measured, if so."""
+        questions = self.measures.questions
+        if all(v.met for v in self.judgement.verdicts):
+            return options.EVERY_LIMIT_MET
+        if wildcards:
+            return options.WILDCARDS
+        if most_cells(self.measures) > MOST_CELLS or questions.records > MOST_RECORDS:
+            return options.TOO_MANY
+        return None
+
+    def _have_order(self, combinations: CombinationCounts) -> bool:
+        """Whether values of secrets can be put into the order of their type, where it is needed."""
+        if not any("order" in BY_ID[m].needs for _, m, _ in self.gate.policy.every_limit()):
+            return True
+        kind, given = self.measures.questions.engine.kind, self.measures.settings.orders
+        return all(
+            type_order([v for v in cube.values[-1] if v is not None]) is not None
+            for secret, cube in combinations.secrets.items()
+            if secret not in given and kind(secret) in ("float", "ordered")
+        )
+
+
+def _cost(combinations: CombinationCounts) -> int:
+    """What it takes to measure one changed table, in cells."""
+    cells = sum(FIXED + len(cube.counts) for cube in combinations.cubes)
+    return 2 * cells if isinstance(combinations, PeopleCombinations) else cells
+
+
+def _changes(
+    outcome: Outcome, quasi: Sequence[str], levels: Sequence[Sequence[Level]]
+) -> tuple[ColumnChange, ...]:
+    """The changes in words, in the order of the quasi-identifiers."""
+    return tuple(
+        ColumnChange(column, each[at].how, each[at].values)
+        for column, each, at in zip(quasi, levels, outcome.state, strict=True)
+        if at
+    )

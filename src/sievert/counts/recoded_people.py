@@ -1,0 +1,169 @@
+"""People of a table with quasi-identifiers coarsened or left out, counted from their sightings.
+
+The last column of sightings is the person; 0 is none, and such a row is a person of its own. Every
+answer has the integers that the recoded table itself would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import Named, PeopleCounts, RecordCounts, SecretCounts, Sizes
+from sievert.counts.coded import ClassCells
+from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
+from sievert.counts.questions import Questions
+from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.secret_counts import level_labels, part_labels
+
+
+def distinct_sightings(cube: Cube, columns: Sequence[str]) -> Cube:
+    """Each person once with every combination of some columns; rows without one are counted."""
+    rolled = cube.roll_up((*columns, cube.columns[-1]))
+    return replace(rolled, counts=np.where(rolled.codes[-1] == 0, rolled.counts, 1))
+
+
+def class_numbers(columns: Sequence[Ints], cells: int) -> Ints:
+    """Of sorted cells the class of each: its place among those that differ in some columns."""
+    starts = run_starts(np.zeros(cells), *columns)
+    return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, cells)))
+
+
+def count_seen(sightings: Cube) -> tuple[Sizes, PeopleCounts]:
+    """The sizes of classes in people, and in how many and how small ones people were seen."""
+    owner, times = class_numbers(sightings.codes[:-1], len(sightings.counts)), sightings.counts
+    sizes = np.bincount(owner, times).astype(np.int64)
+    person, of_class = sightings.codes[-1].astype(np.int64), sizes[owner]
+    named = person > 0
+    seen = np.bincount(person[named], minlength=len(sightings.values[-1]))
+    smallest = np.full(len(seen), np.iinfo(np.int64).max)
+    np.minimum.at(smallest, person[named], of_class[named])
+    alone = np.repeat(of_class[~named], times[~named])
+    least = histogram(np.concatenate([smallest[seen > 0], alone]))
+    classes = np.where(named, seen[person], 1)
+    widths = [int(each.max()).bit_length() for each in (classes, of_class)]
+    kinds = [classes.astype(np.uint64), of_class.astype(np.uint64)]
+    places, sums = merge_cells(kinds, widths, times)
+    people = PeopleCounts(least.things, least, classes[places], of_class[places], sums)
+    people.check(int(times.sum()))
+    return histogram(sizes), people
+
+
+class SecretSightings:
+    """Who was seen with which value of a secret in which class."""
+
+    def __init__(self, sightings: Cube) -> None:
+        *keys, values, person = sightings.codes
+        self.owner = class_numbers(keys, len(sightings.counts))
+        self.values, self.person = values.astype(np.int64), person.astype(np.int64)
+        self.counts, self.classes = sightings.counts, int(self.owner[-1]) + 1
+        self.texts, self._everybody = sightings.values[-2], len(sightings.values[-1])
+        self.people = self.count(self.owner, self.classes)
+        self.holders = self.count(self.values, len(self.texts))
+        self.known = self.values > 0
+
+    def count(self, groups: Ints, number: int, where: Any = True) -> Ints:
+        """How many people each of some groups has."""
+        named, unnamed = (self.person > 0) & where, (self.person == 0) & where
+        pairs = np.sort(groups[named] * self._everybody + self.person[named])
+        rows = np.bincount(groups[unnamed], self.counts[unnamed], number)
+        distinct = np.bincount(pairs[run_starts(pairs)] // self._everybody, minlength=number)
+        return distinct + rows.astype(np.int64)
+
+    def cells(self, labels: Ints) -> ClassCells:
+        """The people of every class that have each label of their values."""
+        size = int(labels.max()) + 1
+        keys, place = np.unique(self.owner * size + labels[self.values], return_inverse=True)
+        counts, owner, own = self.count(place, len(keys)), keys // size, keys % size
+        sizes = np.bincount(owner, counts, self.classes).astype(np.int64)
+        totals = np.bincount(own, counts, size).astype(np.int64)
+        return ClassCells(owner, own, counts, sizes, totals)
+
+
+class RecodedPeopleQuestions(RecodedQuestions):
+    """The same questions, answered in people."""
+
+    def __init__(self, table: Questions, sightings: Cube, secrets: Mapping[str, Cube]) -> None:
+        super().__init__(table, sightings, {})
+        self._people, self._secrets = table.people, secrets
+        self._coded = {s: (c.codes[-2], c.values[-2]) for s, c in secrets.items()}
+        self._seen = count_seen(distinct_sightings(sightings, sightings.columns[:-1]))
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are."""
+        return self._people
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes, in people."""
+        return self._seen[0]
+
+    def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
+        """The counts behind every measure of re-identification; no reading of missing keys."""
+        sizes, people = self._seen
+        several = None if sizes.records == people.people else people
+        return RecordCounts(sizes.records, sizes, people=several)
+
+    def secret_counts(
+        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts:
+        """Everything about one secret that `needs` names."""
+        cube = self._secrets[secret]
+        seen = SecretSightings(distinct_sightings(cube, cube.columns[:-1]))
+        cells = seen.cells(np.arange(len(seen.texts)))
+        missing, records = int(cells.totals[0]), int(cells.counts.sum())
+        counts: dict[str, Any] = {"missing": missing}
+        texts, present = seen.texts, [text for text in seen.texts if text is not None]
+        if "joint" in needs:
+            counts["confidence"] = replace(cells, sizes=seen.people, totals=seen.holders).joint
+        if 0 < missing < records and needs & {"known", "known_joint"}:
+            counts |= _count_known(seen, cells.known())
+        if "order" in needs and not missing:
+            counts["ranked"] = cells.rank(self._rank(secret, rare.get("order")))
+        if "hierarchy" in needs and (hierarchy := rare.get("hierarchy")) is not None:
+            levels, number = level_labels(secret, hierarchy, present)
+            counts["hierarchy_gaps"] = cells.merge([levels[text] for text in texts]).gaps(number)
+        if "parts" in needs and (partition := rare.get("partition")) is not None:
+            parts = part_labels(secret, partition, present)
+            merged = seen.cells(np.array([parts[text][0] for text in texts]))
+            counts["parts"] = self._in_people(seen, merged, frozenset({"joint"}), {})
+        if "named" in needs and (named := rare.get("named")) is not None:
+            of_value = cells.values == (texts.index(named) if named in texts else -1)
+            count = np.bincount(cells.owner, cells.counts * of_value, seen.classes).astype(int)
+            known = np.maximum(1, seen.count(seen.owner, seen.classes, seen.known))
+            rows = (each.tolist() for each in (seen.people, known, count))
+            counts["named"] = Named(*zip(*sorted(set(zip(*rows, strict=True))), strict=True))
+        return self._in_people(seen, cells, needs, counts)
+
+    def _in_people(
+        self,
+        seen: SecretSightings,
+        cells: ClassCells,
+        needs: frozenset[str],
+        counts: Mapping[str, Any],
+    ) -> SecretCounts:
+        return SecretCounts(
+            records=int(cells.counts.sum()),
+            sizes=histogram(cells.sizes),
+            values=histogram(cells.totals[cells.totals > 0]),
+            profiles=cells.profiles(seen.people),
+            joint=cells.joint if "joint" in needs else None,
+            gaps=cells.gaps() if "gaps" in needs else None,
+            people=self.people,
+            **counts,
+        )
+
+
+def _count_known(seen: SecretSightings, known: ClassCells) -> dict[str, Any]:
+    """The same without the people whose value is missing."""
+    people = seen.count(seen.owner, seen.classes, seen.known)
+    everybody = seen.count(np.zeros(len(seen.owner), dtype=np.int64), 1, seen.known)
+    return {
+        "known_profiles": known.profiles(people),
+        "known_joint": replace(known, sizes=people, totals=seen.holders).joint,
+        "known_people": int(everybody[0]),
+    }

@@ -1,0 +1,97 @@
+"""The limits of a policy against releases: one line per release, then limits by releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sievert.report.chapters.compare_view import ComparisonView
+from sievert.report.chapters.numbers import measure_title, side_by_side, some_names, why
+from sievert.report.first_screen import left_out, reason_text
+from sievert.report.limits import (
+    STATES,
+    asked,
+    limits_of,
+    reasons_of,
+    remarks,
+    shown_value,
+    state_of,
+)
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.parts import Data
+
+ABREAST = 4  # releases beside each other
+
+
+def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
+    """Which limits each release meets; nothing without a policy."""
+    releases = [r.data for r in view.releases]
+    if not any(release.get("policy") for release in releases):
+        return
+    blocks: list[Block] = [_points(view)]
+    if any(map(limits_of, releases)):
+        blocks += _grids(view)
+    blocks.append(Paragraph(view.say("policy_reading"), "reading"))
+    bases = dict.fromkeys((r.get("policy") or {}).get("rests_on") for r in releases)
+    blocks += (Paragraph(view.texts("front.rests_on", basis=b), "note") for b in bases if b)
+    yield view.chapter("policy", blocks)
+
+
+def _points(view: ComparisonView) -> BulletList:
+    """What each release breaches, or what of it cannot be decided."""
+    items, marks, states = [], [], []
+    for release in view.releases:
+        met = state_of(release.data)
+        state = STATES[met]
+        limits = [
+            view.say(
+                "policy_limit", what=measure_title(view.texts, v["measure"]), where=_where(view, v)
+            )
+            for v in limits_of(release.data)
+            if v["met"] is met
+        ]
+        reasons = (r for r in reasons_of(release.data) if r["met"] is met)
+        limits += [reason_text(view, r).rstrip(".") for r in reasons]
+        some = some_names(view, "compared.policy_more", limits)
+        sentence = view.say(f"policy_{state}", release=release.label, limits=some)
+        items.append(f"{sentence} {left_out(release.data, view.texts)}".rstrip())
+        marks.append(view.texts(f"limits_table.{state}"))
+        states.append(state)
+    return BulletList(tuple(items), tuple(marks), tuple(states))
+
+
+def _grids(view: ComparisonView) -> Iterator[Grid]:
+    """Limits as rows, the original and the releases as columns."""
+    head = [view.say(f"policy_head_{what}") for what in ("limit", "where", "asked")]
+    head.append(view.say("original"))
+    for abreast, title in side_by_side(
+        view, view.say("policy_caption"), len(view.releases), ABREAST
+    ):
+        some = view.releases[abreast]
+        tables = [view.data["original"], *(r.data for r in some)]
+        rows = (_row(view, verdicts) for verdicts in zip(*map(limits_of, tables), strict=True))
+        yield make_grid(title, (*head, *(r.label for r in some)), rows, ())
+
+
+def _row(view: ComparisonView, verdicts: Sequence[Data]) -> tuple[object, ...]:
+    first = verdicts[0]
+    title = Link(measure_title(view.texts, first["measure"]), f"def-{first['measure']}")
+    return title, _where(view, first), asked(view, first), *(_cell(view, v) for v in verdicts)
+
+
+def _where(view: ComparisonView, verdict: Data) -> str:
+    """Whom or what a limit is about."""
+    secret = verdict["where"].partition(".")[2]
+    return view.writer.name(secret) if secret else view.texts("front.about_finding")
+
+
+def _cell(view: ComparisonView, verdict: Data) -> str:
+    """The verdict with its number."""
+    mark = view.texts(f"front.{STATES[verdict['met']]}")
+    if verdict["value"] is not None:
+        value = shown_value(view, verdict)
+    elif verdict["met"] is None:
+        return mark
+    else:
+        value = why(view.texts, verdict)
+    said = " ".join((f"{value}.", *remarks(view, verdict))).rstrip(".")
+    return view.say("policy_cell", mark=mark, value=said)

@@ -1,0 +1,99 @@
+"""Options against tables that are really changed: every verdict, every number, the people alone."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from recoding import LADDER, Columns, random_table, recode
+
+import sievert
+from sievert.commands.assess import helpful_changes
+from sievert.commands.assess.options import ChangeOption
+from sievert.measures import MEASURES
+
+SECRETS = ("ill", "days")
+PARTS = {"ill": {"infection": ("flu", "hiv"), "other": ("gout",)}}
+ORDERS = {"ill": ("cold", "flu", "gout", "hiv")}
+TREE = {
+    v: (("viral" if v in ("flu", "hiv") else "not"), "*") for v in ("flu", "hiv", "gout", "cold")
+}
+
+
+def every_limit(random: Random) -> dict[str, Any]:
+    """A limit on every measure that can have one, on the risky side and somewhere in its range."""
+    limits: dict[str, Any] = {"reidentification": {}, "inference": {s: {} for s in SECRETS}}
+    for m in MEASURES:
+        side = "min" if m.riskier == "low" else "max"
+        low = float(m.low or 0)
+        high = float(m.high) if m.high is not None else low + 4.0
+        limit = {side: random.choice((low, high, low + (high - low) * random.random()))}
+        if "record" in m.kinds:
+            limits["reidentification"][m.id] = limit
+        for secret in SECRETS if "secret" in m.kinds else ():
+            if (secret == "ill" or not {"parts", "hierarchy"} & m.needs) and m.id != "alpha_k":
+                limits["inference"][secret][m.id] = limit
+    return limits
+
+
+def assess(columns: Columns, policy: dict[str, Any], **options: Any) -> sievert.Assessment:
+    quasi = [c for c in columns if c not in (*SECRETS, "who")]
+    return sievert.assess(columns, quasi, SECRETS, policy=policy, **options)
+
+
+def check(way: ChangeOption, real: sievert.Assessment) -> None:
+    assert real.policy is not None
+    assert way.met == real.met
+    assert way.alone == real.reidentification["unique_records"].details["records"]
+    assert len(way.verdicts) == len(real.policy.verdicts)
+    for ours, theirs in zip(way.verdicts, real.policy.verdicts, strict=True):
+        assert (ours.measure, ours.where, ours.met) == (theirs.measure, theirs.where, theirs.met)
+        assert ours.value == theirs.value, ours.measure
+
+
+def detail_lost(before: list[Any], after: list[Any] | None) -> float:
+    """The mean over records of (values that share the record's label - 1) / (values - 1)."""
+    if after is None:
+        return 1.0
+    pairs = set(zip(before, after, strict=True))
+    return sum(sum(b == a for _, b in pairs) - 1 for a in after) / len(after) / (len(pairs) - 1)
+
+
+def everybody(random: Random, records: int) -> list[Any]:
+    """Who each row is of: people with several rows or with one each, some rows without."""
+    people = random.choice((records // 3, records // 8))
+    if random.random() < 0.25:
+        return list(range(records))
+    return [None if random.random() < 0.05 else random.randint(0, people) for _ in range(records)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_option_is_what_assess_says_of_the_changed_table(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(seed)
+    table, people = random_table(random), seed % 2 == 1
+    roles: dict[str, Any] = {"sensitive": list(SECRETS), "rows_are_people": not people}
+    if people:
+        table.pop("job", None)  # what is rare is counted in people
+        table["who"], roles["person"] = everybody(random, len(table["ill"])), "who"
+    quasi = roles["quasi"] = [c for c in table if c not in (*SECRETS, "who")]
+    trees = {c: tree for c, tree in (("ill", TREE), ("town", LADDER)) if c in table}
+    limits = every_limit(random)
+    policy = {"roles": roles, "orders": ORDERS, "partitions": PARTS, "limits": limits}
+    reading: dict[str, Any] = random.choice(({}, {"memory": "1GB"}))  # counted here, or by DuckDB
+
+    def some(_: Any, outcomes: Any) -> Any:
+        outcomes = list(outcomes)
+        return random.sample(outcomes, min(4, len(outcomes)))
+
+    monkeypatch.setattr(helpful_changes, "choose_outcomes", some)
+    options = assess(table, policy, hierarchies=trees, **reading).options
+    assert options is not None and (options.ways or options.reason is not None)
+    for way in options.ways:
+        changed = recode(table, way.changes, {"town": LADDER})
+        check(way, assess(changed, policy, hierarchies={"ill": TREE}, quick=True))
+        lost = [detail_lost(table[c.column], changed.get(c.column)) for c in way.changes]
+        if not people:
+            assert way.detail_lost == pytest.approx(sum(lost) / len(quasi), rel=1e-12)

@@ -1,0 +1,186 @@
+"""What a table without roles is answered with: likely roles, reasons, a command to go on with."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.cli import app
+from sievert.commands._role_suggestion import (
+    ColumnEvidence,
+    examine_values,
+    suggest_role,
+)
+from sievert.errors import MissingRolesError, UsageError
+
+ROWS = 500
+
+
+def columns() -> dict[str, list[Any]]:
+    numbers = range(ROWS)
+    return {
+        "patient_id": [f"P{i}" for i in numbers],
+        "sex": ["mf"[i % 2] for i in numbers],
+        "seen": [f"{1950 + i % 40}-0{1 + i % 9}-1{i % 10}" for i in numbers],
+        "diagnosis": [f"canary{i % 7}" for i in numbers],
+        "pay": [-10000 if i % 10 < 7 else 2000 + 3 * i for i in numbers],
+        "heat": [999 if i % 5 == 0 else 36 + i % 5 for i in numbers],
+        "ward": [f"W{i % 6}" for i in numbers],
+        "rate": [i * i for i in numbers],
+        "site": ["here"] * ROWS,
+    }
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    table = columns()
+    lines = [
+        ",".join(table),
+        *(",".join(map(str, row)) for row in zip(*table.values(), strict=True)),
+    ]
+    out = tmp_path / "people of 2024.csv"
+    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return out
+
+
+def run(*arguments: object) -> int:
+    return app._run([str(a) for a in arguments])
+
+
+REASONS = {
+    "patient_id": ("-i", "identifier"),
+    "sex": ("-q", "outsiders may know it"),
+    "seen": ("-q", "looks like a date"),
+    "diagnosis": ("-s", "likely a secret"),
+    "pay": ("-q", "one value in 70 % of records, apart from the others: a code for missing?"),
+    "heat": ("-q", "one value in 20 % of records"),
+    "ward": ("-q", "or is it a secret (-s)?"),
+    "rate": ("?", "nearly one value per record"),
+    "site": ("?", "the same for everybody"),
+}
+
+
+def test_help_with_reasons(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("assess", path) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "error" not in err
+    assert err.startswith("no quasi-identifiers given: which columns could an outsider know")
+    flat = " ".join(err.split())
+    values = {name: len(set(column)) for name, column in columns().items()}
+    for name, (option, words) in REASONS.items():
+        start = flat.index(f"{name} {values[name]:,} {option} ")
+        assert words in flat[start : start + 200], name
+    assert "move it from -q to -s: pay, heat and ward." in flat
+    for value in ("canary", "10000", "999", "1950", "here"):
+        assert value not in err.replace(str(path), ""), value
+    assert max(len(line) for line in err.splitlines()[:-1]) <= 100
+
+
+def test_the_command_line_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("assess", path) == 2
+    name, *arguments = shlex.split(capsys.readouterr().err.splitlines()[-1])
+    assert name == "sievert"
+    assert arguments[2:] == [
+        *("-q", "sex,seen,pay,heat,ward", "-s", "diagnosis", "-i", "patient_id"),
+    ]  # fmt: skip
+    assert run(*arguments) == 0
+
+
+def test_other_options_are_not_repeated(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They may hold values of the data."""
+    assert run("assess", path, "--alpha-value", "diagnosis=canary1", "--threads", 1) == 2
+    err = capsys.readouterr().err
+    assert "canary" not in err and err.endswith("-i patient_id ...\n")
+    assert run("assess", "--threads", 1, path) == 2
+    assert "  sievert assess DATA -q sex," in capsys.readouterr().err
+
+
+def test_many_columns_are_summarised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wide.csv"
+    head = ",".join(f"long_column_of_a_survey_{i}" for i in range(800))
+    path.write_text("\n".join([head, *(",".join(["1", "2"] * 400) for _ in range(3))]) + "\n")
+    assert run("assess", path) == 2
+    err = capsys.readouterr().err
+    assert "and 780 more columns" in err and err.count("\n") <= 40
+    assert "long_column_of_a_survey_20" not in err
+    policy = {"limits": {"k_anonymity": {"min": 1}}}
+    judged = sievert.assess(path, "long_column_of_a_survey_0", policy=policy).policy
+    assert judged is not None
+    (reason,) = (r for r in judged.reasons if r.what == "columns_without_role")
+    assert len(reason.names) == 799 and len(reason.text) < 700 and "787 more" in reason.text
+
+
+def test_frames_with_numbers_and_other_types() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = columns()
+    table |= {"list": [[1], [2]] * (ROWS // 2), "pay": [float(pay) for pay in table["pay"]]}
+    with pytest.raises(MissingRolesError) as raised:
+        sievert.assess(pyarrow.table(table))
+    assert isinstance(raised.value, UsageError) and raised.value.exit_code == 2
+    text = " ".join(str(raised.value).split())
+    assert "one value in 70 % of records" in text and "10000" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("income", 30, ("-s", "secret")),
+        ("Diagnosis_Age", 30, ("-s", "secret")),
+        ("zip", 30, ("-q", "known")),
+        ("patient_id", 100, ("-i", "identifier")),
+        ("patient_id", 60, ("-i", "called_identifier")),
+        ("name_of_town", 20, ("-q", "known")),
+        ("covid", 2, ("-q", "unclear")),
+        ("thing", 1, ("", "constant")),
+        ("thing", 99, ("", "nearly_unique")),
+    ],
+)
+def test_roles_by_name(name: str, values: int, role: tuple[str, str]) -> None:
+    assert suggest_role(name, ColumnEvidence(values, 100)) == role
+
+
+def tally(*values: object) -> dict[str | None, int]:
+    counts: dict[str | None, int] = {}
+    for value in values:
+        key = None if value is None else str(value)
+        counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ([*range(20), -1, -1], 1),
+        ([*range(20), -9, -9, -99, -99], 2),
+        ([*range(20), 99, 99, 999, 999], 2),
+        ([*range(90, 105), 99, 99], 0),  # one of them
+        ([*range(20), -1], 0),  # once
+        ([-1, 0, 1] * 9, 0),  # an answer of three
+        ([-5, -4, -3, -2, -1, 0, 1] * 9, 0),  # negative numbers
+        (["a", "b", "-1", "-1"], 0),
+        ([None, "", " "], 0),
+        ([9999, 9999], 0),
+    ],
+)
+def test_codes_for_missing(values: list[object], codes: int) -> None:
+    assert examine_values(tally(*values), len(values)).codes == codes
+
+
+@pytest.mark.parametrize(
+    ("values", "dates"),
+    [
+        (["2020-01-31", "1999-12-01"], True),
+        (["2020-01", "2020-02"], True),
+        (["31.1.2020", "1.12.99"], True),
+        (["2020-01-31 10:00:00", None], True),
+        (["1234.5", "1900.1"], False),
+        (["12", "2020"], False),
+        (["1-2", "flat 3/4"], False),
+    ],
+)
+def test_dates(values: list[object], dates: bool) -> None:
+    assert examine_values(tally(*values), len(values)).dates is dates

@@ -1,0 +1,223 @@
+"""The one tree of blocks on a terminal: width, colours, length, and the same sentences as pages."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.report import builder, html, markdown, terminal
+from sievert.report.page import (
+    BulletList,
+    Chapter,
+    Facts,
+    NumberGroup,
+    NumberRow,
+    Numbers,
+    Option,
+    OptionCards,
+    OptionRow,
+    Page,
+    Paragraph,
+    Points,
+    PolicyAnswer,
+    make_grid,
+)
+
+PEOPLE = 120
+INLINE = re.compile(r"</?(span|a|strong|b|code)\b[^>]*>")
+TABLE = {
+    "age": [str(20 + 7 * i % 40) for i in range(PEOPLE)],
+    "zip": [f"1{i % 9}{i % 4}" for i in range(PEOPLE)],
+    "illness": ["flu" if i % 3 else "gout" for i in range(PEOPLE)],
+}
+POLICY = {
+    "roles": {"quasi": ["age", "zip"], "sensitive": ["illness"]},
+    "limits": {"reidentification": {"k_anonymity": {"min": 2}}, "l_diversity": {"min": 2}},
+}
+
+
+def assessment(**options: Any) -> Any:
+    return sievert.assess(TABLE, ["age", "zip"], ["illness"], **options)
+
+
+def text(page: Page, **options: Any) -> str:
+    return terminal.as_text(terminal.render(page, **options))
+
+
+def page(*front: Any, chapters: tuple[Chapter, ...] = ()) -> Page:
+    return Page("A title", "en", front, chapters)
+
+
+ROW = NumberRow("Smallest group", "k_anonymity", "1 person", "breached", "breached", "at least 5",
+                "5 × short", 2.3)  # fmt: skip
+NUMBERS = Numbers(
+    "Limits",
+    ("Measure", "PolicyAnswer", "Value", "Limit", "How far", "Id"),
+    (NumberGroup("Finding a person", (ROW, replace(ROW, state="met", far="inside"))),),
+)
+
+
+def test_the_answer_is_first() -> None:
+    first, *rest = text(builder.screen(assessment(policy=POLICY))).splitlines()
+    assert first.startswith("✗ No. The policy is not met. ")
+    assert "A title" not in "\n".join([first, *rest])
+    assert text(page(Paragraph("x"))).startswith("A title\n")
+
+
+def test_one_secret_fits_a_screen() -> None:
+    for options in ({}, {"policy": POLICY}):
+        lines = text(builder.screen(assessment(**options))).splitlines()
+        assert len(lines) <= 40 and max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("width", [56, 60, 71, 72, 80, 99, 100])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    lines = text(builder.screen(assessment(policy=POLICY)), width=width).splitlines()
+    assert max(map(len, lines)) <= width
+
+
+def test_ids_and_distances_need_room() -> None:
+    wide, narrow, narrowest = (text(page(NUMBERS), width=w) for w in (100, 80, 70))
+    assert "k_anonymity" in wide and "5 × short" in wide
+    assert "k_anonymity" not in narrow and "5 × short" in narrow
+    assert "5 × short" not in narrowest and "at least 5" in narrowest
+
+
+def test_chapters_are_for_the_screen_or_asked_for() -> None:
+    inner = Chapter("Inside", "b", (Paragraph("deep"),))
+    chapters = (
+        Chapter("Shown", "a", (Paragraph("on the screen"), inner), screen=True),
+        Chapter("Hidden", "c", (Paragraph("on the page"), make_grid("", ("x",), [("y",)]))),
+    )
+    short = text(page(chapters=chapters))
+    assert "on the screen" in short and "deep" not in short and "on the page" not in short
+    long = text(page(chapters=chapters), everything=True)
+    assert "deep" in long and "on the page" in long
+
+
+def test_options_side_by_side() -> None:
+    rows = (OptionRow("people alone", "12", "0"), OptionRow("limits met", "4", "12 of 12"))
+    options = OptionCards("as it is", (Option("age in bands of 10", "met", "meets", rows),))
+    shown = text(page(options)).splitlines()[1:]
+    assert shown == [
+        "                        people alone  limits met",
+        "    as it is                      12           4",
+        "  ✓ age in bands of 10             0    12 of 12",
+    ]
+
+
+def test_wide_tables_are_parted_or_told_row_by_row() -> None:
+    columns = [f"column {i}" for i in range(20)]
+    shown = text(page(make_grid("c", ["name", *columns], [["x", *map(str, range(20))]])))
+    assert max(map(len, shown.splitlines())) <= 100 and shown.count("name") > 1
+    long = make_grid("c", ["name", "words"], [["x", "word " * 30]])
+    assert "x: words: word word" in text(page(long))
+
+
+def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = page(PolicyAnswer("breached", "No.", "Because."), NUMBERS)
+
+    def written(out: io.StringIO, **environment: str) -> str:
+        for name in ("NO_COLOR", "TERM", "FORCE_COLOR"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", **environment}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "stdout", out)
+        terminal.show(shown)
+        return out.getvalue()
+
+    plain = written(io.StringIO())
+    assert "\x1b" not in plain and plain == text(shown) + "\n"
+    assert written(Screen(), NO_COLOR="1") == written(Screen(), TERM="dumb") == plain
+    coloured = written(Screen())
+    assert "\x1b[" in coloured
+    without = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in without.splitlines()] == plain.splitlines()
+
+
+# -- the same sentences everywhere ----------------------------------------------------------------
+
+
+def on_screen(blocks: Iterable[Any]) -> Iterator[Any]:
+    """The blocks that a terminal shows."""
+    for block in blocks:
+        if isinstance(block, Chapter):
+            yield from on_screen(block.blocks if block.screen else ())
+        else:
+            yield block
+
+
+def sentences(page: Page) -> list[str]:
+    """What every renderer must say of what a terminal shows."""
+    found: list[str] = []
+    for block in on_screen((*page.front, *page.chapters)):
+        if isinstance(block, PolicyAnswer):
+            found += [block.text, block.why]
+        elif isinstance(block, Facts | Points):
+            found += [text for item in block.items for text in item]
+        elif isinstance(block, Paragraph) and block.kind != "reading":
+            found.append(block.text)
+        elif isinstance(block, Numbers):
+            rows = [row for group in block.groups for row in group.rows]
+            found += [row.value for row in rows] + [row.limit for row in rows]
+        elif isinstance(block, BulletList):
+            found += block.items
+    return [" ".join(text.split()) for text in found if text]
+
+
+def plain(text: str) -> str:
+    """Without tags, escapes and line breaks."""
+    for mark, sign in (
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&#39;", "'"),
+        ("&#34;", '"'),
+        ("&amp;", "&"),
+    ):
+        text = text.replace(mark, sign)
+    text = text.replace("\u00a0", " ").replace("\u2011", "-").replace("\u202f", " ")
+    return " ".join(text.split())
+
+
+def results(tmp_path: Path) -> dict[str, Any]:
+    coarse = {**TABLE, "age": [f"{int(a) // 20}" for a in TABLE["age"]]}
+    numbers = {**TABLE, "pay": [i * 37 % 101 for i in range(PEOPLE)]}
+    columns = (["age", "zip"], ["illness"])
+    return {
+        "assess": assessment(policy=POLICY),
+        "open": assessment(),
+        "share": assessment(policy=POLICY).share(),
+        "explain": sievert.explain(TABLE, *columns),
+        "attack": sievert.attack(TABLE, quasi=columns[0], sensitive=columns[1]),
+        "compare": sievert.compare(TABLE, coarse, quasi=columns[0], sensitive=columns[1],
+                                   paired=True, policy=POLICY),
+        "compromise": sievert.compromise(numbers, quasi=columns[0], sensitive=["pay"]),
+        "limit": sievert.randomise(TABLE, *columns, at=0.1),
+    }  # fmt: skip
+
+
+def test_every_renderer_says_the_same(tmp_path: Path) -> None:
+    for name, result in results(tmp_path).items():
+        page = builder.screen(result)
+        tags = re.compile(r"<[^>]*>")
+        shown = {
+            "terminal": plain(text(page)),
+            "markdown": plain(re.sub(r"\\(.)", r"\1", markdown.render(page))),
+            "html": plain(tags.sub(" ", INLINE.sub("", html.render(page)))),
+        }
+        for sentence in sentences(page):
+            for kind, whole in shown.items():
+                assert sentence in whole, (name, kind, sentence)
+        assert repr(result) == text(page)
