@@ -47,7 +47,14 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *_key_sets(part),
         *filter(None, [why_chapter(part)]),
         *(
-            Chapter(part.say(k), part.anchor(k), inner, k == "trajectory", k == "everything")
+            Chapter(
+                part.say(k),
+                part.anchor(k),
+                inner,
+                screen=k == "trajectory",
+                folded=k == "everything",
+                topic=part.texts.get(f"assessed.{k}_topic", ""),
+            )
             for k, inner in chapters.items()
             if inner
         ),
