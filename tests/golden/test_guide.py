@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sievert
+from sievert.report import builder, terminal
 
 from .test_compare import QI4, hierarchies
 
@@ -26,7 +27,9 @@ def test_which_release(reference: Path) -> None:
         hierarchies=hierarchies(reference, QI4),
         delimiter=";",
     )
-    printed = {" ".join(line.split()) for line in repr(found).splitlines()}
+    everything = terminal.as_text(terminal.render(builder.screen(found), everything=True))
+    lines = (*repr(found).splitlines(), *everything.splitlines())
+    printed = {" ".join(line.split()) for line in lines}
     guide = (ROOT / "docs" / "guides" / "which-release.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^ *```\n(.*?)^ *```", guide, re.DOTALL | re.MULTILINE)
     quoted = [line for block in blocks for line in block.splitlines() if line.strip()]

@@ -108,11 +108,11 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     """A measure without a limit."""
     value = entry["value"]
     shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
-    title, short = _titles(part.texts, measure, entry)
+    title, short = titles(part.texts, measure, entry)
     return NumberRow(title, measure, shown, short=short)
 
 
-def _titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
+def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
     """What a measure is called: in plain words, and in those of the field."""
     title = measure_title(texts, measure)
     short = texts.get(f"short_names.{measure}", title)
@@ -145,7 +145,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         shown = shown_value(part, verdict, {**entry, "value": number})
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
-    title, short = _titles(texts, measure, entry)
+    title, short = titles(texts, measure, entry)
     return NumberRow(
         title,
         measure,
