@@ -125,7 +125,7 @@ def run(command: str, code: int, capfd: pytest.CaptureFixture[str]) -> tuple[int
     capfd.readouterr()
     code = _run(words[1:])
     told = capfd.readouterr()
-    return code, told.out + told.err
+    return code, (told.out + told.err).replace("\N{NO-BREAK SPACE}", " ")  # they look the same
 
 
 SHOWN = [page for page in PAGES if blocks(page, "console")]

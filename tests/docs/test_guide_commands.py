@@ -56,7 +56,7 @@ def test_guides_begin_with_how_to_have_the_command(name: str) -> None:
 def test_guides_leave_what_the_demo_wrote(name: str) -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndemo:")[2]
     written = set(re.findall(r"--(?:json|records|html|markdown) (demo/[\w.]+)", recipe))
-    assert {"demo/report.html", "demo/comparison.json"} <= written
+    assert {"demo/decision.html", "demo/report.html", "demo/comparison.json"} <= written
     for words in commands(name):
         outputs = [after for word, after in pairwise(words) if word in WRITES]
         assert not written & set(outputs), words
@@ -69,7 +69,7 @@ def test_limits_are_shown_as_met_only_where_no_column_is_left_over(name: str, de
     seen = 0
     shown = re.findall(r"^\$ (sievert assess .*)\n((?:[^$`].*\n)*)", guide(name), re.MULTILINE)
     for command, said in shown:
-        if "The policy: met" not in said:
+        if "Yes, by this policy." not in said:
             continue
         words = shlex.split(command)
         after = dict(pairwise(words))
