@@ -114,8 +114,7 @@ class PackedQuestions(Questions):
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._pace = Pace()
-        # Quasi-identifiers that all have the mark of suppression in the records left out.
-        self._suppressed: tuple[str, ...] = ()
+        self._suppressed: tuple[str, ...] = ()  # that all have the mark in records left out
         self._left_out, self._released = 0, self._input  # how many, and the view of the others
 
     def progress(self) -> float:
