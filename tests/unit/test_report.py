@@ -293,7 +293,7 @@ class Plain(HTMLParser):
 NO_BREAK = re.compile("\N{NO-BREAK SPACE}")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=40))
 @example("5 %")
 @example("<b onclick=alert(1)>x</b>")
@@ -308,7 +308,7 @@ def test_any_text_stays_text_in_html(text: str) -> None:
     assert NO_BREAK.sub(" ", text.strip()) in glued or not text.strip()
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=40))
 def test_any_text_stays_text_in_markdown(text: str) -> None:
     words = " ".join(text.split())
