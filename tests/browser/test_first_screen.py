@@ -13,7 +13,7 @@ from browser.tabs import Tab, watched
 
 FONTS = ("", "DejaVu Sans", "DejaVu Serif")
 SCREEN = {"width": 1280, "height": 800}
-MOST_SHEETS = 3
+MOST_SHEETS = 4
 
 
 @pytest.fixture

@@ -373,7 +373,7 @@ def test_saved_results_on_a_shareable_page(
     for given in ([exact, "--share"], [fit], [fit, "--share"]):
         assert _run(["report", *given]) == 0
         texts.append(capsys.readouterr().out)
-    assert texts[0] == texts[1] == texts[2] and "Shareable summary" in texts[0]
+    assert texts[0] == texts[1] == texts[2] and "Shareable: no file name" in texts[0]
     assert _run(["report", exact]) == 0
     assert "Internal: exact counts" in capsys.readouterr().out
     assert _run(["report", exact, fit]) == 2

@@ -28,10 +28,10 @@ from sievert.charts import risk_utility_map
 from sievert.cli import app
 from sievert.commands import _pairing
 from sievert.commands.compare import api as comparison
-from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import SievertError, UsageError
 from sievert.losses import distortion, models, numeric_columns
 from sievert.losses.loss import PairedColumn
+from sievert.report import builder, terminal
 
 Table = dict[str, list[Any]]
 HOW: dict[str, Any] = {"shuffles": 3, "threads": 1}
@@ -70,9 +70,7 @@ def files(tmp_path: Path) -> list[Path]:
 ROLES = ["-q", "age,zip", "-s", "disease", "--shuffles", "3"]
 
 
-@pytest.mark.parametrize(
-    "module", [comparison, terminalcompare, risk_utility_map, _pairing, distortion, models]
-)
+@pytest.mark.parametrize("module", [comparison, risk_utility_map, _pairing, distortion, models])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -179,7 +177,8 @@ def test_odd_tables_give_numbers_or_reasons(start: int) -> None:
         text = json.dumps(found.to_dict(), allow_nan=False)
         for spec in found.charts().values() if secrets else ():
             json.dumps(spec, allow_nan=False)
-        said = repr(found) + terminalcompare.render(found, everything=True)
+        screen = builder.screen(found)
+        said = repr(found) + terminal.as_text(terminal.render(screen, everything=True))
         assert "\x1b" not in said and "nan" not in said.replace("0.nan", "")
         if seed % 5 == 0:
             again = sievert.compare(original, releases, quasi, secrets, threads=2, **options)
@@ -201,7 +200,7 @@ def test_tables_in_which_nothing_varies(number: int, released: str | None) -> No
     original = {"q": ["3"] * number, "s": ["y"] * number}
     found = sievert.compare(original, {"q": [released] * number, "s": ["y"] * number}, "q", "s")
     assert found.releases[0].disclosed.identity.whole.value == 0
-    assert "lost" in repr(found)
+    assert "Loss: s" in repr(found)
     json.dumps(found.to_dict(), allow_nan=False)
 
 

@@ -18,8 +18,8 @@ import sievert
 from sievert.charts import risk_utility_map, svg
 from sievert.cli import app, outputs
 from sievert.commands.compare import distance_to_limit
-from sievert.commands.compare import terminal as terminalcompare
 from sievert.errors import UsageError
+from sievert.report import builder, terminal
 from sievert.tradeoff import hamming, least_risk
 
 Table = dict[str, list[Any]]
@@ -65,7 +65,7 @@ def found(original: Table) -> sievert.Comparison:
     return sievert.compare(original, releases, QUASI, "disease", shuffles=0, limit=True)
 
 
-@pytest.mark.parametrize("module", [distance_to_limit, risk_utility_map, terminalcompare])
+@pytest.mark.parametrize("module", [distance_to_limit, risk_utility_map])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -228,7 +228,7 @@ def test_rare_combinations_join_the_nearest(
     assert found["same"].limit["disease"].distortion > 0
     assert any("most frequent" in w for w in found.warnings)
     assert all(p["bound"] is None for p in limit.to_dict()["points"])
-    assert "times that" in terminalcompare.limit_sentence("x", found["same"].limit["disease"])
+    assert "times the least" in " ".join(repr(found).split())
 
 
 def test_merged_releases_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +290,7 @@ def test_without_it_nothing_is_said(original: Table) -> None:
     found = sievert.compare(original, recoded(original), QUASI, "disease", shuffles=0)
     told = found.to_dict()
     assert "limit" not in told and "limit" not in told["releases"][0]
-    assert "How far from the limit" not in repr(found)
+    assert "the least possible" not in repr(found)
     assert not any(name.startswith("limit") for name in found.charts())
 
 
@@ -308,7 +308,10 @@ def test_json_frame_and_text(found: sievert.Comparison) -> None:
     rows = frame[(frame["number"] == "limit") & (frame["release"] == "recoded")]
     assert list(rows["what"]) == ["distortion", "least", "bound", "ratio"]
     shown = repr(found)
-    assert "How far from the limit: disease" in shown and "times the least" in shown
+    assert "times the least possible" in " ".join(shown.split())
+    screen = builder.screen(found)
+    everything = terminal.as_text(terminal.render(screen, everything=True))
+    assert "How far from the limit: disease" in everything and "None below" in everything
     assert all(len(line) <= 100 for line in shown.splitlines())
 
 
@@ -345,7 +348,7 @@ def test_the_command(original: Table, tmp_path: Path, capfd: pytest.CaptureFixtu
     told = ["compare", *paths, "-q", "sex,town", "-s", "disease", "--shuffles", "0", "--limit"]
     assert app._run([str(a) for a in [*told, "--json", out, "--charts", charts]]) == 0
     text = capfd.readouterr().out
-    assert "recoded discloses" in text and "would be possible" in text
+    assert "recoded.csv tells " in text and "would be possible" in " ".join(text.split())
     assert "limit" in json.loads(out.read_text())["releases"][0]
     assert (charts / "limit_disease.svg").exists() and (charts / "map_disease.svg").exists()
     capfd.readouterr()

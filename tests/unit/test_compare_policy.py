@@ -15,12 +15,12 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands.compare import terminal as terminalcompare
 from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gather_remarks
 from sievert.commands.compare.run import BESIDE
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.notes import Name, Note
+from sievert.report import builder, terminal
 
 Table = dict[str, list[Any]]
 QUASI, SECRETS = ["age", "zip"], ["ill", "job"]
@@ -326,17 +326,21 @@ def test_on_the_screen() -> None:
         "classes": {"max": 500},
     }
     found = compared(limits, "same", "none")
-    text = terminalcompare.render(found)
-    words = "  original: not met (1 of 4 breached, 2 undecided)\n    BREACHED      k_anonymity"
-    assert words in text
-    assert "  2 none: undecided (none breached, 2 undecided)\n  This rests on: " in text
-    assert text.count("BREACHED") == 2 and "undecided     t_closeness" not in text
-    text = terminalcompare.render(found, everything=True)
-    words = "  2 none: undecided (none breached, 2 undecided)\n    met           k_anonymity"
-    assert words in text
-    assert text.count("undecided     t_closeness_ordered (job)") == 3
-    assert all(len(line) <= 100 for line in terminalcompare.render(found).splitlines())
-    assert "  1 none: met (1 of 1)" in repr(compared({"k_anonymity": {"min": 100}}, "none"))
+    text = repr(found)
+    assert "? It cannot be decided whether a release meets the policy." in text
+    assert "Undecided for none. Not met by same." in " ".join(text.split())
+    rows = {line.split()[0]: line for line in text.splitlines() if " of 4" in line}
+    assert "✗\u00a0not met, 1 of 4" in rows["original"] and "✗\u00a0not met, 1" in rows["same"]
+    assert "?\u00a0undecided, 2 of 4" in rows["none"]
+    everything = terminal.as_text(terminal.render(builder.screen(found), everything=True))
+    assert "Which limits each release meets" in everything
+    assert "The verdicts rest on this: " in everything
+    title = BY_ID["t_closeness_ordered"].title
+    assert f"none: no limit is breached, but nothing can be said of {title}" in " ".join(
+        everything.split()
+    )
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert "✓\u00a0met, 1 of 1" in repr(compared({"k_anonymity": {"min": 100}}, "none"))
 
 
 @pytest.mark.parametrize(
@@ -364,7 +368,8 @@ def test_exit_codes(names: list[str], least: int, code: int, tmp_path: Path, cap
     data = json.loads(out.read_text())
     met = [r["policy"]["met"] for r in data["releases"]]
     assert any(met) == (code == 0)
-    assert text.count("k_anonymity (reidentification)") == 1 * (least > 1) + met.count(False)
+    assert text.count("✗\u00a0not met, 0 of 1") == 1 * (least > 1) + met.count(False)
+    assert text.count("✓\u00a0met, 1 of 1") == 1 * (least == 1) + met.count(True)
     limit = data["releases"][0]["policy"]["limits"][0]
     asked = tomllib.loads(policy.read_text())["limits"]["k_anonymity"]["min"]
     assert limit["min"] == asked and limit["measure"] == "k_anonymity"

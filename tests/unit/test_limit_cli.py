@@ -32,9 +32,10 @@ def test_the_answer_comes_first(table: Path, capsys: pytest.CaptureFixture[str])
     out, err = capsys.readouterr()
     assert err == ""
     text = " ".join(out.split())
-    assert "With at most 10 % of the values changed, no method whatsoever" in text
-    assert "bits about ill; this channel discloses" in text and "the table itself" in text
-    assert "promised" in text and "Local epsilon" in text and "differential privacy" in text
+    assert "With at most 10 % of the values changed, no release of job can tell less than" in text
+    assert "is reached. The table itself tells" in text and "whatever it does" in text
+    assert "The best channel promises" in text and "Local epsilon" in text
+    assert len(out.splitlines()) <= 40
     assert max(len(line) for line in out.splitlines()) <= 100
     for value in ("Job1", "HIV", "Flu", "p17"):
         assert value not in out
@@ -90,9 +91,9 @@ def test_several_points_and_values(table: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     "model, words",
     [
-        ("2", "bits disclosed about ill"), ("3", "To lose at most"), ("4", "told of who is who"),
-        ("funnel", "To keep at least"), ("identity", "the values themselves"),
-        ("identity-reverse", "the values themselves"),
+        ("2", "bits told about ill"), ("3", "To lose at most"), ("4", "told of who is who"),
+        ("funnel", "To keep at least"), ("identity", "bits of who is who"),
+        ("identity-reverse", "bits told of who is who"),
     ],
 )  # fmt: skip
 @pytest.mark.slow

@@ -38,7 +38,8 @@ def svg(spec: Spec, *, width: int | None = None) -> str:
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values
         raise InvariantError("a chart cannot be drawn") from None
-    drawn = drawn if width is None else TAG.sub(_follow_page, drawn)
+    if width is not None:
+        drawn = TAG.sub(partial(_follow_page, bare=width < NARROW), drawn)
     title = escape(" ".join(spec["title"]["text"]), quote=True)
     about = escape(spec["description"], quote=True)
     if (root := ROOT.match(drawn)) is None:
@@ -73,8 +74,16 @@ def _texts(part: Any) -> Iterator[str]:
 
 TAG = re.compile(r"<[^>]*>")
 UNSEEN = re.compile(r'<path class="(background|foreground)"(?![^>]* (?:fill|stroke)=)[^>]*/>')
-NEEDLESS = re.compile(r' (opacity="1"|pointer-events="none"|font-family="[^"]*")')
+NEEDLESS = re.compile(
+    r' (opacity="1"|stroke-width="1"|pointer-events="none"|font-[a-z]*="(?:normal|Lib[^"]*)"'
+    r'|transform="translate\(0,0\)")'
+)
 COLOURED = re.compile(r'(?<= )(fill|stroke)="(#[0-9a-f]{6}|white)"')
+MARK_NAMES = re.compile(
+    r' (role="graphics-[a-z]*"|aria-[a-z]*="[^"]*"|class="mark-(?!symbol role-leg)[^"]*")'
+)
+PLACES = re.compile(r'(?<= )(d|transform)="[^"]*"')
+DIGITS = re.compile(r"(\.\d\d)\d+(?!e)")  # less than a hundredth of a pixel
 MOST_SHADES = 30
 COLOURS = {
     **{
@@ -89,11 +98,16 @@ COLOURS = {
 }
 
 
-def _follow_page(tag: re.Match[str]) -> str:
-    """A tag with the colours of the page, without what changes nothing."""
+def _follow_page(tag: re.Match[str], *, bare: bool) -> str:
+    """A tag with the colours of the page, without what changes nothing.
+
+    In a bare picture, one more of the same, marks are not named: its title and description are.
+    """
     if UNSEEN.fullmatch(tag[0]):
         return ""
     plain = NEEDLESS.sub("", tag[0])
+    plain = MARK_NAMES.sub("", plain) if bare else plain
+    plain = PLACES.sub(lambda m: DIGITS.sub(r"\1", m[0]), plain)
     if plain.startswith("<svg "):
         plain = f'<svg font-family="{FONT}"{plain[4:]}'
     return COLOURED.sub(lambda m: f'{m[1]}="{COLOURS.get(m[2], m[2])}"', plain)

@@ -139,7 +139,7 @@ def _topic_rows(topic: Topic) -> tuple[tuple[str, str], ...]:
 def _record_rows(record: Measure | Kind, texts: Texts) -> tuple[tuple[str, str], ...]:
     if isinstance(record, Measure):
         words, side = scale(texts, record.id), texts(f"risky.{record.riskier}")
-        about = texts(f"catalogue.about_{'_and_'.join(record.kinds) or 'class'}")
+        about = texts(f"catalogue.about_{'_'.join(record.kinds) or 'class'}")
     else:
         words = "share" if (record.low, record.high) == (0, 1) else "ratio"
         words = texts(f"units.{words}") if record.unit == "1" else unit(texts, record.unit)

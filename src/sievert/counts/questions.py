@@ -250,19 +250,19 @@ class Questions(CellTables):
         columns = tuple(columns)
         names = [self.sql_name(c) for c in columns]
         keys, counted = ", ".join(names), self._cells.get((columns[:-1], columns[-1]))
-        sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
         if counted is not None:  # a secret and its classes
             sql = f"SELECT {self.sql_names(columns[:-1])}, s AS {names[-1]}, n FROM {counted}"
+        elif (counted := self._cells.get((columns, None))) is not None:
+            sql = f"SELECT {keys}, n FROM {counted}"
+        else:
+            sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
         cells = self.keep_table(sql, of_records=counted is None)
         sql = f"SELECT {{ranks}}, a.n AS n FROM {cells} AS a {{joins}}"
         (*codes, counts), texts = self.rank_values(names, cells, sql)
         self.drop_tables(cells)
         cube = Cube.from_cells(columns, codes, counts, texts)
-        require(
-            cube.records == self.records,
-            f"combinations cover {cube.records} records where {self.records} were read",
-            error=InvariantError,
-        )
+        covered = f"combinations cover {cube.records} records where {self.records} were read"
+        require(cube.records == self.records, covered, error=InvariantError)
         return cube
 
     def records_in_order(self, columns: Sequence[str]) -> Cube:

@@ -172,8 +172,8 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
 
 def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, str]]:
     """The table, the policy, when the page was written, what an outsider is taken to know."""
-    texts, policy = part.texts, part.data.get("policy") or {}
-    name = file_name(part)
+    texts, name = part.texts, file_name(part)
+    policy = (part.data.get("policy") or part.data.get("original", {}).get("policy")) or {}
     size = table_size(part)
     yield texts("front.fact_table"), size if name is None else f"{name}, {size}"
     if (delimiter := part.data["table"].get("delimiter", ",")) != ",":

@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from sievert.charts.svg import svg
+from sievert.charts.svg import TAG, svg
 from sievert.report import drawings
 from sievert.report.page import Block, Chapter, Hundred, Link, Page, Paragraph, Points, walk
 from sievert.version import __version__
@@ -28,6 +28,7 @@ DEEPEST = 6  # a heading below h6 there is not
 STACKED = 3  # columns from which on a table is set as cards on a narrow screen
 LONG = re.compile(r"[^\s-]{25}|(?=\S*[^\w\s.,:%()-])\S{16}")  # of a table: no word of a language
 IDS = re.compile(r'\b(id="|url\(#|href="#)')
+FALLBACK = re.compile(r"(var\(--[a-z-]+), #[0-9a-f]{6}\)")
 GLUED = re.compile(r" (?=[%×])")
 HYPHENED = re.compile(r"\b[klt]-(anonymity|diversity|closeness)\b")
 WIDE, NARROW, CELL = 760, 340, 640  # pixels of a chart on a screen, a telephone, in a notebook
@@ -35,7 +36,7 @@ WIDE, NARROW, CELL = 760, 340, 640  # pixels of a chart on a screen, a telephone
 
 def render(page: Page) -> str:
     """The whole file."""
-    style = (HERE / "style.css").read_text(encoding="utf-8")
+    style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     chapters = (b for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter))
     template = _environment(for_page=True).get_template("page.html.j2")
@@ -48,6 +49,13 @@ def render(page: Page) -> str:
         version=__version__,
     )
     return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
+
+
+@cache
+def _style() -> str:
+    """The styles without comments and needless blanks."""
+    text = re.sub(r"/\*.*?\*/", "", (HERE / "style.css").read_text(encoding="utf-8"))
+    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
 
 
 def fragment(*blocks: Any) -> str:
@@ -130,6 +138,8 @@ def _drawing() -> Callable[[dict[str, Any], str, int], Markup]:
         text = text[text.index("<svg") :].replace('class="marks"', f'class="chart {kind}"', 1)
         apart = f"{hashlib.sha256(text.encode()).hexdigest()[:6]}-{next(numbers)}-"
         text = IDS.sub(rf"\g<1>p{apart}", text)
+        if kind != "cell":  # the page has the colours
+            text = TAG.sub(lambda tag: FALLBACK.sub(r"\1)", tag[0]), text)
         return Markup(text.strip())  # noqa: S704 - the renderer escapes names, and svg() titles
 
     return draw

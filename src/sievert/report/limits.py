@@ -9,7 +9,7 @@ from sievert.formatting import percent, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import AS_VALUE
 from sievert.report.chapters.numbers import measure_title, unit, why
-from sievert.report.page import Chapter, NumberGroup, NumberRow, Numbers, Paragraph
+from sievert.report.page import Block, Chapter, NumberGroup, NumberRow, Numbers, Paragraph
 from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts
 
@@ -72,9 +72,12 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     places += [(f"inference.{s}", OF_SECRETS, v) for s, v in part.data["inference"].items()]
     groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
-    numbers = Numbers(title, tuple(head), groups)
+    axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
+    numbers = Numbers(title, tuple(head), groups, axis)
     rests = basis(part) if state_of(part.data) else ()
-    return Chapter(title, "limits", (Paragraph(lead, "reading"), numbers, *rests), screen=True)
+    blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *rests)
+    topic = texts("limits_table.topic" if limits else "limits_table.topic_open")
+    return Chapter(title, "limits", blocks, screen=True, topic=topic)
 
 
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:
@@ -105,11 +108,11 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     """A measure without a limit."""
     value = entry["value"]
     shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
-    title, short = _titles(part.texts, measure, entry)
+    title, short = titles(part.texts, measure, entry)
     return NumberRow(title, measure, shown, short=short)
 
 
-def _titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
+def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
     """What a measure is called: in plain words, and in those of the field."""
     title = measure_title(texts, measure)
     short = texts.get(f"short_names.{measure}", title)
@@ -142,7 +145,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         shown = shown_value(part, verdict, {**entry, "value": number})
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
-    title, short = _titles(texts, measure, entry)
+    title, short = titles(texts, measure, entry)
     return NumberRow(
         title,
         measure,

@@ -55,7 +55,7 @@ class Grid:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     right: tuple[int, ...] = ()
-    folded: bool = False  # behind a line to click on; open in print
+    folded: bool = False  # behind a line to click on; not printed
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class Chapter:
     anchor: str
     blocks: tuple[Block | Chapter, ...]
     screen: bool = False
-    folded: bool = False  # behind its heading, to click on; open in print
+    folded: bool = False  # behind its heading, to click on; not printed
     topic: str = ""  # a word or two for the links to chapters, where the title is a sentence
 
 

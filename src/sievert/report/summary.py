@@ -59,8 +59,10 @@ def build_summary(results: Sequence[Data], texts: Texts, title: str | None = Non
         front.append(Chapter(heading, f"part{number}", blocks, screen=True))
     least = max(result["table"]["shared"] for result in results)
     lacking = BulletList(tuple(texts.each("front", LACKING, ".")))
+    judged = any("releases" in result or result["policy"] is not None for result in results)
+    key = "front.title_policy_unnamed" if judged else "front.title"
     return Page(
-        title=texts("front.title") if title is None else check_title(title),
+        title=texts(key) if title is None else check_title(title),
         language=texts("words.language"),
         front=(
             *front,
@@ -70,6 +72,7 @@ def build_summary(results: Sequence[Data], texts: Texts, title: str | None = Non
         chapters=(),
         foot=(texts("front.made", version=__version__),),
         shared=True,
+        kind=texts("shared.kind"),
     )
 
 

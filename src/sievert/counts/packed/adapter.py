@@ -39,6 +39,7 @@ from sievert.counts.packed.keys import (
 from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_BITS = 22
+FEW_CELLS = 10**5  # that are kept beside others
 Counted = tuple[list[CodedColumn], Ints, Ints]
 
 
@@ -113,8 +114,7 @@ class PackedQuestions(Questions):
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._pace = Pace()
-        # Quasi-identifiers that all have the mark of suppression in the records left out.
-        self._suppressed: tuple[str, ...] = ()
+        self._suppressed: tuple[str, ...] = ()  # that all have the mark in records left out
         self._left_out, self._released = 0, self._input  # how many, and the view of the others
 
     def progress(self) -> float:
@@ -213,7 +213,8 @@ class PackedQuestions(Questions):
         if counted is None:
             return None
         coded, keys, counts = counted
-        self._packed.clear()  # one table of cells at a time
+        for key in [k for k, c in self._packed.items() if not c or len(c.keys) > FEW_CELLS]:
+            del self._packed[key]  # one large table of cells at a time
         cells = PackedCells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
         new = [c for c in coded if c is cells.secret or c.name not in self._tallies]
         tallies = map_threads(cells.tally, new, self._threads)
@@ -222,16 +223,15 @@ class PackedQuestions(Questions):
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
-        columns = tuple(columns)
-        cells = self._packed.get((columns[:-1], columns[-1])) if self._whole else None
-        counted: Counted | None = None
-        if cells is not None and cells.secret is not None:  # counted already
-            counted = [*cells.quasi, cells.secret], cells.keys, cells.counts
+        columns, known = tuple(columns), self._packed if self._whole else {}
+        cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
+        if cells is not None:  # counted already
+            coded = [*cells.quasi, *([] if cells.secret is None else [cells.secret])]
+            keys, counts = cells.keys, cells.counts
+        elif (counted := self.count_keys(columns)) is not None:
+            coded, keys, counts = counted
         else:
-            counted = self.count_keys(columns)
-        if counted is None:
             return super().cube(columns)
-        coded, keys, counts = counted
         ranks, texts, shift = [], [], sum(c.bits for c in coded)
         for column in coded:
             shift -= column.bits

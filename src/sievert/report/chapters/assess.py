@@ -47,7 +47,14 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *_key_sets(part),
         *filter(None, [why_chapter(part)]),
         *(
-            Chapter(part.say(k), part.anchor(k), inner, screen=k == "trajectory")
+            Chapter(
+                part.say(k),
+                part.anchor(k),
+                inner,
+                screen=k == "trajectory",
+                folded=k == "everything",
+                topic=part.texts.get(f"assessed.{k}_topic", ""),
+            )
             for k, inner in chapters.items()
             if inner
         ),
@@ -84,7 +91,8 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
     if alone:
         people = part.data["table"].get("people", part.rows)
         numbers = {"number": writer.count(alone), "people": f"{people:,}", "columns": columns}
-        text = part.say("one_alone" if alone == 1 else "alone", **numbers)
+        key = "only_one" if people == 1 else "one_alone" if alone == 1 else "alone"
+        text = part.say(key, **numbers)
         limit = next((v for v in limits_of(part.data) if v["measure"] == "unique_records"), None)
         if limit is not None and limit["max"] is not None:
             most = f"{math.floor(limit['max'] * people):,}"

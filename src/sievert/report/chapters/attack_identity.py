@@ -26,17 +26,22 @@ COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "los
 def chapters(part: ReportPart) -> tuple[Chapter, ...]:
     """One chapter for each box that was opened: its title is what was found."""
     boxes = (part.data.get("attacks") or {}).get("identity") or {}
-    writers = {"black_box": _black, "grey_box": _grey, "white_box": _white, "linkage": _linkage}
+    writers = {
+        "black_box": ("black_topic", _black),
+        "grey_box": ("grey_topic", _grey),
+        "white_box": ("white_topic", _white),
+        "linkage": ("linkage_topic", _linkage),
+    }
     return tuple(
         Chapter(
             _title(part, box, boxes[box]),
             part.anchor(box.replace("_", "-")),
             (
-                Paragraph(part.say(f"{box.removesuffix('_box')}_topic"), "reading"),
+                Paragraph(part.say(topic), "reading"),
                 *write(part, boxes[box]),
             ),
         )
-        for box, write in writers.items()
+        for box, (topic, write) in writers.items()
         if box in boxes
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sievert.report.chapters.compare_view import ComparisonView
-from sievert.report.chapters.numbers import measure_title, side_by_side, some_names, why
+from sievert.report.chapters.numbers import side_by_side, some_names, why
 from sievert.report.first_screen import left_out, reason_text
 from sievert.report.limits import (
     STATES,
@@ -15,6 +15,7 @@ from sievert.report.limits import (
     remarks,
     shown_value,
     state_of,
+    titles,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data
@@ -30,6 +31,7 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
     blocks: list[Block] = [_points(view)]
     if any(map(limits_of, releases)):
         blocks += _grids(view)
+        blocks += (BulletList(notes),) if (notes := _notes(view)) else ()
     blocks.append(Paragraph(view.say("policy_reading"), "reading"))
     bases = dict.fromkeys((r.get("policy") or {}).get("rests_on") for r in releases)
     blocks += (Paragraph(view.texts("front.rests_on", basis=b), "note") for b in bases if b)
@@ -43,9 +45,7 @@ def _points(view: ComparisonView) -> BulletList:
         met = state_of(release.data)
         state = STATES[met]
         limits = [
-            view.say(
-                "policy_limit", what=measure_title(view.texts, v["measure"]), where=_where(view, v)
-            )
+            view.say("policy_limit", what=_title(view, v), where=_where(view, v))
             for v in limits_of(release.data)
             if v["met"] is met
         ]
@@ -74,8 +74,29 @@ def _grids(view: ComparisonView) -> Iterator[Grid]:
 
 def _row(view: ComparisonView, verdicts: Sequence[Data]) -> tuple[object, ...]:
     first = verdicts[0]
-    title = Link(measure_title(view.texts, first["measure"]), f"def-{first['measure']}")
+    title = Link(_title(view, first), f"def-{first['measure']}")
     return title, _where(view, first), asked(view, first), *(_cell(view, v) for v in verdicts)
+
+
+def _title(view: ComparisonView, verdict: Data) -> str:
+    chapter, _, secret = verdict["where"].partition(".")
+    values = view.data["original"]["assessment"].get(chapter) or {}
+    values = values.get(secret) or {} if secret else values
+    return titles(view.texts, verdict["measure"], values.get(verdict["measure"]) or {})[0]
+
+
+def _notes(view: ComparisonView) -> tuple[str, ...]:
+    """What a star in the table stands for."""
+    verdicts = (
+        v for t in (view.data["original"], *(r.data for r in view.releases)) for v in limits_of(t)
+    )
+    notes = (
+        view.say("policy_star", what=_title(view, v), where=_where(view, v), remark=remark)
+        for v in verdicts
+        if v["value"] is not None
+        for remark in remarks(view, v)
+    )
+    return tuple(dict.fromkeys(notes))
 
 
 def _where(view: ComparisonView, verdict: Data) -> str:
@@ -93,5 +114,5 @@ def _cell(view: ComparisonView, verdict: Data) -> str:
         return mark
     else:
         value = why(view.texts, verdict)
-    said = " ".join((f"{value}.", *remarks(view, verdict))).rstrip(".")
-    return view.say("policy_cell", mark=mark, value=said)
+    star = " *" if any(remarks(view, verdict)) and verdict["value"] is not None else ""
+    return view.say("policy_cell", mark=mark, value=f"{value}{star}")

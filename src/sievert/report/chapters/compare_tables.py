@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.formatting import percent, significant
+from sievert.formatting import percent, printable, significant
 from sievert.losses import BY_ID
 from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.chapters.numbers import bits_text, clean, side_by_side
-from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data, NumberText, NumberWriter
 
 ABREAST = 5  # releases beside each other
@@ -189,7 +189,18 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
         head = (view.say("head_number"), *map(writer.name, view.secrets))
         blocks.append(make_grid(view.say("ranks_caption"), head, body, folded=True))
     blocks += _losses_by_column(view, rows)
+    reasons = dict.fromkeys(_undefined(view))
+    blocks += [BulletList(tuple(reasons))] if reasons else []
     yield view.chapter("losses", (*blocks, Paragraph(view.say("losses_reading"), "reading")))
+
+
+def _undefined(view: ComparisonView) -> Iterator[str]:
+    """Why a loss is not defined for a release."""
+    for release in view.releases:
+        for name, loss in release.data["losses"].items():
+            if name in BY_ID and loss.get("value") is None and loss.get("reason"):
+                reason = printable(loss["reason"])
+                yield view.say("loss_undefined", loss=view.say(f"loss_{name}"), reason=reason)
 
 
 def _losses_by_column(view: ComparisonView, losses: Sequence[Row]) -> Iterator[Grid]:

@@ -34,7 +34,13 @@ OTHERS = (
     "household_risk",
 )
 IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is in the table
-DIFFERS = "explained.differs_by"
+DIFFERS = {
+    "blanks": "differs_by_blanks",
+    "case": "differs_by_case",
+    "case and blanks": "differs_by_case_and_blanks",
+    "one letter": "differs_by_one_letter",
+    "Unicode form": "differs_by_unicode_form",
+}
 FEW_VALUES = 2  # that single a record out
 FEWEST_SHARE = 20  # values of more than one in so many people are not few
 MOST_LEVELS = 3  # values of a column by their part of the scores
@@ -238,7 +244,7 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
         (
             view.value_in_column(value, number, "value_rare"),
             view.writer.count(value["records"]),
-            view.texts.get(f"{DIFFERS}_{value['differs_by'].replace(' ', '_').lower()}", ""),
+            view.say(DIFFERS[value["differs_by"]]),
             view.value_of(value["like"], number) if "value" in value["like"] else "",
             view.writer.count(value["like"]["records"]),
             view.writer.count(value["gain"]["unique_count"]),

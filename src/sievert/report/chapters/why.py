@@ -34,7 +34,7 @@ def why_chapter(part: ReportPart) -> Chapter | None:
     blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
     if not (title := finding(view)) or not blocks:
         return None
-    return Chapter(title, part.anchor("why"), tuple(blocks))
+    return Chapter(title, part.anchor("why"), tuple(blocks), topic=part.texts("assessed.why_topic"))
 
 
 # -- sentences ------------------------------------------------------------------------------------
