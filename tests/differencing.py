@@ -303,7 +303,8 @@ def attack(
     if any(each.startswith("verdict") for each in moved) or SMALL in moved:
         return moved
     for kind in ("code", "terminal", "html", "md"):
-        texts = [" ".join(NUMBER.sub("#", each[kind]).split()) for each in shown]
+        plain = [each[kind].replace("\u00a0", " ") for each in shown]
+        texts = [" ".join(NUMBER.sub("#", each).split()) for each in plain]
         if texts[0] != texts[1]:
             raise Finding(f"{kind} differs in more than a number")
     if not moved:

@@ -22,7 +22,7 @@ def test_results_are_frozen_and_readable() -> None:
         found.rows_ = 3  # type: ignore[attr-defined]
     assert "k_anonymity" in repr(found)
     html = found._repr_html_()
-    assert html.startswith("<div>") and "<svg" in html and "Smallest class (k-anonymity)" in html
+    assert html.startswith("<div>") and "<svg" in html and "Smallest group" in html
     frame = found.to_frame()
     assert list(frame.columns)[:4] == ["risk", "sensitive", "measure", "value"]
     assert len(frame) == len(found.reidentification) + len(found.inference["s"])

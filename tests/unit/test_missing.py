@@ -27,7 +27,7 @@ def test_drop(tmp_path: Path) -> None:
     found = sievert.assess(TABLE, ["sex", "age"], ["s"], missing="drop", records=tmp_path / "r.csv")
     assert found.rows == 2 and found.table["dropped"] == 2
     assert found.reidentification["classes"].value == 2
-    assert "Dropped: 2 records" in repr(found)
+    assert "Dropped 2 records without a quasi-identifier" in " ".join(repr(found).split())
     with (tmp_path / "r.csv").open() as file:
         assert [row["record"] for row in csv.DictReader(file)] == ["1", "4"]
     with pytest.raises(InputError, match="nothing is left"):
@@ -92,9 +92,9 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     path = tmp_path / "t.csv"
     path.write_text("sex,age\nf,1\nf,\n,1\nm,2\n")
     for missing, code, words in (
-        ("value", 0, "if a missing value matches any"),
-        ("wildcard", 0, "Fewest records anybody matches (k)"),
-        ("drop", 0, "Dropped: 2 records"),
+        ("value", 0, "Where a missing value matches anything: 1."),
+        ("wildcard", 0, "a missing value matches anything"),
+        ("drop", 0, "Dropped 2 records"),
         ("error", 3, "is missing"),
         ("wild", 2, "does not exist"),
     ):

@@ -31,7 +31,7 @@ from sievert.report.page import (
     Page,
     Paragraph,
     Picture,
-    Verdict,
+    PolicyAnswer,
     walk,
 )
 from sievert.report.parts import NumberWriter, ReportPart
@@ -354,7 +354,9 @@ def made_of(data: dict[str, Any], *states: bool | None) -> dict[str, Any]:
 
 
 def verdict_of(data: dict[str, Any], *states: bool | None) -> str:
-    (verdict,) = [b for b in build_page([made_of(data, *states)]).front if isinstance(b, Verdict)]
+    (verdict,) = [
+        b for b in build_page([made_of(data, *states)]).front if isinstance(b, PolicyAnswer)
+    ]
     return f"{verdict.state}: {verdict.text} {verdict.why}"
 
 
@@ -384,7 +386,7 @@ def test_limits_of_many_releases(held: dict[str, Any]) -> None:
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
     alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
     page = build_page([alone, held])
-    first, second = [b for b in page.front if isinstance(b, Verdict)]
+    first, second = [b for b in page.front if isinstance(b, PolicyAnswer)]
     assert first.text == "No. The policy is not met." and "secret_name_wide" in second.why
     limits = limits_of_page(page)
     after = [Paragraph] * 2  # how to read it, what it rests on

@@ -13,7 +13,8 @@ from sievert.commands.report.api import build_page as build
 from sievert.measures import BY_ID
 from sievert.report import html, markdown
 from sievert.report.builder import ReportSettings
-from sievert.report.page import summarise
+from sievert.report.page import Page
+from sievert.report.terminal import as_text, render
 
 pytestmark = pytest.mark.slow
 ROWS = 60
@@ -24,6 +25,11 @@ SETTINGS = (
 )
 
 Table = dict[str, list[Any]]
+
+
+def summary(page: Page) -> str:
+    """What a terminal shows of a page."""
+    return " ".join(as_text(render(page)).split())
 
 
 def mod(number: int, rows: int = ROWS) -> list[Any]:
@@ -68,7 +74,7 @@ def pages(*results: Any) -> None:
     settings = SETTINGS if shareable else SETTINGS[:1]
     built = [build(results, each) for each in settings]
     built += [build(saved, each) for each in settings[:2]]
-    assert all(summarise(page) and markdown.render(page) for page in built)
+    assert all(summary(page) and markdown.render(page) for page in built)
     assert html.render(built[0])
 
 
@@ -144,4 +150,4 @@ def test_even_then_is_said_only_of_the_table_the_limit_is_about() -> None:
     explained = sievert.explain(table, ["q", "r"], "s")
     for quasi, said in ((["q", "r"], True), (["q"], False)):
         assessed = sievert.assess(table, quasi, "s", policy=limit)
-        assert ("Even then" in summarise(build([assessed, explained]))) is said
+        assert ("Even then" in summary(build([assessed, explained]))) is said

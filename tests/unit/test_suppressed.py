@@ -37,7 +37,7 @@ def test_left_out() -> None:
     assert found.reidentification["suppressed_records"].value == 2
     assert found.reidentification["classes"].value == 3
     assert any("2 records suppressed" in w for w in found.warnings)
-    assert "Suppressed: 2 records, left out" in str(found)
+    assert "Suppressed 2 records, left out" in str(found)
 
 
 def test_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import signal
@@ -112,7 +113,9 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
     os.umask(0o077)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            plain = codecs.lookup(stream.encoding).name == "ascii"  # a plain locale
+            encoding = "utf-8" if plain else stream.encoding
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     for number in isolation.SIGNALS:
         signal.signal(number, _stop)
     sys.unraisablehook = _not_swallowed

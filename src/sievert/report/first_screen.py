@@ -8,7 +8,7 @@ from datetime import datetime
 from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
 from sievert.report.chapters.numbers import measure_title, release_names, some_names
-from sievert.report.limits import STATES, limits_of, reasons_of, state_of
+from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
 from sievert.report.page import (
     Block,
     BulletList,
@@ -129,12 +129,12 @@ def left_out(table: Data, texts: Texts) -> str:
 def reason_text(part: ReportPart, reason: Data) -> str:
     """Why a policy is not met or undecided, besides its limits."""
     texts, names = part.texts, reason["names"]
-    shown = part.writer.names([n for n in names if n not in BY_ID])
-    measures = texts.join([measure_title(texts, n) for n in names if n in BY_ID])
+    shown = [part.writer.name(n) for n in names if n not in BY_ID]
+    shown += [measure_title(texts, n) for n in names if n in BY_ID]
     key = f"front.reason_{reason['what']}"
     if key not in texts:
         return texts("front.reason_other")
-    return texts(key, names=shown or measures)
+    return texts(key, names=texts.join(shown))
 
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
@@ -176,6 +176,7 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     policy = (part.data.get("policy") or part.data.get("original", {}).get("policy")) or {}
     size = table_size(part)
     yield texts("front.fact_table"), size if name is None else f"{name}, {size}"
+    yield from _file_facts(part)
     if (delimiter := part.data["table"].get("delimiter", ",")) != ",":
         yield texts("front.fact_delimiter"), SHOWN.get(delimiter, delimiter)
     if policy.get("name"):
@@ -188,13 +189,33 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
             yield texts(f"front.fact_{key}"), names_of(part, columns)
 
 
+def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
+    """What was left out, how the file is packed, and whether it was verified."""
+    texts, table = part.texts, part.data["table"]
+    if table.get("dropped"):
+        yield texts("front.fact_dropped"), texts("front.left_out", number=f"{table['dropped']:,}")
+    if suppressed := table.get("suppressed"):
+        key = "front.suppressed_in" if table.get("keep_suppressed") else "front.suppressed_out"
+        yield texts("front.fact_suppressed"), texts(key, number=f"{suppressed:,}")
+    if "compression" in table:
+        yield texts("front.fact_compression"), table["compression"]
+    verified = table.get("verified")
+    if isinstance(verified, dict):
+        checks = verified.get("page_checksums")
+        key = "front.verified" if checks is None else "front.verified_pages"
+        yield texts("front.fact_verified"), texts(key, checks=checks)
+    elif verified is False:
+        yield texts("front.fact_verified"), texts("front.not_verified")
+
+
 def table_size(part: ReportPart) -> str:
     """How many people or rows, and columns."""
     texts, table = part.texts, part.data["table"]
     number = table.get("people", part.rows)
     key = "front.person_number" if number == 1 else "front.people_number"
+    size = "size_rows" if table.get("people") is None else "size_people"
     return texts(
-        "front.size_rows" if table.get("people") is None else "front.size_people",
+        "front.size_doubtful" if counts_rows(part) else f"front.{size}",
         people=texts(key, number=f"{number:,}"),
         rows=plural(part.rows, "row"),
         columns=plural(table["columns"], "column"),

@@ -42,6 +42,11 @@ OF_SECRETS = (
 )
 
 
+def counts_rows(part: ReportPart) -> bool:
+    """Whether rows were counted that may not be people."""
+    return bool(part.data.get("cautions")) and part.data["table"].get("people") is None
+
+
 def limits_of(table: Data) -> list[Data]:
     """The limits of a policy, each with its verdict."""
     return list((table.get("policy") or {"limits": ()})["limits"])
@@ -109,7 +114,13 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     value = entry["value"]
     shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
     title, short = titles(part.texts, measure, entry)
-    return NumberRow(title, measure, shown, short=short)
+    return NumberRow(title, measure, shown, remark=_wildcard(part, entry), short=short)
+
+
+def _wildcard(part: ReportPart, entry: Data) -> str:
+    """The other k of a table with missing quasi-identifiers."""
+    k = entry.get("wildcard")
+    return "" if k is None else part.texts("limits_table.wildcard", k=f"{k:,}")
 
 
 def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
@@ -128,9 +139,11 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
         return percent(value)
     text = f"{value:,}" if isinstance(value, int) else significant(value)
     name = entry.get("unit", BY_ID[measure].unit)
+    if name == "records" and counts_rows(part):
+        name = "rows"
     if name == "1":
         return text
-    if name in ("records", "people", "values", "classes"):
+    if name in ("records", "people", "rows", "values", "classes"):
         return part.texts(f"limits_table.{name}{'_one' if value == 1 else ''}", number=text)
     return f"{text} {unit(part.texts, name)}"
 
@@ -155,7 +168,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         asked(part, verdict),
         far,
         position,
-        " ".join(remarks(part, verdict)),
+        " ".join(filter(None, (*remarks(part, verdict), _wildcard(part, entry)))),
         short,
     )
 

@@ -14,7 +14,7 @@ from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of
-from sievert.report.limits import limits_of, numbers_chapter
+from sievert.report.limits import limits_of, numbers_chapter, value_with_unit
 from sievert.report.page import (
     Block,
     BulletList,
@@ -99,7 +99,10 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
             text += f" {part.say('allowed', number=most)}"
         yield can_be_found(part, share), text
     elif k["value"] is not None:
-        yield part.say("nobody"), part.say("nobody_alone", k=f"{k['value']:,}", columns=columns)
+        yield (
+            part.say("nobody"),
+            part.say("nobody_alone", k=value_with_unit(part, "k_anonymity", k), columns=columns),
+        )
 
 
 def can_be_found(part: ReportPart, share: float) -> str:

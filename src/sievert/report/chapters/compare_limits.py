@@ -33,9 +33,15 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
         blocks += _grids(view)
         blocks += (BulletList(notes),) if (notes := _notes(view)) else ()
     blocks.append(Paragraph(view.say("policy_reading"), "reading"))
-    bases = dict.fromkeys((r.get("policy") or {}).get("rests_on") for r in releases)
-    blocks += (Paragraph(view.texts("front.rests_on", basis=b), "note") for b in bases if b)
+    if not any(map(state_of, releases)):
+        blocks += bases(view)
     yield view.chapter("policy", blocks)
+
+
+def bases(view: ComparisonView) -> list[Paragraph]:
+    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
+    rests = dict.fromkeys((r.data.get("policy") or {}).get("rests_on") for r in view.releases)
+    return [Paragraph(view.texts("front.rests_on", basis=b), "note") for b in rests if b]
 
 
 def _points(view: ComparisonView) -> BulletList:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent
+from sievert.report.chapters.compare_limits import bases
 from sievert.report.chapters.compare_tables import smallest_class
 from sievert.report.chapters.compare_view import ComparisonView, ReleaseTexts
 from sievert.report.limits import STATES, limits_of, state_of
@@ -26,6 +27,8 @@ def overview(view: ComparisonView) -> Chapter:
         out = tuple(_dominance(view))
         none = Paragraph(view.say("none_dominated"), "reading")
         blocks.append(BulletList(out) if out else none)
+    if any(state_of(release.data) for release in view.releases):
+        blocks += bases(view)
     return Chapter(view.say("table_title"), view.anchor("overview"), tuple(blocks), screen=True)
 
 
