@@ -19,7 +19,9 @@ NAMES ?=
 # process that a test starts compiles the package and the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto
+# One worker more than cores: some wait for a browser, a database or a cluster.
+WORKERS = $(shell $(BIN)/python -c "import os; print(1 + len(os.sched_getaffinity(0)))")
+PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 # All tests of a file in one worker, so that what they share is set up once; the files in the order
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder

@@ -204,7 +204,7 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
         checks = verified.get("page_checksums")
         key = "front.verified" if checks is None else "front.verified_pages"
         yield texts("front.fact_verified"), texts(key, checks=checks)
-    elif verified is False:
+    elif verified is False and table.get("kind") == "parquet":
         yield texts("front.fact_verified"), texts("front.not_verified")
 
 
