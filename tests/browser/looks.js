@@ -136,9 +136,10 @@ window.looks = (() => {
       .map(where);
 
   // Cells of tables that nobody sees.
+  // Cells that are not shown, but for those that are folded away, which are not printed.
   const unseen = () =>
     [...document.querySelectorAll("td, tbody th")]
-      .filter((cell) => cell.textContent.trim() && hidden(cell))
+      .filter((cell) => cell.textContent.trim() && !cell.closest("details") && hidden(cell))
       .map(where);
 
   const scroll = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;

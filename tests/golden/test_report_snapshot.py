@@ -38,7 +38,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     recipe = ["-f", str(ROOT / "Makefile"), "-o", f"{place}/.core", f"VENV={place}", "demo"]
     paths = f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(
-        ["make", *recipe], cwd=place, capture_output=True, text=True, timeout=240,
+        ["make", "--no-print-directory", *recipe],
+        cwd=place, capture_output=True, text=True, timeout=240,
         env={**os.environ, "SOURCE_DATE_EPOCH": "0", "PYTHONPATH": paths},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

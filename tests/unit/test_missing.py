@@ -34,6 +34,12 @@ def test_drop(tmp_path: Path) -> None:
         sievert.assess({"q": [None, None]}, "q", missing="drop")
 
 
+def test_the_other_k_is_said_where_it_differs() -> None:
+    found = sievert.assess({"q": ["1", None]}, "q")
+    assert "Where a missing value matches anything: 2." in repr(found)
+    assert "matches anything:" not in repr(sievert.assess(TABLE, ["sex", "age"]))
+
+
 def test_error() -> None:
     with pytest.raises(InputError, match="'sex' in 1 record, 'age' in 1 record"):
         sievert.assess(TABLE, ["sex", "age"], missing="error")
@@ -92,7 +98,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     path = tmp_path / "t.csv"
     path.write_text("sex,age\nf,1\nf,\n,1\nm,2\n")
     for missing, code, words in (
-        ("value", 0, "Where a missing value matches anything: 1."),
+        ("value", 0, "missing is a value of its own"),
         ("wildcard", 0, "a missing value matches anything"),
         ("drop", 0, "Dropped 2 records"),
         ("error", 3, "is missing"),

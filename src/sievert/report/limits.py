@@ -120,7 +120,7 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
 def _wildcard(part: ReportPart, entry: Data) -> str:
     """The other k of a table with missing quasi-identifiers."""
     k = entry.get("wildcard")
-    return "" if k is None else part.texts("limits_table.wildcard", k=f"{k:,}")
+    return "" if k in (None, entry["value"]) else part.texts("limits_table.wildcard", k=f"{k:,}")
 
 
 def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:

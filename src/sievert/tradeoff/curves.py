@@ -130,18 +130,24 @@ def _convex(
 ) -> list[Tradeoff]:
     """The same points, none above the line between two others, none below a line of another."""
     points = list(answers)
-    for i in range(1, len(points)):
-        if points[i - 1].objective < points[i].objective:  # it keeps the wider constraint as well
-            points[i] = _with(task, points[i], points[i - 1].channel[task.joint.rows])
+    _keep_lowest(task, points)
     for _ in range(PASSES):  # what a mixture gains can put its neighbours above a line again
         if not _mix_neighbours(task, points):
             break
+    _keep_lowest(task, points)  # and those with wider constraints above it
     wanted = gap if gap is not None else GAP if model == 1 else GAP * task.span
     for i, point in enumerate(points):
         bound = max(point.bound, *(_line(task, model, p, point.at) for p in answers))
         point = replace(point, bound=min(bound, point.objective))
         points[i] = replace(point, reached=point.gap <= wanted * (1 + 1e-9))
     return points
+
+
+def _keep_lowest(task: DistortionTask, points: list[Tradeoff]) -> None:
+    """Replace points above the one before, whose channel keeps their wider constraint as well."""
+    for i in range(1, len(points)):
+        if points[i - 1].objective < points[i].objective:
+            points[i] = _with(task, points[i], points[i - 1].channel[task.joint.rows])
 
 
 def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
