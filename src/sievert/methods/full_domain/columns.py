@@ -1,0 +1,100 @@
+"""A column on every level of its hierarchy, its values numbered so that labels are runs of numbers.
+
+The values below any label have consecutive numbers. Merging the values of a sorted table therefore
+keeps it nearly sorted: rows that get the same label stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.hierarchies import Hierarchy
+
+Text = str | None
+
+
+@dataclass(frozen=True, eq=False)
+class LevelledColumn:
+    """A quasi-identifier: its values, and the label of every value on every level.
+
+    `tables[l][v]` is the number of the label of value v on level l, from 0 upwards without gaps and
+    never falling in v; level 0 has the values themselves. `labels[l]` are the texts of the labels,
+    `leaves[l]` how many values of the hierarchy stand below each of them: of all values that the
+    hierarchy has, `domain`, whether they occur or not.
+    """
+
+    name: str
+    tables: tuple[Ints, ...]
+    labels: tuple[tuple[Text, ...], ...]
+    leaves: tuple[Ints, ...]
+    domain: int
+
+    @property
+    def levels(self) -> int:
+        """The number of levels, the values themselves included."""
+        return len(self.tables)
+
+    @cached_property
+    def shares(self) -> tuple[Floats, ...]:
+        """Of every label on every level (leaves - 1) / (domain - 1): how little it says."""
+        return tuple((below - 1) / max(self.domain - 1, 1) for below in self.leaves)
+
+    @cached_property
+    def steps(self) -> tuple[Ints, ...]:
+        """For every level but the last: the label of the next level, of each label."""
+        return tuple(
+            upper[np.unique(lower, return_index=True)[1]]
+            for lower, upper in zip(self.tables, self.tables[1:], strict=False)
+        )
+
+    @classmethod
+    def of_values(
+        cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None
+    ) -> tuple[LevelledColumn, Ints]:
+        """The column of these values, and the number that each of them has in it.
+
+        A missing value stays missing below a root that is the same for all values. The values must
+        be distinct.
+
+        >>> ages = Hierarchy.intervals(["27", "31", "38"], [10])
+        >>> column, numbers = LevelledColumn.of_values("age", ["38", "27", "31"], ages)
+        >>> column.labels[1], numbers.tolist(), column.shares[1].tolist()
+        (('[20, 30)', '[30, 40)'), [2, 0, 1], [0.0, 0.5])
+        """
+        paths: dict[Text, tuple[Text, ...]] = {text: () for text in texts}
+        counted: list[tuple[Text, ...]] = [(text,) for text in texts if text is not None]
+        if hierarchy is not None:
+            hierarchy.require((text for text in texts if text is not None), name)
+            roots = {labels[-1:] for labels in hierarchy.labels.values()}
+            root = next(iter(roots)) if len(roots) == 1 else ()
+            lacking = (None,) * (hierarchy.height - len(root)) + root
+            paths = {t: lacking if t is None else hierarchy.labels[t] for t in texts}
+            counted = [(value, *labels) for value, labels in hierarchy.labels.items()]
+        if None in paths:
+            counted.append((None, *paths[None]))
+        ordered = sorted(paths, key=lambda text: _from_the_top(text, paths[text]))
+        rank = {text: number for number, text in enumerate(ordered)}
+        tables, labels, leaves = [], [], []
+        for level in range(len(paths[ordered[0]]) + 1):
+            of_values = [text if level == 0 else paths[text][level - 1] for text in ordered]
+            distinct = list(dict.fromkeys(of_values))
+            number_of = {label: number for number, label in enumerate(distinct)}
+            tables.append(np.array([number_of[label] for label in of_values], dtype=np.int64))
+            labels.append(tuple(distinct))
+            below = np.zeros(len(distinct), dtype=np.int64)
+            for path in counted:
+                if (number := number_of.get(path[level])) is not None:
+                    below[number] += 1
+            leaves.append(below)
+        column = cls(name, tuple(tables), tuple(labels), tuple(leaves), len(counted))
+        return column, np.array([rank[text] for text in texts], dtype=np.int64)
+
+
+def _from_the_top(text: Text, labels: Sequence[Text]) -> list[tuple[bool, str]]:
+    """What values are ordered by: their labels from the root down; missing ones come last."""
+    return [(label is None, label or "") for label in (*reversed(labels), text)]

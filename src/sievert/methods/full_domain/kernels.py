@@ -1,0 +1,307 @@
+"""Compiled loops of the search: sorted keys rolled up to a coarser level, classes held to rules.
+
+A key has one field of bits per column, the first column highest, and the secret lowest.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.numerics.acceleration import jit
+
+# What a rule asks of a class. Those from ENTROPY to BETA are convex in the distribution of the
+# secret, as `slack` needs it.
+SIZE, DISTINCT, DISTINCT_KNOWN = 0, 1, 2
+ENTROPY, CONFIDENCE, NAMED, GAIN, EQUAL_T, ORDERED_T, TREE_T, BETA = 3, 4, 5, 6, 7, 8, 9, 10
+RECURSIVE, DELTA, DELTA_PRESENT, CONFIDENCE_KNOWN, NAMED_KNOWN = 11, 12, 13, 14, 15
+LN2 = math.log(2.0)
+
+
+@jit
+def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[Ints, Ints]:
+    """The table with one field on the next level: `step[label]` is the label above.
+
+    Rows that become equal are added up. Rows that agree in the fields above and in the new label
+    stand side by side, as one sorted run per old label: the runs are merged, two at a time.
+    """
+    n = len(keys)
+    shift, width = np.uint64(low), np.uint64(bits)
+    mask, rest = np.uint64((1 << bits) - 1), np.uint64((1 << low) - 1)
+    rolled, sums = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
+    a_keys, a_sums = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+    b_keys, b_sums = a_keys, a_sums
+    starts = np.empty(len(step) + 1, dtype=np.int64)
+    written, i = 0, 0
+    while i < n:
+        prefix, label = keys[i] >> (shift + width), step[np.int64((keys[i] >> shift) & mask)]
+        head = (prefix << (shift + width)) | (np.uint64(label) << shift)
+        runs, last, j = 0, mask + np.uint64(1), i
+        while j < n and keys[j] >> (shift + width) == prefix:
+            field = (keys[j] >> shift) & mask
+            if field != last:
+                if step[np.int64(field)] != label:
+                    break
+                starts[runs] = j - i
+                runs += 1
+                last = field
+            j += 1
+        size = j - i
+        if runs == 1:
+            for r in range(i, j):
+                rolled[written] = head | (keys[r] & rest)
+                sums[written] = counts[r]
+                written += 1
+            i = j
+            continue
+        if size > len(a_keys):
+            a_keys, a_sums = np.empty(2 * size, dtype=np.uint64), np.empty(2 * size, dtype=np.int64)
+            b_keys, b_sums = np.empty(2 * size, dtype=np.uint64), np.empty(2 * size, dtype=np.int64)
+        for r in range(size):
+            a_keys[r], a_sums[r] = keys[i + r] & rest, counts[i + r]
+        starts[runs] = size
+        while runs > 1:
+            merged, at = 0, 0
+            for pair in range(0, runs, 2):
+                x, x_end = starts[pair], starts[pair + 1]
+                y, y_end = x_end, starts[pair + 2] if pair + 2 <= runs else x_end
+                starts[merged] = at
+                merged += 1
+                while x < x_end and y < y_end:
+                    if a_keys[x] < a_keys[y]:
+                        b_keys[at], b_sums[at] = a_keys[x], a_sums[x]
+                        x += 1
+                    elif a_keys[y] < a_keys[x]:
+                        b_keys[at], b_sums[at] = a_keys[y], a_sums[y]
+                        y += 1
+                    else:
+                        b_keys[at], b_sums[at] = a_keys[x], a_sums[x] + a_sums[y]
+                        x += 1
+                        y += 1
+                    at += 1
+                while x < x_end:
+                    b_keys[at], b_sums[at] = a_keys[x], a_sums[x]
+                    x += 1
+                    at += 1
+                while y < y_end:
+                    b_keys[at], b_sums[at] = a_keys[y], a_sums[y]
+                    y += 1
+                    at += 1
+            starts[merged] = at
+            runs, size = merged, at
+            a_keys, b_keys, a_sums, b_sums = b_keys, a_keys, b_sums, a_sums
+        for r in range(size):
+            rolled[written] = head | a_keys[r]
+            sums[written] = a_sums[r]
+            written += 1
+        i = j
+    return rolled[:written], sums[:written]
+
+
+@jit
+def records_below(keys: Ints, counts: Ints, low: int, k: int) -> int:
+    """The records in classes of fewer than k, the fields below `low` bits put aside."""
+    shift, below, i, n = np.uint64(low), 0, 0, len(keys)
+    while i < n:
+        prefix, size = keys[i] >> shift, 0
+        while i < n and keys[i] >> shift == prefix:
+            size += counts[i]
+            i += 1
+        if size < k:
+            below += size
+    return below
+
+
+@jit
+def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
+    """The key and the size of every class, the fields below `low` bits put aside."""
+    shift, i, n, k = np.uint64(low), 0, len(keys), 0
+    heads, sizes = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
+    while i < n:
+        prefix, size = keys[i] >> shift, 0
+        while i < n and keys[i] >> shift == prefix:
+            size += counts[i]
+            i += 1
+        heads[k], sizes[k] = prefix, size
+        k += 1
+    return heads[:k], sizes[:k]
+
+
+@jit
+def _distance(
+    kind: int, limit: float, tally: Ints, seen: Ints, size: int, totals: Ints, tree: Ints
+) -> float:
+    """What a class has of the quantity that a convex rule bounds from above by its limit.
+
+    `tally[s]` counts value s in the class, `seen` are the values that occur, `totals[s]` counts it
+    in the table. For ENTROPY it is log(limit) minus the entropy, in nats, and the bound is 0.
+    """
+    m, records = len(totals), totals.sum()
+    if kind == ENTROPY:
+        entropy = 0.0
+        for s in seen:
+            entropy -= tally[s] / size * math.log(tally[s] / size)
+        return math.log(limit) - entropy
+    if kind == CONFIDENCE:
+        most = 0
+        for s in seen:
+            most = max(most, tally[s])
+        return most / size
+    if kind == GAIN or kind == BETA:
+        largest = 0.0
+        for s in seen:
+            base = totals[s] if kind == BETA else records - totals[s]
+            if base > 0:
+                gain = tally[s] * records - totals[s] * size
+                largest = max(largest, gain / (size * base))
+        return largest
+    if kind == EQUAL_T:
+        over = 0
+        for s in seen:
+            over += max(0, tally[s] * records - totals[s] * size)
+        return over / (size * records)
+    if kind == ORDERED_T:
+        whole, ahead = 0, 0
+        for s in range(m - 1):
+            ahead += tally[s] * records - totals[s] * size
+            whole += abs(ahead)
+        return whole / (size * records * (m - 1)) if m > 1 else 0.0
+    moved, levels = 0, len(tree)  # TREE_T: the mean over levels of the distance of their labels
+    for level in range(levels):
+        gaps = np.zeros(m, dtype=np.int64)
+        for s in range(m):
+            gaps[tree[level, s]] += tally[s] * records - totals[s] * size
+        for gap in gaps:
+            moved += max(0, gap)
+    return moved / (size * records * levels)
+
+
+@jit
+def _breaks(
+    kind: int,
+    limit: float,
+    value: int,
+    tally: Ints,
+    seen: Ints,
+    size: int,
+    totals: Ints,
+    tree: Ints,
+    missing: int,
+) -> bool:
+    """Whether a class breaks a rule. `value` is the rule's l, or the number of a named value."""
+    if kind == SIZE:
+        return size < limit
+    absent = tally[missing] if missing >= 0 else 0
+    known = size - absent
+    if kind == DISTINCT:
+        return len(seen) < limit
+    if kind == DISTINCT_KNOWN:
+        return len(seen) - (absent > 0) < limit
+    if kind == NAMED:
+        return tally[value] / size > limit
+    if kind == NAMED_KNOWN:
+        return known > 0 and tally[value] / known > limit
+    if kind == CONFIDENCE_KNOWN:
+        most = 0
+        for s in seen:
+            if s != missing:
+                most = max(most, tally[s])
+        return known > 0 and most / known > limit
+    if kind == RECURSIVE:
+        ordered = np.sort(tally[seen])[::-1]
+        rest = ordered[value - 1 :].sum()
+        return rest == 0 or ordered[0] / rest > limit
+    if kind == DELTA or kind == DELTA_PRESENT:
+        records, largest = totals.sum(), 0.0
+        for s in seen:
+            largest = max(largest, abs(math.log((tally[s] * records) / (size * totals[s]))))
+        return largest > limit + 1e-12 or (kind == DELTA and len(seen) < np.sum(totals > 0))
+    if kind == ENTROPY:
+        return _distance(kind, limit, tally, seen, size, totals, tree) > 1e-12
+    return _distance(kind, limit, tally, seen, size, totals, tree) > limit
+
+
+@jit
+def judge_classes(
+    keys: Ints,
+    counts: Ints,
+    low: int,
+    secret_bits: int,
+    kinds: Ints,
+    limits: Floats,
+    values: Ints,
+    totals: Ints,
+    tree: Ints,
+    missing: int,
+) -> tuple[Ints, Floats]:
+    """Of every class whether it breaks a rule, and of every rule its slack over all classes.
+
+    The fields below `low` bits are put aside but for the secret. The slack of a convex rule is the
+    sum over classes of size · max(0, quantity - limit).
+    """
+    shift, mask = np.uint64(low), np.uint64((1 << secret_bits) - 1)
+    n, k, i = len(keys), 0, 0
+    broken = np.zeros(n, dtype=np.uint8)
+    slack = np.zeros(len(kinds))
+    tally = np.zeros(len(totals), dtype=np.int64)
+    seen = np.empty(len(totals), dtype=np.int64)
+    while i < n:
+        prefix, size, distinct = keys[i] >> shift, 0, 0
+        while i < n and keys[i] >> shift == prefix:
+            s = np.int64(keys[i] & mask)
+            if tally[s] == 0:
+                seen[distinct] = s
+                distinct += 1
+            tally[s] += counts[i]
+            size += counts[i]
+            i += 1
+        here = seen[:distinct]
+        for r in range(len(kinds)):
+            if ENTROPY <= kinds[r] <= BETA and kinds[r] != NAMED:
+                over = _distance(kinds[r], limits[r], tally, here, size, totals, tree)
+                if kinds[r] != ENTROPY:
+                    over -= limits[r]
+                slack[r] += size * max(0.0, over)
+            elif kinds[r] == NAMED:
+                slack[r] += max(0.0, tally[values[r]] - limits[r] * size)
+            if not broken[k]:
+                broken[k] = _breaks(
+                    kinds[r], limits[r], values[r], tally, here, size, totals, tree, missing
+                )
+        for s in here:
+            tally[s] = 0
+        k += 1
+    return broken[:k], slack
+
+
+@jit
+def hidden_shares(
+    heads: Ints, sizes: Ints, broken: Ints, lows: Ints, widths: Ints, shares: Floats
+) -> Floats:
+    """Of every column what suppression adds to the sum of its shares: size · (1 - share)."""
+    more = np.zeros(len(lows))
+    for c in range(len(heads)):
+        if broken[c]:
+            for j in range(len(lows)):
+                mask = np.uint64((1 << widths[j]) - 1)
+                label = np.int64((heads[c] >> np.uint64(lows[j])) & mask)
+                more[j] += sizes[c] * (1.0 - shares[j, label])
+    return more
+
+
+@jit
+def secret_entropy(keys: Ints, counts: Ints, secret_bits: int, broken: Ints) -> float:
+    """Sum over classes that are kept of n log2 n minus the sum over their cells of n log2 n."""
+    shift, i, n, k, total = np.uint64(secret_bits), 0, len(keys), 0, 0.0
+    while i < n:
+        prefix, size, cells = keys[i] >> shift, 0, 0.0
+        while i < n and keys[i] >> shift == prefix:
+            size += counts[i]
+            cells += counts[i] * math.log(counts[i])
+            i += 1
+        if not broken[k]:
+            total += (size * math.log(size) - cells) / LN2
+        k += 1
+    return total

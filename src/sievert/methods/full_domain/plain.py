@@ -1,0 +1,147 @@
+"""The loops of `kernels` in NumPy, for machines without numba: the same answers, more slowly."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.methods.full_domain.rules import KINDS
+
+LN2 = math.log(2.0)
+
+
+def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[Ints, Ints]:
+    """The table with one field on the next level: `step[label]` is the label above."""
+    shift, mask = np.uint64(low), np.uint64((1 << bits) - 1)
+    labels = step[((keys >> shift) & mask).astype(np.int64)].astype(np.uint64)
+    rolled = (keys & ~(mask << shift)) | (labels << shift)
+    order = np.argsort(rolled, kind="stable")
+    rolled, sums = rolled[order], counts[order]
+    starts = _starts(rolled)
+    return rolled[starts], np.add.reduceat(sums, starts)
+
+
+def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
+    """The key and the size of every class, the fields below `low` bits put aside."""
+    heads = keys >> np.uint64(low)
+    starts = _starts(heads)
+    return heads[starts], np.add.reduceat(counts, starts)
+
+
+def records_below(keys: Ints, counts: Ints, low: int, k: int) -> int:
+    """The records in classes of fewer than k, the fields below `low` bits put aside."""
+    sizes = class_sizes(keys, counts, low)[1]
+    return int(sizes[sizes < k].sum())
+
+
+def judge_classes(
+    keys: Ints,
+    counts: Ints,
+    low: int,
+    secret_bits: int,
+    kinds: Ints,
+    limits: Floats,
+    values: Ints,
+    totals: Ints,
+    tree: Ints,
+    missing: int,
+) -> tuple[Ints, Floats]:
+    """Of every class whether it breaks a rule, and of every rule its slack over all classes."""
+    heads = keys >> np.uint64(low)
+    starts = _starts(heads)
+    at = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
+    secrets = (keys & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
+    tally = np.zeros((len(starts), len(totals)), dtype=np.int64)
+    np.add.at(tally, (at, secrets), counts)
+    broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))
+    for r, (number, limit, value) in enumerate(zip(kinds, limits, values, strict=True)):
+        kind = KINDS[number]
+        own, over = _judge(kind, float(limit), int(value), tally, totals, tree, missing)
+        broken |= own
+        slack[r] = float((tally.sum(axis=1) * np.maximum(over, 0.0)).sum())
+    return broken.astype(np.uint8), slack
+
+
+def _judge(
+    kind: str, limit: float, value: int, tally: Ints, totals: Ints, tree: Ints, missing: int
+) -> tuple[Ints, Floats]:
+    """Which classes break one rule, and by how much they exceed the limit of a convex one."""
+    sizes, records, none = tally.sum(axis=1), int(totals.sum()), np.zeros(len(tally))
+    absent = tally[:, missing] if missing >= 0 else np.zeros_like(sizes)
+    known = tally.copy()
+    if missing >= 0:
+        known[:, missing] = 0
+    over = tally * records - np.outer(sizes, totals)
+    if kind == "size":
+        return sizes < limit, none
+    if kind in ("distinct", "distinct_known"):
+        table = known if kind.endswith("known") else tally
+        return (table > 0).sum(axis=1) < limit, none
+    if kind in ("named_known", "confidence_known"):
+        most = tally[:, value] if kind.startswith("named") else known.max(axis=1)
+        some = sizes > absent
+        return some & (most / np.maximum(sizes - absent, 1) > limit), none
+    if kind == "recursive":
+        ordered = -np.sort(-tally, axis=1)
+        rest = ordered[:, value - 1 :].sum(axis=1)
+        return (rest == 0) | (ordered[:, 0] > limit * rest), none
+    if kind in ("delta", "delta_present"):
+        with np.errstate(divide="ignore"):
+            logs = np.abs(np.log(tally * records / np.outer(sizes, np.maximum(totals, 1))))
+        worst = np.where(tally > 0, logs, 0.0).max(axis=1)
+        lacking = (tally > 0).sum(axis=1) < (totals > 0).sum()
+        return (worst > limit + 1e-12) | (lacking & (kind == "delta")), none
+    if kind == "entropy":
+        shares = tally / sizes[:, None]
+        logs = np.log(np.where(tally > 0, shares, 1.0))
+        excess = math.log(limit) + (shares * logs).sum(axis=1)
+        return excess > 1e-12, excess
+    if kind == "named":
+        quantity = tally[:, value] / sizes
+    elif kind == "confidence":
+        quantity = tally.max(axis=1) / sizes
+    elif kind in ("gain", "beta"):
+        base = totals if kind == "beta" else records - totals
+        gains = np.where(base > 0, over / np.outer(sizes, np.maximum(base, 1)), 0.0)
+        quantity = np.maximum(gains.max(axis=1), 0.0)
+    elif kind == "equal_t":
+        quantity = np.maximum(over, 0).sum(axis=1) / (sizes * records)
+    elif kind == "ordered_t":
+        steps = max(len(totals) - 1, 1)
+        quantity = np.abs(over.cumsum(axis=1)[:, :-1]).sum(axis=1) / (sizes * records * steps)
+    else:
+        moved = np.zeros_like(sizes)
+        for labels in tree:
+            gaps = np.zeros((len(tally), int(labels.max()) + 1), dtype=np.int64)
+            np.add.at(gaps.T, labels, over.T)
+            moved += np.maximum(gaps, 0).sum(axis=1)
+        quantity = moved / (sizes * records * len(tree))
+    return quantity > limit, quantity - limit
+
+
+def hidden_shares(
+    heads: Ints, sizes: Ints, broken: Ints, lows: Ints, widths: Ints, shares: Floats
+) -> Floats:
+    """Of every column what suppression adds to the sum of its shares: size · (1 - share)."""
+    gone = broken.astype(bool)
+    fields = (heads[gone][:, None] >> lows.astype(np.uint64)) & (
+        (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
+    )
+    own = np.stack([shares[j, fields[:, j].astype(np.int64)] for j in range(len(lows))], axis=1)
+    return (sizes[gone][:, None] * (1.0 - own)).sum(axis=0)
+
+
+def secret_entropy(keys: Ints, counts: Ints, secret_bits: int, broken: Ints) -> float:
+    """Sum over classes that are kept of n log2 n minus the sum over their cells of n log2 n."""
+    heads = keys >> np.uint64(secret_bits)
+    starts = _starts(heads)
+    sizes = np.add.reduceat(counts, starts)
+    cells = np.add.reduceat(counts * np.log(counts), starts)
+    return float(((sizes * np.log(sizes) - cells)[~broken.astype(bool)]).sum() / LN2)
+
+
+def _starts(keys: Ints) -> Ints:
+    """Where runs of equal keys begin."""
+    return np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))

@@ -1,0 +1,91 @@
+"""What a class must hold, made from the limits of a policy.
+
+A limit on a measure that is the worst over classes is a rule for each class: a class that breaks it
+is suppressed. Every other limit is about the table as a whole, and is checked on the release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# Measures of one class at its worst, with the side of the limit; in the order of the kernels.
+KINDS = (
+    "size", "distinct", "distinct_known", "entropy", "confidence", "named", "gain", "equal_t",
+    "ordered_t", "tree_t", "beta", "recursive", "delta", "delta_present", "confidence_known",
+    "named_known",
+)  # fmt: skip
+LEAST = {"l_diversity": ("distinct", "distinct_known"), "entropy_l": ("entropy",)}
+MOST = {
+    "max_confidence": ("confidence", "confidence_known"),
+    "alpha_k": ("confidence", "confidence_known"),
+    "confidence_gain": ("gain",),
+    "t_closeness": ("equal_t",),
+    "t_closeness_ordered": ("ordered_t",),
+    "t_closeness_hierarchical": ("tree_t",),
+    "beta_likeness": ("beta",),
+    "recursive_c": ("recursive",),
+    "delta_disclosure": ("delta",),
+    "delta_disclosure_present": ("delta_present",),
+}
+CONVEX = frozenset(KINDS[3:11])
+MONOTONE = frozenset(KINDS[:3])  # what a coarser class holds, if a finer one does
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One demand on every class that is released.
+
+    `value` is the l of a recursive rule, or the number of a named value of the secret.
+    """
+
+    kind: str
+    limit: float
+    value: int = 0
+
+    @property
+    def number(self) -> int:
+        """What the kernels call this kind."""
+        return KINDS.index(self.kind)
+
+    def largest_excess(self, totals: Any) -> float:
+        """How far above its limit any class can be, with the secret so distributed."""
+        if self.kind == "entropy":
+            return math.log(self.limit)
+        if self.kind == "beta":
+            records = int(totals.sum())
+            rarest = min(int(n) for n in totals if n)
+            return (records - rarest) / rarest - self.limit
+        return 1.0 - self.limit
+
+
+def size_rule(limits: Mapping[str, Any]) -> int:
+    """The k that limits on finding people demand of every class: 1 if they demand none."""
+    least = limits["k_anonymity"].min if "k_anonymity" in limits else None
+    k = 1 if least is None else max(1, math.ceil(least))
+    most = limits["highest_risk"].max if "highest_risk" in limits else None
+    if most is not None and 0 < most < 1:
+        k = max(k, next(n for n in range(max(1, int(1 / most) - 1), 1 << 62) if 1 / n <= most))
+    return k
+
+
+def secret_rules(
+    limits: Mapping[str, Any], *, recursive_l: int = 2, named: int | None = None, missing: bool
+) -> tuple[Rule, ...]:
+    """The rules that limits on one secret make; `named` is the value that alpha_k names."""
+    rules = []
+    for measure, limit in limits.items():
+        kinds, bound = LEAST.get(measure, ()), limit.min
+        if measure in MOST:
+            kinds, bound = MOST[measure], limit.max
+        if measure == "alpha_k" and named is not None:
+            kinds = ("named", "named_known")
+        for kind in kinds if bound is not None else ():
+            if kind.endswith("_known") and not missing:
+                continue
+            if kind == "entropy" and bound <= 1:
+                continue  # every class has an entropy l of 1 at least
+            rules.append(Rule(kind, float(bound), recursive_l if measure == "recursive_c" else named or 0))
+    return tuple(rules)

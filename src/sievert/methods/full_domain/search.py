@@ -1,0 +1,420 @@
+"""The exact search for the recoding of least loss among all combinations of levels.
+
+It goes through the levels column by column, from fine to coarse, with the table of combinations
+rolled up as it goes. A subtree is left out where its least possible loss is no better than the best
+recoding so far, or where not even its coarsest node can hold the rules:
+
+- more records than may be suppressed are in classes that break a rule on size or on the number of
+  distinct values, on the coarsest node of the subtree: coarser classes only gain records and values;
+- for a rule that bounds a convex quantity f of the distribution of a secret by tau, with f <= F for
+  any class: a coarse class is a union of kept parts (f <= tau) and suppressed ones (f <= F), so that
+  the sum over coarse classes of size · max(0, f - tau) is at most suppressed · (F - tau).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Bools, Floats, Ints
+from sievert.errors import ExhaustedError, require
+from sievert.methods.full_domain.columns import LevelledColumn
+from sievert.methods.full_domain.losses import LOSSES, Losses, LevelSums
+from sievert.methods.full_domain.rules import CONVEX, MONOTONE, Rule
+
+KEY_BITS = 63
+ROUNDING = 1e-9  # relative: losses that differ by less are equal
+
+
+@dataclass(frozen=True, eq=False)
+class SecretCells:
+    """A secret beside the combinations: per cell its combination, its value and its records.
+
+    Values are numbered in their order, where the secret has one. `tree[l]` is the label of every
+    value on level l of a hierarchy of the secret, level 0 the values themselves.
+    """
+
+    name: str
+    combination: Ints
+    value: Ints
+    counts: Ints
+    values: int
+    rules: tuple[Rule, ...] = ()
+    tree: Ints | None = None
+    missing: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class FullDomainRecoding:
+    """Levels for all columns, and the combinations whose records are suppressed."""
+
+    levels: tuple[int, ...]
+    suppressed: Bools  # of every combination
+    suppressed_records: int
+    classes: int
+    losses: Losses
+    loss: float  # the one that was minimised
+    proven: bool
+    bound: float  # no recoding that holds the rules loses less
+    nodes: int
+    visited: int
+
+
+@dataclass
+class _Node:
+    """A node that was evaluated: what is suppressed on it, and what it loses."""
+
+    levels: tuple[int, ...]
+    loss: float
+    suppressed: int
+    heads: Ints
+    broken: Ints
+
+
+@dataclass
+class _Best:
+    """The best node so far, and the lowest bound of what was not looked at."""
+
+    node: _Node | None = None
+    open_bound: float = math.inf
+    visited: int = 0
+    tables: list[tuple[Ints, Ints]] = field(default_factory=list)
+
+    @property
+    def loss(self) -> float:
+        return math.inf if self.node is None else self.node.loss
+
+
+class Search:
+    """A table of combinations with its columns, and everything that does not change in a search."""
+
+    def __init__(
+        self,
+        columns: Sequence[LevelledColumn],
+        codes: Ints,
+        counts: Ints,
+        secrets: Sequence[SecretCells] = (),
+        *,
+        k: int = 1,
+        suppress: int = 0,
+        loss: str = "generalization_loss",
+        secret: str | None = None,
+        weights: Sequence[float] | None = None,
+        order: Sequence[int] | None = None,
+    ) -> None:
+        """`codes[i, j]` numbers the value of column j in combination i."""
+        require(loss in LOSSES, f"no loss is called {loss!r}", hint=", ".join(LOSSES))
+        self.given, self.codes, self.counts = tuple(columns), codes, counts
+        self.order = list(order if order is not None else _column_order(columns))
+        self.columns = [columns[j] for j in self.order]
+        self.k, self.allowed, self.loss = k, suppress, loss
+        self.secrets = list(secrets)
+        self.bits_of = next((s for s in secrets if s.name == secret), None)
+        require(loss != "bits" or self.bits_of is not None, "the loss in bits needs a secret")
+        weights = [1.0] * len(columns) if weights is None else weights
+        value_counts = [
+            np.bincount(codes[:, j], counts, len(columns[j].tables[0])).astype(np.int64)
+            for j in self.order
+        ]
+        self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
+        self.kernels = _kernels()
+        self._pack()
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    def _pack(self) -> None:
+        """Sorted keys of the combinations, alone and with each secret that has rules."""
+        self.widths = [max(1, (len(c.tables[0]) - 1).bit_length()) for c in self.columns]
+        self.secret_bits = max([0, *(max(1, (s.values - 1).bit_length()) for s in self.secrets)])
+        whole = sum(self.widths) + self.secret_bits
+        require(
+            whole <= KEY_BITS,
+            f"the combinations need {whole} bits, more than {KEY_BITS}",
+            hint="fewer quasi-identifiers, or columns with fewer values",
+            error=ExhaustedError,
+        )
+        ends = list(itertools.accumulate(reversed(self.widths), initial=self.secret_bits))
+        self.lows = ends[-2::-1]
+        keys = np.zeros(len(self.codes), dtype=np.uint64)
+        for j, low in zip(self.order, self.lows, strict=True):
+            keys |= self.codes[:, j].astype(np.uint64) << np.uint64(low)
+        self.keys = keys
+        self.tables = []
+        for s in self.secrets:
+            self.tables.append(_sorted(keys[s.combination] | s.value.astype(np.uint64), s.counts))
+        if not self.tables:
+            self.tables.append(_sorted(keys, self.counts))
+        self.rules = [
+            (
+                np.array([r.number for r in s.rules], dtype=np.int64),
+                np.array([r.limit for r in s.rules]),
+                np.array([r.value for r in s.rules], dtype=np.int64),
+                np.bincount(s.value, s.counts, s.values).astype(np.int64),
+                np.zeros((1, s.values), dtype=np.int64) if s.tree is None else s.tree,
+                s.missing,
+            )
+            for s in self.secrets
+        ]
+
+    # -- the search ----------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        """The number of combinations of levels."""
+        return math.prod(column.levels for column in self.columns)
+
+    def run(
+        self,
+        accept: Callable[[tuple[int, ...], Bools], bool] | None = None,
+        seconds: float | None = None,
+    ) -> FullDomainRecoding | None:
+        """The best recoding that holds the rules and that `accept` agrees to; None if none does.
+
+        `accept` gets the levels and which combinations are suppressed. With `seconds` the best one
+        so far is returned when they are over, and the least loss that is still possible.
+        """
+        best = _Best()
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        self._descend(0, self.tables, [0] * len(self.columns), best, accept, until)
+        return None if best.node is None else self._recoding(best.node, best)
+
+    def _descend(
+        self,
+        i: int,
+        tables: list[tuple[Ints, Ints]],
+        levels: list[int],
+        best: _Best,
+        accept: Callable[[tuple[int, ...], Bools], bool] | None,
+        until: float,
+    ) -> None:
+        """Columns before i are on their levels; i and all later ones are on level 0."""
+        column, last = self.columns[i], i == len(self.columns) - 1
+        for level in range(column.levels):
+            levels[i] = level
+            bound = self._bound(levels, tables)
+            if bound >= best.loss * (1 - ROUNDING):
+                break
+            if time.monotonic() >= until:
+                best.open_bound = min(best.open_bound, bound)
+                break
+            if not self._hopeless(i, tables):
+                if last:
+                    self._look(tuple(levels), tables, best, accept)
+                else:
+                    self._descend(i + 1, tables, levels, best, accept, until)
+            if level + 1 < column.levels:
+                tables = self._roll_up(tables, i, level)
+        levels[i] = 0
+
+    def _roll_up(
+        self, tables: list[tuple[Ints, Ints]], i: int, level: int
+    ) -> list[tuple[Ints, Ints]]:
+        step = self.columns[i].steps[level]
+        return [
+            self.kernels.roll_up(keys, counts, self.lows[i], self.widths[i], step)
+            for keys, counts in tables
+        ]
+
+    def _bound(self, levels: list[int], tables: list[tuple[Ints, Ints]]) -> float:
+        """The least loss of any node with these levels, or coarser ones of the later columns."""
+        if self.loss == "discernability":
+            sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)[1]
+            return float((sizes.astype(np.float64) ** 2).sum())
+        if self.loss == "bits":
+            at = self.secrets.index(self.bits_of)  # type: ignore[arg-type]
+            return self._bits(at, tables, None)
+        if self.loss == "entropy":
+            return sum(e[level] for e, level in zip(self.sums.entropies, levels, strict=True))
+        penalty = self.loss == "certainty_penalty"
+        sums = self.sums.penalty_sums if penalty else self.sums.sums
+        means = np.array([s[x] for s, x in zip(sums, levels, strict=True)]) / self.sums.records
+        if self.loss == "generalization_loss":
+            return self.sums.geometric(means)
+        return self.sums.arithmetic(means)
+
+    def _hopeless(self, i: int, tables: list[tuple[Ints, Ints]]) -> bool:
+        """Whether no node with these levels up to column i can hold the rules."""
+        low = self.lows[i]
+        if self.k > 1:
+            below = self.kernels.records_below(*tables[0], low, self.k)
+            if below > self.allowed:
+                return True
+        for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
+            known = [r for r in secret.rules if r.kind in MONOTONE or r.kind in CONVEX]
+            if not known:
+                continue
+            broken, slack = self.kernels.judge_classes(*table, low, self.secret_bits, *rules)
+            for rule, over in zip(secret.rules, slack.tolist(), strict=True):
+                if rule.kind in CONVEX:
+                    most = self.allowed * rule.largest_excess(rules[3])
+                    if over > most * (1 + ROUNDING) + ROUNDING * self.sums.records:
+                        return True
+            if all(r.kind in MONOTONE for r in secret.rules):
+                sizes = self.kernels.class_sizes(*table, low)[1]
+                if int(sizes[broken.astype(bool)].sum()) > self.allowed:
+                    return True
+        return False
+
+    def _broken(self, tables: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+        """The classes of a node: keys, sizes, and which of them break a rule."""
+        heads, sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)
+        broken = (sizes < self.k).astype(np.uint8)
+        for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
+            if secret.rules:
+                low = self.secret_bits
+                broken |= self.kernels.judge_classes(*table, low, self.secret_bits, *rules)[0]
+        return heads, sizes, broken
+
+    def _look(
+        self,
+        levels: tuple[int, ...],
+        tables: list[tuple[Ints, Ints]],
+        best: _Best,
+        accept: Callable[[tuple[int, ...], Bools], bool] | None,
+    ) -> None:
+        """Evaluate one node, and keep it if it is the best so far."""
+        best.visited += 1
+        heads, sizes, broken = self._broken(tables)
+        suppressed = int(sizes[broken.astype(bool)].sum())
+        if suppressed > self.allowed:
+            return
+        loss = self._loss(levels, tables, heads, sizes, broken)
+        if loss >= best.loss * (1 - ROUNDING):
+            return
+        node = _Node(levels, loss, suppressed, heads, broken)
+        if accept is None or accept(self._in_order(levels), self._gone(node)):
+            best.node = node
+            best.tables = tables
+
+    def _loss(
+        self,
+        levels: tuple[int, ...],
+        tables: list[tuple[Ints, Ints]],
+        heads: Ints,
+        sizes: Ints,
+        broken: Ints,
+    ) -> float:
+        """The loss that is minimised, of one node."""
+        if self.loss == "entropy":
+            return self._bound(list(levels), tables)
+        if self.loss == "discernability":
+            return float(_discernability(sizes, broken.astype(bool), self.sums.records))
+        if self.loss == "bits":
+            return self._bits(self.secrets.index(self.bits_of), tables, broken)  # type: ignore[arg-type]
+        penalty = self.loss == "certainty_penalty"
+        means = self._means(levels, heads, sizes, broken, penalty=penalty)
+        geometric = self.loss == "generalization_loss"
+        return self.sums.geometric(means) if geometric else self.sums.arithmetic(means)
+
+    def _means(
+        self, levels: Sequence[int], heads: Ints, sizes: Ints, broken: Ints, *, penalty: bool
+    ) -> Floats:
+        """Per column the mean share over records; a suppressed one has share 1."""
+        sums, of_labels = self.sums.sums, self.sums.shares
+        if penalty:
+            sums, of_labels = self.sums.penalty_sums, self.sums.penalties
+        shares = np.zeros((len(levels), max(len(s[x]) for s, x in zip(of_labels, levels, strict=True))))
+        for j, level in enumerate(levels):
+            shares[j, : len(of_labels[j][level])] = of_labels[j][level]
+        lows = np.array(self.lows) - self.secret_bits
+        hidden = self.kernels.hidden_shares(
+            heads, sizes, broken, lows, np.array(self.widths), shares
+        )
+        own = np.array([s[x] for s, x in zip(sums, levels, strict=True)])
+        return (own + hidden) / self.sums.records
+
+    def _bits(self, at: int, tables: list[tuple[Ints, Ints]], broken: Ints | None) -> float:
+        """I(X;Y) - I(X';Y) in bits per record; suppressed records are one class of their own."""
+        keys, counts = tables[at]
+        if broken is None:
+            broken = np.zeros(len(keys), dtype=np.uint8)
+        left = self.kernels.secret_entropy(keys, counts, self.secret_bits, broken)
+        gone = np.repeat(
+            broken[: len(np.unique(keys >> np.uint64(self.secret_bits)))].astype(bool),
+            np.unique(keys >> np.uint64(self.secret_bits), return_counts=True)[1],
+        )
+        if gone.any():
+            mask = np.uint64((1 << self.secret_bits) - 1)
+            cells = np.bincount((keys[gone] & mask).astype(np.int64), counts[gone])
+            cells = cells[cells > 0]
+            left += float(cells.sum() * np.log2(cells.sum()) - (cells * np.log2(cells)).sum())
+        base = self.kernels.secret_entropy(
+            *self.tables[at], self.secret_bits, np.zeros(len(self.tables[at][0]), dtype=np.uint8)
+        )
+        return (left - base) / self.sums.records
+
+    # -- the result -----------------------------------------------------------------------------
+
+    def _in_order(self, levels: Sequence[int]) -> tuple[int, ...]:
+        """Levels in the order in which the columns were given."""
+        return tuple(levels[self.order.index(j)] for j in range(len(self.order)))
+
+    def _gone(self, node: _Node) -> Bools:
+        """Which combinations are suppressed on a node."""
+        heads = np.zeros(len(self.codes), dtype=np.uint64)
+        for j, low, level in zip(self.order, self.lows, node.levels, strict=True):
+            labels = self.given[j].tables[level][self.codes[:, j]]
+            heads |= labels.astype(np.uint64) << np.uint64(low - self.secret_bits)
+        return node.broken.astype(bool)[np.searchsorted(node.heads, heads)]
+
+    def _recoding(self, node: _Node, best: _Best) -> FullDomainRecoding:
+        heads, sizes, broken = self._broken(best.tables)
+        means = self._means(node.levels, heads, sizes, broken, penalty=False)
+        penalties = self._means(node.levels, heads, sizes, broken, penalty=True)
+        gone = broken.astype(bool)
+        losses = Losses(
+            self.sums.geometric(means),
+            self.sums.arithmetic(means),
+            self.sums.arithmetic(penalties),
+            sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
+            _discernability(sizes, gone, self.sums.records),
+            int((sizes * sizes).sum()),
+            {s.name: self._bits(at, best.tables, broken) for at, s in enumerate(self.secrets)},
+        )
+        return FullDomainRecoding(
+            self._in_order(node.levels),
+            self._gone(node),
+            node.suppressed,
+            int((~gone).sum()),
+            losses,
+            node.loss,
+            math.isinf(best.open_bound),
+            min(node.loss, best.open_bound),
+            self.nodes,
+            best.visited,
+        )
+
+
+def _discernability(sizes: Ints, gone: Bools, records: int) -> int:
+    """Sum of squared class sizes; a suppressed record counts as many as all records."""
+    return int((sizes[~gone] ** 2).sum()) + int(sizes[gone].sum()) * records
+
+
+def _column_order(columns: Sequence[LevelledColumn]) -> list[int]:
+    """Columns with many values first: their levels decide most."""
+    return sorted(range(len(columns)), key=lambda j: (-len(columns[j].tables[0]), j))
+
+
+def _sorted(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Keys in ascending order with the sums of their counts."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[starts], np.add.reduceat(counts[order], starts)
+
+
+def _kernels() -> Any:
+    """The compiled loops, or those of NumPy where numba is missing."""
+    try:
+        from sievert.methods.full_domain import kernels
+    except ImportError:
+        from sievert.methods.full_domain import plain
+
+        return plain
+    return kernels
