@@ -292,16 +292,27 @@ def hidden_shares(
 
 
 @jit
-def secret_entropy(keys: Ints, counts: Ints, secret_bits: int, broken: Ints) -> float:
-    """Sum over classes that are kept of n log2 n minus the sum over their cells of n log2 n."""
-    shift, i, n, k, total = np.uint64(secret_bits), 0, len(keys), 0, 0.0
+def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken: Ints) -> float:
+    """N · H(secret | class) in bits; the classes that are `broken` count as one, the suppressed."""
+    shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
+    tally, gone = np.zeros(values, dtype=np.int64), 0
+    i, n, k, total = 0, len(keys), 0, 0.0
     while i < n:
         prefix, size, cells = keys[i] >> shift, 0, 0.0
         while i < n and keys[i] >> shift == prefix:
-            size += counts[i]
-            cells += counts[i] * math.log(counts[i])
+            if broken[k]:
+                tally[np.int64(keys[i] & mask)] += counts[i]
+                gone += counts[i]
+            else:
+                size += counts[i]
+                cells += counts[i] * math.log(counts[i])
             i += 1
-        if not broken[k]:
-            total += (size * math.log(size) - cells) / LN2
+        if size:
+            total += size * math.log(size) - cells
         k += 1
-    return total
+    if gone:
+        total += gone * math.log(gone)
+        for s in range(values):
+            if tally[s]:
+                total -= tally[s] * math.log(tally[s])
+    return total / LN2

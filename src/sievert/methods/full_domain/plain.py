@@ -133,13 +133,21 @@ def hidden_shares(
     return (sizes[gone][:, None] * (1.0 - own)).sum(axis=0)
 
 
-def secret_entropy(keys: Ints, counts: Ints, secret_bits: int, broken: Ints) -> float:
-    """Sum over classes that are kept of n log2 n minus the sum over their cells of n log2 n."""
-    heads = keys >> np.uint64(secret_bits)
-    starts = _starts(heads)
-    sizes = np.add.reduceat(counts, starts)
-    cells = np.add.reduceat(counts * np.log(counts), starts)
-    return float(((sizes * np.log(sizes) - cells)[~broken.astype(bool)]).sum() / LN2)
+def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken: Ints) -> float:
+    """N · H(secret | class) in bits; the classes that are `broken` count as one, the suppressed."""
+    shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
+    starts = _starts(keys >> shift)
+    lost = broken[: len(starts)].astype(bool)
+    gone = np.repeat(lost, np.diff(np.append(starts, len(keys))))
+    sizes = np.add.reduceat(counts, starts)[~lost]
+    tally = np.bincount((keys[gone] & mask).astype(np.int64), counts[gone], values)
+    wholes = np.append(sizes, tally.sum())
+    cells = np.append(counts[~gone], tally)
+    return float((_n_log_n(wholes).sum() - _n_log_n(cells).sum()) / LN2)
+
+
+def _n_log_n(numbers: Ints) -> Floats:
+    return numbers * np.log(np.maximum(numbers, 1))
 
 
 def _starts(keys: Ints) -> Ints:

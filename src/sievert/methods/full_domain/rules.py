@@ -57,8 +57,8 @@ class Rule:
         if self.kind == "beta":
             records = int(totals.sum())
             rarest = min(int(n) for n in totals if n)
-            return (records - rarest) / rarest - self.limit
-        return 1.0 - self.limit
+            return max(0.0, (records - rarest) / rarest - self.limit)
+        return max(0.0, 1.0 - self.limit)
 
 
 def size_rule(limits: Mapping[str, Any]) -> int:

@@ -125,6 +125,12 @@ class Search:
         self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
         self.kernels = _kernels()
         self._pack()
+        self.least_uncertainty = [
+            self.kernels.uncertainty(
+                *table, self.secret_bits, s.values, np.zeros(len(table[0]), dtype=np.uint8)
+            )
+            for s, table in zip(self.secrets, self.tables, strict=False)
+        ]
 
     # -- keys ---------------------------------------------------------------------------------
 
@@ -331,23 +337,12 @@ class Search:
 
     def _bits(self, at: int, tables: list[tuple[Ints, Ints]], broken: Ints | None) -> float:
         """I(X;Y) - I(X';Y) in bits per record; suppressed records are one class of their own."""
-        keys, counts = tables[at]
-        if broken is None:
-            broken = np.zeros(len(keys), dtype=np.uint8)
-        left = self.kernels.secret_entropy(keys, counts, self.secret_bits, broken)
-        gone = np.repeat(
-            broken[: len(np.unique(keys >> np.uint64(self.secret_bits)))].astype(bool),
-            np.unique(keys >> np.uint64(self.secret_bits), return_counts=True)[1],
+        nothing = np.zeros(len(tables[at][0]), dtype=np.uint8)
+        values = self.secrets[at].values
+        left = self.kernels.uncertainty(
+            *tables[at], self.secret_bits, values, nothing if broken is None else broken
         )
-        if gone.any():
-            mask = np.uint64((1 << self.secret_bits) - 1)
-            cells = np.bincount((keys[gone] & mask).astype(np.int64), counts[gone])
-            cells = cells[cells > 0]
-            left += float(cells.sum() * np.log2(cells.sum()) - (cells * np.log2(cells)).sum())
-        base = self.kernels.secret_entropy(
-            *self.tables[at], self.secret_bits, np.zeros(len(self.tables[at][0]), dtype=np.uint8)
-        )
-        return (left - base) / self.sums.records
+        return (left - self.least_uncertainty[at]) / self.sums.records
 
     # -- the result -----------------------------------------------------------------------------
 

@@ -1,0 +1,244 @@
+"""The exact search for a full-domain recoding against brute force over all nodes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sievert.hierarchies import Hierarchy
+from sievert.methods.full_domain import search as searching
+from sievert.methods.full_domain import plain
+from sievert.methods.full_domain.columns import LevelledColumn
+from sievert.methods.full_domain.losses import LOSSES
+from sievert.methods.full_domain.rules import KINDS, Rule
+from sievert.methods.full_domain.search import Search, SecretCells
+
+TABLES = 300
+MISSING = 0  # the number of the missing secret, in half of the tables
+
+
+def random_hierarchy(random: Random, values: list[str]) -> Hierarchy:
+    """Values merged at random, level by level, up to one root."""
+    groups = [[v] for v in values]
+    labels: dict[str, list[str]] = {v: [] for v in values}
+    for level in range(random.randint(0, 2)):
+        random.shuffle(groups)
+        size = max(1, math.ceil(len(groups) / 2))
+        merged = [sum(groups[i::size], []) for i in range(size)]
+        for number, group in enumerate(merged):
+            for v in group:
+                labels[v].append(f"{level}.{number}")
+        groups = merged
+    return Hierarchy({v: (*own, "*") for v, own in labels.items()})
+
+
+class Case:
+    """A random table with hierarchies, rules and a budget, and its answer by brute force."""
+
+    def __init__(self, seed: int) -> None:
+        random = self.random = Random(f"full domain {seed}")
+        self.records = random.choice((1, 5, 12, 30, 60))
+        self.names = [f"q{j}" for j in range(random.randint(1, 3))]
+        self.trees, self.rows = {}, []
+        for name in self.names:
+            values = [f"v{i}" for i in range(random.randint(1, 5))]
+            self.trees[name] = random_hierarchy(random, [*values, "never"][: len(values) + random.randint(0, 1)])
+        m = random.randint(1, 4)
+        for _ in range(self.records):
+            row = tuple(random.choice(list(self.trees[n].labels)[:5]) for n in self.names)
+            self.rows.append((row, min(random.randrange(m), random.randrange(m))))
+        self.values = m
+        self.k = random.choice((1, 2, 3, 5))
+        self.allowed = int(self.records * random.choice((0, 0, 0.1, 0.3)))
+        self.missing = MISSING if random.random() < 0.4 else -1
+        self.tree = np.array([range(m), [i // 2 for i in range(m)]])
+        self.rules = tuple(self._rule() for _ in range(random.choice((0, 1, 1, 2))))
+        self.loss = random.choice(LOSSES)
+        self.weights = [random.choice((1.0, 1.0, 2.5)) for _ in self.names]
+
+    def _rule(self) -> Rule:
+        random, kind = self.random, self.random.choice(KINDS[1:])
+        if self.missing < 0 and kind.endswith("_known"):
+            kind = "confidence"
+        if kind in ("distinct", "distinct_known"):
+            return Rule(kind, random.randint(1, 3))
+        if kind == "entropy":
+            return Rule(kind, random.choice((1.2, 1.5, 2.0)))
+        if kind == "recursive":
+            return Rule(kind, random.choice((1.0, 2.0, 4.0)), random.randint(1, 3))
+        if kind in ("delta", "delta_present", "beta"):
+            return Rule(kind, random.choice((0.3, 0.7, 1.5)))
+        value = random.randrange(self.values)
+        if kind == "named_known" and value == self.missing:
+            value = self.values - 1
+        return Rule(kind, random.choice((0.2, 0.4, 0.6, 0.8)), value)
+
+    # -- ours ----------------------------------------------------------------------------------
+
+    def search(self) -> Search:
+        columns, codes = [], []
+        for j, name in enumerate(self.names):
+            texts = sorted({row[j] for row, _ in self.rows}, reverse=True)
+            column, numbers = LevelledColumn.of_values(name, texts, self.trees[name])
+            number_of = dict(zip(texts, numbers.tolist(), strict=True))
+            columns.append(column)
+            codes.append([number_of[row[j]] for row, _ in self.rows])
+        table = np.array(codes).T
+        distinct, inverse, counts = np.unique(
+            table, axis=0, return_inverse=True, return_counts=True
+        )
+        pairs = np.stack([inverse.ravel(), [s for _, s in self.rows]], axis=1)
+        cells, cell_counts = np.unique(pairs, axis=0, return_counts=True)
+        secret = SecretCells(
+            "s", cells[:, 0], cells[:, 1], cell_counts, self.values, self.rules, self.tree,
+            self.missing,
+        )  # fmt: skip
+        return Search(
+            columns, distinct, counts, [secret], k=self.k, suppress=self.allowed, loss=self.loss,
+            secret="s", weights=self.weights,
+        )  # fmt: skip
+
+    # -- by the definitions -----------------------------------------------------------------------
+
+    def released(self, levels: tuple[int, ...]) -> list[tuple[str, ...]]:
+        return [
+            tuple(self.trees[n].at(v, x) for n, v, x in zip(self.names, row, levels, strict=True))
+            for row, _ in self.rows
+        ]
+
+    def breaks(self, rule: Rule, secrets: list[int]) -> bool:
+        n, own = len(secrets), Fraction
+        whole = [s for _, s in self.rows]
+        base = {s: own(whole.count(s), len(whole)) for s in range(self.values)}
+        here = {s: own(secrets.count(s), n) for s in range(self.values)}
+        known = [s for s in secrets if s != self.missing]
+        limit = rule.limit
+        if rule.kind == "distinct":
+            return len(set(secrets)) < limit
+        if rule.kind == "distinct_known":
+            return len(set(known)) < limit
+        if rule.kind == "entropy":
+            entropy = -math.fsum(float(p) * math.log(p) for p in here.values() if p)
+            return entropy < math.log(limit) - 1e-12
+        if rule.kind == "confidence":
+            return float(max(here.values())) > limit
+        if rule.kind == "confidence_known":
+            return bool(known) and max(known.count(s) / len(known) for s in known) > limit
+        if rule.kind == "named":
+            return float(here[rule.value]) > limit
+        if rule.kind == "named_known":
+            return bool(known) and known.count(rule.value) / len(known) > limit
+        if rule.kind == "gain":
+            gains = [(here[s] - base[s]) / (1 - base[s]) for s in base if base[s] < 1]
+            return float(max([own(0), *gains])) > limit
+        if rule.kind == "beta":
+            return float(max([own(0), *((here[s] - base[s]) / base[s] for s in base if base[s])])) > limit
+        if rule.kind == "equal_t":
+            return float(sum(abs(here[s] - base[s]) for s in base) / 2) > limit
+        if rule.kind == "ordered_t":
+            if self.values == 1:
+                return 0 > limit
+            ahead = list(itertools.accumulate(here[s] - base[s] for s in range(self.values)))
+            return float(sum(map(abs, ahead[:-1]), own(0)) / (self.values - 1)) > limit
+        if rule.kind == "tree_t":
+            distances = []
+            for labels in self.tree.tolist():
+                e: dict[int, Fraction] = {}
+                for s, label in enumerate(labels):
+                    e[label] = e.get(label, own(0)) + here[s] - base[s]
+                distances.append(sum(abs(x) for x in e.values()) / 2)
+            return float(sum(distances) / len(distances)) > limit
+        if rule.kind == "recursive":
+            r = sorted((secrets.count(s) for s in set(secrets)), reverse=True)
+            rest = sum(r[rule.value - 1 :])
+            return rest == 0 or r[0] / rest > limit
+        present = [s for s in base if base[s]]
+        if rule.kind == "delta" and any(not here[s] for s in present):
+            return True
+        return max(abs(math.log(here[s] / base[s])) for s in present if here[s]) > limit + 1e-12
+
+    def evaluate(self, levels: tuple[int, ...]) -> tuple[float, int] | None:
+        """The loss and the suppressed records of a node; None if it suppresses too many."""
+        labels = self.released(levels)
+        classes: dict[tuple[str, ...], list[int]] = {}
+        for label, (_, s) in zip(labels, self.rows, strict=True):
+            classes.setdefault(label, []).append(s)
+        bad = {
+            c for c, s in classes.items()
+            if len(s) < self.k or any(self.breaks(rule, s) for rule in self.rules)
+        }  # fmt: skip
+        suppressed = sum(len(classes[c]) for c in bad)
+        if suppressed > self.allowed:
+            return None
+        return self.lost(levels, labels, classes, bad), suppressed
+
+    def lost(self, levels: Any, labels: Any, classes: Any, bad: Any) -> float:
+        total = sum(self.weights)
+        if self.loss == "discernability":
+            return sum(
+                len(s) * self.records if c in bad else len(s) ** 2 for c, s in classes.items()
+            )
+        if self.loss == "bits":
+            def information(groups: list[list[int]]) -> float:
+                return -sum(
+                    math.log2(g.count(s) / len(g)) for g in groups for s in g
+                ) / self.records
+            whole: dict[Any, list[int]] = {}
+            for row, s in self.rows:
+                whole.setdefault(row, []).append(s)
+            kept = [s for c, s in classes.items() if c not in bad]
+            gone = [s for c in bad for s in classes[c]]
+            return information(kept + [gone] * bool(gone)) - information(list(whole.values()))
+        if self.loss == "entropy":
+            bits = 0.0
+            for j in range(len(self.names)):
+                for (row, _), label in zip(self.rows, labels, strict=True):
+                    same = sum(r[j] == row[j] for r, _ in self.rows)
+                    bits += math.log2(sum(x[j] == label[j] for x in labels) / same)
+            return bits
+        means = []
+        for j, name in enumerate(self.names):
+            tree, cells = self.trees[name], []
+            for label in labels:
+                below = sum(tree.at(v, levels[j]) == label[j] for v in tree.labels)
+                if self.loss == "certainty_penalty":
+                    share = below / len(tree.labels) if below > 1 else 0.0
+                else:
+                    share = (below - 1) / max(len(tree.labels) - 1, 1)
+                cells.append(1.0 if label in bad else share)
+            means.append(sum(cells) / self.records)
+        if self.loss == "generalization_loss":
+            return math.prod(
+                (1 + m) ** (w / total) for m, w in zip(means, self.weights, strict=True)
+            ) - 1
+        return sum(m * w for m, w in zip(means, self.weights, strict=True)) / total
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "numpy"])
+@pytest.mark.parametrize("seed", range(TABLES))
+def test_the_best_of_all_nodes(
+    seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search finds what brute force finds, whatever it leaves out."""
+    if not compiled:
+        monkeypatch.setattr(searching, "_kernels", lambda: plain)
+    case = Case(seed)
+    every = itertools.product(*(range(case.trees[n].height + 1) for n in case.names))
+    outcomes = {levels: found for levels in every if (found := case.evaluate(levels))}
+    result = case.search().run()
+    if not outcomes:
+        assert result is None
+        return
+    assert result is not None
+    least = min(loss for loss, _ in outcomes.values())
+    loss, suppressed = outcomes[result.levels]
+    assert loss == pytest.approx(least, rel=1e-8, abs=1e-8)
+    assert result.loss == pytest.approx(loss, rel=1e-9, abs=1e-9)
+    assert result.suppressed_records == suppressed
+    assert result.proven and result.bound == result.loss
