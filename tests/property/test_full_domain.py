@@ -48,7 +48,9 @@ class Case:
         self.trees, self.rows = {}, []
         for name in self.names:
             values = [f"v{i}" for i in range(random.randint(1, 5))]
-            self.trees[name] = random_hierarchy(random, [*values, "never"][: len(values) + random.randint(0, 1)])
+            self.trees[name] = random_hierarchy(
+                random, [*values, "never"][: len(values) + random.randint(0, 1)]
+            )
         m = random.randint(1, 4)
         for _ in range(self.records):
             row = tuple(random.choice(list(self.trees[n].labels)[:5]) for n in self.names)
@@ -138,7 +140,10 @@ class Case:
             gains = [(here[s] - base[s]) / (1 - base[s]) for s in base if base[s] < 1]
             return float(max([own(0), *gains])) > limit
         if rule.kind == "beta":
-            return float(max([own(0), *((here[s] - base[s]) / base[s] for s in base if base[s])])) > limit
+            return (
+                float(max([own(0), *((here[s] - base[s]) / base[s] for s in base if base[s])]))
+                > limit
+            )
         if rule.kind == "equal_t":
             return float(sum(abs(here[s] - base[s]) for s in base) / 2) > limit
         if rule.kind == "ordered_t":
@@ -185,10 +190,12 @@ class Case:
                 len(s) * self.records if c in bad else len(s) ** 2 for c, s in classes.items()
             )
         if self.loss == "bits":
+
             def information(groups: list[list[int]]) -> float:
-                return -sum(
-                    math.log2(g.count(s) / len(g)) for g in groups for s in g
-                ) / self.records
+                return (
+                    -sum(math.log2(g.count(s) / len(g)) for g in groups for s in g) / self.records
+                )
+
             whole: dict[Any, list[int]] = {}
             for row, s in self.rows:
                 whole.setdefault(row, []).append(s)
@@ -214,17 +221,16 @@ class Case:
                 cells.append(1.0 if label in bad else share)
             means.append(sum(cells) / self.records)
         if self.loss == "generalization_loss":
-            return math.prod(
-                (1 + m) ** (w / total) for m, w in zip(means, self.weights, strict=True)
-            ) - 1
+            return (
+                math.prod((1 + m) ** (w / total) for m, w in zip(means, self.weights, strict=True))
+                - 1
+            )
         return sum(m * w for m, w in zip(means, self.weights, strict=True)) / total
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "numpy"])
 @pytest.mark.parametrize("seed", range(TABLES))
-def test_the_best_of_all_nodes(
-    seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_of_all_nodes(seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search finds what brute force finds, whatever it leaves out."""
     if not compiled:
         monkeypatch.setattr(searching, "_kernels", lambda: plain)

@@ -12,6 +12,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.commands import _pairing
 from sievert.commands._common import Clock, Notes, RequestedRoles, check_known
+from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.alphabets import (
     ABSOLUTE,
@@ -39,7 +40,6 @@ from sievert.commands.limit.channels import (
     synthetic,
     trim,
 )
-from sievert.commands.limit.release_files import TEXT, FileColumn
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.counts.questions import Questions
 from sievert.errors import require

@@ -1,18 +1,15 @@
 """Full-domain recoding: one level per column, found by an exact search for the least loss."""
 
 from sievert.methods.full_domain.columns import LevelledColumn
-
 from sievert.methods.full_domain.losses import LOSSES, Losses
 from sievert.methods.full_domain.rules import Rule
 from sievert.methods.full_domain.search import FullDomainRecoding, Search
 
 __all__ = [
     "LOSSES",
-
     "FullDomainRecoding",
     "LevelledColumn",
     "Losses",
     "Rule",
     "Search",
-
 ]

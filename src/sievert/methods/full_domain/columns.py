@@ -66,7 +66,7 @@ class LevelledColumn:
         >>> column.labels[1], numbers.tolist(), column.shares[1].tolist()
         (('[20, 30)', '[30, 40)'), [2, 0, 1], [0.0, 0.5])
         """
-        paths: dict[Text, tuple[Text, ...]] = {text: () for text in texts}
+        paths: dict[Text, tuple[Text, ...]] = dict.fromkeys(texts, ())
         counted: list[tuple[Text, ...]] = [(text,) for text in texts if text is not None]
         if hierarchy is not None:
             hierarchy.require((text for text in texts if text is not None), name)

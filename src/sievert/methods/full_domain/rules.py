@@ -87,5 +87,7 @@ def secret_rules(
                 continue
             if kind == "entropy" and bound <= 1:
                 continue  # every class has an entropy l of 1 at least
-            rules.append(Rule(kind, float(bound), recursive_l if measure == "recursive_c" else named or 0))
+            rules.append(
+                Rule(kind, float(bound), recursive_l if measure == "recursive_c" else named or 0)
+            )
     return tuple(rules)

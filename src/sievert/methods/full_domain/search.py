@@ -16,8 +16,8 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,10 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain.columns import LevelledColumn
-from sievert.methods.full_domain.losses import LOSSES, Losses, LevelSums
+from sievert.methods.full_domain.losses import LOSSES, LevelSums, Losses
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE, Rule
 
+Accept = Callable[["FullDomainRecoding"], bool]
 KEY_BITS = 63
 ROUNDING = 1e-9  # relative: losses that differ by less are equal
 
@@ -52,10 +53,13 @@ class SecretCells:
 
 @dataclass(frozen=True, eq=False)
 class FullDomainRecoding:
-    """Levels for all columns, and the combinations whose records are suppressed."""
+    """Levels for all columns, and the classes that are suppressed."""
 
+    columns: tuple[LevelledColumn, ...]
     levels: tuple[int, ...]
-    suppressed: Bools  # of every combination
+    lows: tuple[int, ...]  # where the field of each column begins in the key of a class
+    class_keys: Ints
+    suppressed_classes: Bools
     suppressed_records: int
     classes: int
     losses: Losses
@@ -64,6 +68,19 @@ class FullDomainRecoding:
     bound: float  # no recoding that holds the rules loses less
     nodes: int
     visited: int
+
+    def labels(self, codes: Ints) -> Ints:
+        """The number of the label of every value: `codes[i, j]` numbers that of column j."""
+        chosen = zip(self.columns, self.levels, strict=True)
+        tables = [column.tables[level] for column, level in chosen]
+        return np.stack([table[codes[:, j]] for j, table in enumerate(tables)], axis=1)
+
+    def suppresses(self, codes: Ints) -> Bools:
+        """Which of these combinations of values are suppressed; each of them was counted."""
+        keys = np.zeros(len(codes), dtype=np.uint64)
+        for labels, low in zip(self.labels(codes).T, self.lows, strict=True):
+            keys |= labels.astype(np.uint64) << np.uint64(low)
+        return self.suppressed_classes[np.searchsorted(self.class_keys, keys)]
 
 
 @dataclass
@@ -177,18 +194,37 @@ class Search:
 
     def run(
         self,
-        accept: Callable[[tuple[int, ...], Bools], bool] | None = None,
+        accept: Accept | None = None,
         seconds: float | None = None,
     ) -> FullDomainRecoding | None:
         """The best recoding that holds the rules and that `accept` agrees to; None if none does.
 
-        `accept` gets the levels and which combinations are suppressed. With `seconds` the best one
-        so far is returned when they are over, and the least loss that is still possible.
+        With `seconds` the best one so far is returned when they are over, and the least loss that
+        is still possible.
         """
         best = _Best()
         until = math.inf if seconds is None else time.monotonic() + seconds
         self._descend(0, self.tables, [0] * len(self.columns), best, accept, until)
-        return None if best.node is None else self._recoding(best.node, best)
+        if best.node is None:
+            return None
+        return replace(
+            self._recoding(best.node, best.tables),
+            proven=math.isinf(best.open_bound),
+            bound=min(best.node.loss, best.open_bound),
+            visited=best.visited,
+        )
+
+    def at(self, levels: Sequence[int]) -> FullDomainRecoding:
+        """The recoding on given levels; every class that breaks a rule is suppressed."""
+        tables = self.tables
+        for i, j in enumerate(self.order):
+            for level in range(levels[j]):
+                tables = self._roll_up(tables, i, level)
+        ordered = tuple(levels[j] for j in self.order)
+        heads, sizes, broken = self._broken(tables)
+        loss = self._loss(ordered, tables, heads, sizes, broken)
+        gone = int(sizes[broken.astype(bool)].sum())
+        return self._recoding(_Node(ordered, loss, gone, heads, broken), tables)
 
     def _descend(
         self,
@@ -196,7 +232,7 @@ class Search:
         tables: list[tuple[Ints, Ints]],
         levels: list[int],
         best: _Best,
-        accept: Callable[[tuple[int, ...], Bools], bool] | None,
+        accept: Accept | None,
         until: float,
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
@@ -282,7 +318,7 @@ class Search:
         levels: tuple[int, ...],
         tables: list[tuple[Ints, Ints]],
         best: _Best,
-        accept: Callable[[tuple[int, ...], Bools], bool] | None,
+        accept: Accept | None,
     ) -> None:
         """Evaluate one node, and keep it if it is the best so far."""
         best.visited += 1
@@ -294,9 +330,8 @@ class Search:
         if loss >= best.loss * (1 - ROUNDING):
             return
         node = _Node(levels, loss, suppressed, heads, broken)
-        if accept is None or accept(self._in_order(levels), self._gone(node)):
-            best.node = node
-            best.tables = tables
+        if accept is None or accept(self._recoding(node, tables)):
+            best.node, best.tables = node, tables
 
     def _loss(
         self,
@@ -325,7 +360,9 @@ class Search:
         sums, of_labels = self.sums.sums, self.sums.shares
         if penalty:
             sums, of_labels = self.sums.penalty_sums, self.sums.penalties
-        shares = np.zeros((len(levels), max(len(s[x]) for s, x in zip(of_labels, levels, strict=True))))
+        shares = np.zeros(
+            (len(levels), max(len(s[x]) for s, x in zip(of_labels, levels, strict=True)))
+        )
         for j, level in enumerate(levels):
             shares[j, : len(of_labels[j][level])] = of_labels[j][level]
         lows = np.array(self.lows) - self.secret_bits
@@ -350,16 +387,8 @@ class Search:
         """Levels in the order in which the columns were given."""
         return tuple(levels[self.order.index(j)] for j in range(len(self.order)))
 
-    def _gone(self, node: _Node) -> Bools:
-        """Which combinations are suppressed on a node."""
-        heads = np.zeros(len(self.codes), dtype=np.uint64)
-        for j, low, level in zip(self.order, self.lows, node.levels, strict=True):
-            labels = self.given[j].tables[level][self.codes[:, j]]
-            heads |= labels.astype(np.uint64) << np.uint64(low - self.secret_bits)
-        return node.broken.astype(bool)[np.searchsorted(node.heads, heads)]
-
-    def _recoding(self, node: _Node, best: _Best) -> FullDomainRecoding:
-        heads, sizes, broken = self._broken(best.tables)
+    def _recoding(self, node: _Node, tables: list[tuple[Ints, Ints]]) -> FullDomainRecoding:
+        heads, sizes, broken = self._broken(tables)
         means = self._means(node.levels, heads, sizes, broken, penalty=False)
         penalties = self._means(node.levels, heads, sizes, broken, penalty=True)
         gone = broken.astype(bool)
@@ -370,19 +399,23 @@ class Search:
             sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
             _discernability(sizes, gone, self.sums.records),
             int((sizes * sizes).sum()),
-            {s.name: self._bits(at, best.tables, broken) for at, s in enumerate(self.secrets)},
+            {s.name: self._bits(at, tables, broken) for at, s in enumerate(self.secrets)},
         )
+        lows = self._in_order(self.lows)
         return FullDomainRecoding(
+            self.given,
             self._in_order(node.levels),
-            self._gone(node),
+            tuple(low - self.secret_bits for low in lows),
+            node.heads,
+            gone,
             node.suppressed,
             int((~gone).sum()),
             losses,
             node.loss,
-            math.isinf(best.open_bound),
-            min(node.loss, best.open_bound),
-            self.nodes,
-            best.visited,
+            proven=True,
+            bound=node.loss,
+            nodes=self.nodes,
+            visited=1,
         )
 
 

@@ -1,10 +1,8 @@
-"""The files of a limit: the release, with all columns in their order, and the matrix."""
+"""A release as a file, its records and columns in the order of the input."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands.limit.alphabets import Text
-from sievert.commands.limit.result import AlphabetResult
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS
 
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"
+Text = str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,24 +101,3 @@ def _as_parquet(target: Path, columns: Sequence[FileColumn], questions: Question
         parquet.write_table(table, target)
     except OSError as error:
         raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
-
-
-def write_matrix(target: Path, parts: Iterable[AlphabetResult]) -> None:
-    """Write the channels as CSV: one line per value and released value that it may become.
-
-    The columns are those of the values, the same of the released ones, and the probability.
-    """
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    for part in parts:
-        if part.texts is None or part.channel is None:
-            continue
-        writer.writerow([*part.columns, *(f"released {n}" for n in part.columns), "probability"])
-        values, labels = part.texts
-        for i, j in np.argwhere(part.channel > 0).tolist():
-            texts = ["" if t is None else t for t in (*values[i], *labels[j])]
-            writer.writerow([*texts, repr(float(part.channel[i, j]))])
-    try:
-        target.write_text(file.getvalue(), encoding="utf-8")
-    except OSError as error:
-        raise ExhaustedError(f"the matrix cannot be written: {error.strerror}") from None
