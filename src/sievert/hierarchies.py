@@ -209,3 +209,40 @@ def parse(spec: str, values: Iterable[str]) -> Hierarchy:
             ) from None
         return Hierarchy.intervals(values, widths)
     return Hierarchy.read(spec)
+
+
+def propose(values: Sequence[str]) -> tuple[Hierarchy | None, str]:
+    """A hierarchy for values, by what they look like, and how it would be written.
+
+    Numbers get intervals whose widths double about every level, codes of one length lose their last
+    characters, and everything else becomes one label. Cuts are multiples of round numbers.
+
+    >>> propose(["01234", "01299", "20095"])[1], propose(["17", "34", "80"])[1]
+    ('prefix', 'interval:5,10,20,40')
+    """
+    distinct = list(dict.fromkeys(values))
+    lengths = {len(v) for v in distinct}
+    numbers = bool(distinct) and all(NUMBER.fullmatch(v) for v in distinct)
+    padded = numbers and any(v[0] == "0" and v[1:2].isdigit() for v in distinct)
+    if len(distinct) > 2 and numbers and not padded and (len(lengths) > 1 or min(lengths) <= 4):
+        exact = [Fraction(v) for v in distinct]
+        span = max(exact) - min(exact)
+        width = _round_width(span / min(len(distinct), 16))
+        widths = list(itertools.takewhile(lambda w: w < span, (width * 2**i for i in range(4))))
+        if widths:
+            spec = "interval:" + ",".join(map(_all_digits, widths))
+            return parse(spec, distinct), spec
+    if len(distinct) > 2 and len(lengths) == 1 and 2 < min(lengths) <= 12 and not _words(distinct):
+        return Hierarchy.prefixes(distinct), "prefix"
+    return Hierarchy({v: (ROOT,) for v in distinct}) if distinct else None, "one label for all"
+
+
+def _round_width(width: Fraction) -> Fraction:
+    """The least of 1, 2, 5, 10, 20, 50, ... (or 0.1, 0.2, 0.5, ...) that is no smaller."""
+    size = Fraction(10) ** math.floor(math.log10(width))
+    return next(step * size for step in (1, 2, 5, 10) if step * size >= width)
+
+
+def _words(values: Iterable[str]) -> bool:
+    """Whether values are words: letters only, so that their beginnings mean nothing."""
+    return all(v.isalpha() for v in values)

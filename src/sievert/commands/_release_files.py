@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS
@@ -28,6 +28,10 @@ class FileColumn:
     texts: Sequence[Text]
     codes: Ints
     kind: str = TEXT
+
+    def only(self, records: Bools) -> FileColumn:
+        """The same column of some records only."""
+        return replace(self, codes=self.codes[records])
 
 
 def release_kind(path: Any) -> str:

@@ -13,6 +13,7 @@ from sievert.policy.document import (
     read_policy,
     read_policy_file,
     read_tables,
+    to_tables,
 )
 from sievert.policy.judgement import (
     Gate,
@@ -40,4 +41,5 @@ __all__ = [
     "read_policy",
     "read_policy_file",
     "read_tables",
+    "to_tables",
 ]

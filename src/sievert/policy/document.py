@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,6 +79,12 @@ class Parameters(_Strict):
     alpha_k: Alpha | None = None
 
 
+class ProtectTable(_Strict):
+    """[protect]: how `sievert protect` makes a release for this policy."""
+
+    suppress: float | None = Field(None, ge=0, lt=1)  # the largest share of suppressed records
+
+
 class MeasureLimit(_Strict):
     """What a measure may be at least, at most, or both."""
 
@@ -98,6 +104,8 @@ class Policy(_Strict):
     roles: RolesTable = Field(default_factory=RolesTable.model_construct)
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
+    hierarchies: dict[str, str] = {}
+    protect: ProtectTable = ProtectTable.model_construct(suppress=None)
     parameters: Parameters = Parameters()
     everywhere: dict[str, MeasureLimit] = {}
     reidentification: dict[str, MeasureLimit] = {}
@@ -202,6 +210,21 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
                 what = f"{table}: {measure}: a limit of {bound:g} lies outside {bounds}"
                 mistakes[table, measure] = what, None
     return mistakes
+
+
+def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
+    """The plain tables of a policy for a table that has these columns only."""
+    tables = policy.model_dump(exclude_none=True, mode="json")
+    roles = tables["roles"]
+    kept = {c: why for c, why in roles["ignored"].items() if c in columns}
+    for role in ("quasi", "sensitive", "identifier"):
+        roles[role] = [c for c in roles[role] if c in columns]
+    for role in ("person", "household", "weight"):
+        if roles.get(role) not in columns:
+            roles.pop(role, None)
+    limits = {name: tables.pop(name) for name in ("reidentification", "inference")}
+    limits |= tables.pop("everywhere")
+    return {**tables, "roles": {**roles, "ignored": kept}, "limits": limits}
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ WITH_CHECKSUM = re.compile(rb"(\x15[\x80-\xff]*[\x00-\x7f]){3}\x15")
 def verify(table: Table, original: Path) -> dict[str, Any]:
     """The SHA-256 of a file (of a directory: of its files' digests), and its page checksums."""
     files = table.parts or (original,)
-    digests = [_sha256(path) for path in files]
+    digests = [file_sha256(path) for path in files]
     facts: dict[str, Any] = {
         "sha256": digests[0]
         if len(digests) == 1
@@ -37,7 +37,7 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
     return facts
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

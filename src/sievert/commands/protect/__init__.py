@@ -1,0 +1,1 @@
+"""`sievert protect`: the release that meets a policy at the least loss."""

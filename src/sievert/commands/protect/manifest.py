@@ -1,0 +1,33 @@
+"""The manifest of a release: how it was made, so that it can be made again; no value of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sievert.commands.protect.result import Protected
+from sievert.sources.checksums import file_sha256
+from sievert.version import __version__
+
+
+def manifest(
+    result: Protected, release: Path, suppress: float, names: Sequence[str]
+) -> dict[str, Any]:
+    """What stands beside a release: the policy, the recoding, what it lost, its digest."""
+    recoding = result.recoding
+    assert recoding is not None
+    return {
+        "sievert": __version__,
+        "table": {"columns": list(names)},
+        "release": {"sha256": file_sha256(release)},
+        "policy": {"name": result.policy.name, "sha256": result.policy.digest},
+        "how": result.how,
+        "levels": result.levels,
+        "hierarchies": {name: column.hierarchy for name, column in result.columns.items()},
+        "minimised": result.minimised,
+        "loss": recoding.losses.to_dict(),
+        "suppress": suppress,
+        "suppressed": recoding.suppressed_records,
+        "proven": recoding.proven,
+    }

@@ -1,0 +1,84 @@
+"""The result of `sievert protect`: the recoding, what it loses, and the verdict on the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.commands._result import Result
+from sievert.methods.full_domain import FullDomainRecoding
+from sievert.policy import Judgement
+
+
+@dataclass(frozen=True)
+class ColumnLevel:
+    """A quasi-identifier in the release: its level, and where its hierarchy is from."""
+
+    level: int
+    height: int
+    hierarchy: str | None
+    labels: int  # how many different ones can occur
+
+
+@dataclass(frozen=True, repr=False)
+class Protected(Result):
+    """A release that meets a policy at the least loss; or the nearest one, if none does.
+
+    `released` tells whether a file was written. Where no release meets the policy, `unmet` is the
+    limit without which the recoding was found.
+    """
+
+    how: str
+    minimised: str
+    columns: Mapping[str, ColumnLevel]
+    recoding: FullDomainRecoding | None
+    policy: Judgement
+    allowed: int
+    released: bool
+    unmet: str | None = None
+    dropped_columns: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the release meets the policy; None where it is undecided."""
+        return self.policy.met
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is a release that meets the policy."""
+        return self.met is True
+
+    @property
+    def levels(self) -> dict[str, int]:
+        """The level of every quasi-identifier."""
+        return {name: column.level for name, column in self.columns.items()}
+
+    def _content(self) -> dict[str, Any]:
+        recoding = self.recoding
+        content: dict[str, Any] = {
+            "how": self.how,
+            "minimised": self.minimised,
+            "levels": self.levels,
+            "columns": {name: dict(vars(column)) for name, column in self.columns.items()},
+            "allowed": self.allowed,
+            "released": self.released,
+            "unmet": self.unmet,
+            "dropped_columns": list(self.dropped_columns),
+            "policy": self.policy.to_dict(),
+        }
+        if recoding is not None:
+            content |= {
+                "classes": recoding.classes,
+                "suppressed": recoding.suppressed_records,
+                "loss": recoding.losses.to_dict(),
+                "proven": recoding.proven,
+                "bound": recoding.bound,
+                "nodes": recoding.nodes,
+                "evaluated": recoding.visited,
+            }
+        return content
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for name, column in self.columns.items():
+            yield {"column": name, **vars(column)}
