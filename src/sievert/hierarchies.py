@@ -234,7 +234,7 @@ def propose(values: Sequence[str]) -> tuple[Hierarchy | None, str]:
             return parse(spec, distinct), spec
     if len(distinct) > 2 and len(lengths) == 1 and 2 < min(lengths) <= 12 and not _words(distinct):
         return Hierarchy.prefixes(distinct), "prefix"
-    return Hierarchy({v: (ROOT,) for v in distinct}) if distinct else None, "one label for all"
+    return Hierarchy(dict.fromkeys(distinct, (ROOT,))) if distinct else None, "one label for all"
 
 
 def _round_width(width: Fraction) -> Fraction:

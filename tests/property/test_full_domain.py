@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import operator
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -12,8 +14,8 @@ import numpy as np
 import pytest
 
 from sievert.hierarchies import Hierarchy
-from sievert.methods.full_domain import search as searching
 from sievert.methods.full_domain import plain
+from sievert.methods.full_domain import search as searching
 from sievert.methods.full_domain.columns import LevelledColumn
 from sievert.methods.full_domain.losses import LOSSES
 from sievert.methods.full_domain.rules import KINDS, Rule
@@ -30,7 +32,7 @@ def random_hierarchy(random: Random, values: list[str]) -> Hierarchy:
     for level in range(random.randint(0, 2)):
         random.shuffle(groups)
         size = max(1, math.ceil(len(groups) / 2))
-        merged = [sum(groups[i::size], []) for i in range(size)]
+        merged = [functools.reduce(operator.iadd, groups[i::size], []) for i in range(size)]
         for number, group in enumerate(merged):
             for v in group:
                 labels[v].append(f"{level}.{number}")
@@ -148,7 +150,7 @@ class Case:
             return float(sum(abs(here[s] - base[s]) for s in base) / 2) > limit
         if rule.kind == "ordered_t":
             if self.values == 1:
-                return 0 > limit
+                return limit < 0
             ahead = list(itertools.accumulate(here[s] - base[s] for s in range(self.values)))
             return float(sum(map(abs, ahead[:-1]), own(0)) / (self.values - 1)) > limit
         if rule.kind == "tree_t":

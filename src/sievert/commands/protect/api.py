@@ -82,7 +82,8 @@ def protect(
     out
         Where to write the release (.csv or .parquet); beside it a manifest, `<out>.json`.
     suppress
-        The largest share of records that may be suppressed: that of the policy's [protect], or 0.02.
+        The largest share of records that may be suppressed: as [protect] in the policy says, else
+        0.02.
     loss
         What is minimised: generalization_loss (its geometric form, as ARX has it), arithmetic_loss,
         certainty_penalty, entropy, discernability or bits.
@@ -179,27 +180,27 @@ def _release_reading(
     source: Mapping[str, Any], table: Table, kind: str, measuring: MeasureSettings, roles: Roles
 ) -> dict[str, Any]:
     """How the release is read back: its secrets as those of the original."""
-    types = {c: t for c, t in (source.get("types") or {}).items() if c in roles.sensitive}
-    trees = {s: measuring.hierarchies[s] for s in roles.sensitive if s in measuring.hierarchies}
     options: dict[str, Any] = {
         "quasi": list(roles.quasi),
         "sensitive": list(roles.sensitive),
         "orders": {c: list(order) for c, order in measuring.orders.items()},
         "hierarchies": {
-            s: tree
-            if isinstance(tree, str)
-            else dict(tree.labels)
-            if isinstance(tree, Hierarchy)
-            else {v: list(x) for v, x in tree.items()}
-            for s, tree in trees.items()
+            s: _plain_hierarchy(tree)
+            for s, tree in measuring.hierarchies.items()
+            if s in roles.sensitive
         },
         "parameters": dict(measuring.parameters),
     }
     if kind == "csv":
-        delimiter = table.delimiter if table.kind == "csv" else None
-        options |= {
-            "types": types or None,
-            "delimiter": delimiter or ",",
-            "header": table.header if table.kind == "csv" else True,
-        }
+        types = {c: t for c, t in (source.get("types") or {}).items() if c in roles.sensitive}
+        like_the_input = table.kind == "csv"
+        options["types"] = types or None
+        options["delimiter"] = (table.delimiter if like_the_input else None) or ","
+        options["header"] = table.header if like_the_input else True
     return options
+
+
+def _plain_hierarchy(tree: Any) -> Any:
+    """A hierarchy as JSON has it: the name of a file, or the labels of every value."""
+    labels = tree.labels if isinstance(tree, Hierarchy) else tree
+    return {v: list(x) for v, x in labels.items()} if isinstance(labels, Mapping) else str(tree)

@@ -1,4 +1,4 @@
-"""The manifest of a release: how it was made, so that it can be made again; no value of the data."""
+"""The manifest of a release: how it was made and can be made again; no value of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table and a policy as a search: combinations, columns on their levels, and rules for classes."""
+"""A table and a policy as a search: combinations, columns on their levels, rules for classes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,13 @@ from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.methods.full_domain import FullDomainRecoding, LevelledColumn, Search
+from sievert.methods.full_domain import (
+    FullDomainRecoding,
+    LevelledColumn,
+    Search,
+    SecretCells,
+)
 from sievert.methods.full_domain.rules import secret_rules, size_rule
-from sievert.methods.full_domain.search import SecretCells
 from sievert.policy import Policy, Verdict, judge
 from sievert.roles import Roles
 from sievert.session import no_progress
@@ -126,7 +130,7 @@ class ProtectionProblem:
         """The values in their order; None without one, or where some are missing."""
         texts = [text for text in present if text is not None]
         given = self.measuring.orders.get(secret)
-        ordered = type_order(texts) if given is None else order_values(secret, given, texts)
+        ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
         return None if ordered is None or len(texts) < len(present) else [*ordered]
 
     # -- what assess would say of a recoding ---------------------------------------------------

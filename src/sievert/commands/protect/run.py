@@ -1,4 +1,4 @@
-"""The steps of protecting a table: count combinations, search, apply the recoding to the records."""
+"""The steps of protecting a table: count combinations, search, recode the records."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def find_protection(
 def _hierarchies(
     classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[Note]
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-    """The hierarchy of every quasi-identifier, and where it is from; proposed where none is given."""
+    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
     trees: dict[str, Hierarchy | None] = {}
     sources = {}
     for at, name in enumerate(roles.quasi):

@@ -2,8 +2,9 @@
 
 from sievert.methods.full_domain.columns import LevelledColumn
 from sievert.methods.full_domain.losses import LOSSES, Losses
+from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import Rule
-from sievert.methods.full_domain.search import FullDomainRecoding, Search
+from sievert.methods.full_domain.search import Search
 
 __all__ = [
     "LOSSES",
@@ -12,4 +13,5 @@ __all__ = [
     "Losses",
     "Rule",
     "Search",
+    "SecretCells",
 ]

@@ -6,6 +6,7 @@ A key has one field of bits per column, the first column highest, and the secret
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
 @jit
 def _distance(
     kind: int, limit: float, tally: Ints, seen: Ints, size: int, totals: Ints, tree: Ints
-) -> float:
+) -> Any:
     """What a class has of the quantity that a convex rule bounds from above by its limit.
 
     `tally[s]` counts value s in the class, `seen` are the values that occur, `totals[s]` counts it
@@ -149,7 +150,7 @@ def _distance(
         for s in seen:
             most = max(most, tally[s])
         return most / size
-    if kind == GAIN or kind == BETA:
+    if kind in (GAIN, BETA):
         largest = 0.0
         for s in seen:
             base = totals[s] if kind == BETA else records - totals[s]
@@ -168,7 +169,8 @@ def _distance(
             ahead += tally[s] * records - totals[s] * size
             whole += abs(ahead)
         return whole / (size * records * (m - 1)) if m > 1 else 0.0
-    moved, levels = 0, len(tree)  # TREE_T: the mean over levels of the distance of their labels
+    moved: Any = 0  # TREE_T: the mean over levels of the distance of their labels
+    levels = len(tree)
     for level in range(levels):
         gaps = np.zeros(m, dtype=np.int64)
         for s in range(m):
@@ -189,7 +191,7 @@ def _breaks(
     totals: Ints,
     tree: Ints,
     missing: int,
-) -> bool:
+) -> Any:
     """Whether a class breaks a rule. `value` is the rule's l, or the number of a named value."""
     if kind == SIZE:
         return size < limit
@@ -213,7 +215,7 @@ def _breaks(
         ordered = np.sort(tally[seen])[::-1]
         rest = ordered[value - 1 :].sum()
         return rest == 0 or ordered[0] / rest > limit
-    if kind == DELTA or kind == DELTA_PRESENT:
+    if kind in (DELTA, DELTA_PRESENT):
         records, largest = totals.sum(), 0.0
         for s in seen:
             largest = max(largest, abs(math.log((tally[s] * records) / (size * totals[s]))))

@@ -130,7 +130,8 @@ def hidden_shares(
         (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
     )
     own = np.stack([shares[j, fields[:, j].astype(np.int64)] for j in range(len(lows))], axis=1)
-    return (sizes[gone][:, None] * (1.0 - own)).sum(axis=0)
+    more: Floats = (sizes[gone][:, None] * (1.0 - own)).sum(axis=0)
+    return more
 
 
 def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken: Ints) -> float:

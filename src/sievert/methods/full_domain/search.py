@@ -5,9 +5,9 @@ rolled up as it goes. A subtree is left out where its least possible loss is no 
 recoding so far, or where not even its coarsest node can hold the rules:
 
 - more records than may be suppressed are in classes that break a rule on size or on the number of
-  distinct values, on the coarsest node of the subtree: coarser classes only gain records and values;
+  distinct values, on the coarsest node of the subtree: coarser classes only gain records;
 - for a rule that bounds a convex quantity f of the distribution of a secret by tau, with f <= F for
-  any class: a coarse class is a union of kept parts (f <= tau) and suppressed ones (f <= F), so that
+  any class: a coarse class is a union of kept parts (f <= tau) and suppressed ones (f <= F), so
   the sum over coarse classes of size · max(0, f - tau) is at most suppressed · (F - tau).
 """
 
@@ -26,61 +26,12 @@ from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain.columns import LevelledColumn
 from sievert.methods.full_domain.losses import LOSSES, LevelSums, Losses
-from sievert.methods.full_domain.rules import CONVEX, MONOTONE, Rule
+from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
+from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
-Accept = Callable[["FullDomainRecoding"], bool]
+Accept = Callable[[FullDomainRecoding], bool]
 KEY_BITS = 63
 ROUNDING = 1e-9  # relative: losses that differ by less are equal
-
-
-@dataclass(frozen=True, eq=False)
-class SecretCells:
-    """A secret beside the combinations: per cell its combination, its value and its records.
-
-    Values are numbered in their order, where the secret has one. `tree[l]` is the label of every
-    value on level l of a hierarchy of the secret, level 0 the values themselves.
-    """
-
-    name: str
-    combination: Ints
-    value: Ints
-    counts: Ints
-    values: int
-    rules: tuple[Rule, ...] = ()
-    tree: Ints | None = None
-    missing: int = -1
-
-
-@dataclass(frozen=True, eq=False)
-class FullDomainRecoding:
-    """Levels for all columns, and the classes that are suppressed."""
-
-    columns: tuple[LevelledColumn, ...]
-    levels: tuple[int, ...]
-    lows: tuple[int, ...]  # where the field of each column begins in the key of a class
-    class_keys: Ints
-    suppressed_classes: Bools
-    suppressed_records: int
-    classes: int
-    losses: Losses
-    loss: float  # the one that was minimised
-    proven: bool
-    bound: float  # no recoding that holds the rules loses less
-    nodes: int
-    visited: int
-
-    def labels(self, codes: Ints) -> Ints:
-        """The number of the label of every value: `codes[i, j]` numbers that of column j."""
-        chosen = zip(self.columns, self.levels, strict=True)
-        tables = [column.tables[level] for column, level in chosen]
-        return np.stack([table[codes[:, j]] for j, table in enumerate(tables)], axis=1)
-
-    def suppresses(self, codes: Ints) -> Bools:
-        """Which of these combinations of values are suppressed; each of them was counted."""
-        keys = np.zeros(len(codes), dtype=np.uint64)
-        for labels, low in zip(self.labels(codes).T, self.lows, strict=True):
-            keys |= labels.astype(np.uint64) << np.uint64(low)
-        return self.suppressed_classes[np.searchsorted(self.class_keys, keys)]
 
 
 @dataclass
@@ -366,7 +317,7 @@ class Search:
         for j, level in enumerate(levels):
             shares[j, : len(of_labels[j][level])] = of_labels[j][level]
         lows = np.array(self.lows) - self.secret_bits
-        hidden = self.kernels.hidden_shares(
+        hidden: Floats = self.kernels.hidden_shares(
             heads, sizes, broken, lows, np.array(self.widths), shares
         )
         own = np.array([s[x] for s, x in zip(sums, levels, strict=True)])
@@ -376,7 +327,7 @@ class Search:
         """I(X;Y) - I(X';Y) in bits per record; suppressed records are one class of their own."""
         nothing = np.zeros(len(tables[at][0]), dtype=np.uint8)
         values = self.secrets[at].values
-        left = self.kernels.uncertainty(
+        left: float = self.kernels.uncertainty(
             *tables[at], self.secret_bits, values, nothing if broken is None else broken
         )
         return (left - self.least_uncertainty[at]) / self.sums.records

@@ -1,0 +1,62 @@
+"""What a search is given of a secret, and what it returns: levels, and suppressed classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.methods.full_domain.columns import LevelledColumn
+from sievert.methods.full_domain.losses import Losses
+from sievert.methods.full_domain.rules import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class SecretCells:
+    """A secret beside the combinations: per cell its combination, its value and its records.
+
+    Values are numbered in their order, where the secret has one. `tree[l]` is the label of every
+    value on level l of a hierarchy of the secret, level 0 the values themselves.
+    """
+
+    name: str
+    combination: Ints
+    value: Ints
+    counts: Ints
+    values: int
+    rules: tuple[Rule, ...] = ()
+    tree: Ints | None = None
+    missing: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class FullDomainRecoding:
+    """Levels for all columns, and the classes that are suppressed."""
+
+    columns: tuple[LevelledColumn, ...]
+    levels: tuple[int, ...]
+    lows: tuple[int, ...]  # where the field of each column begins in the key of a class
+    class_keys: Ints
+    suppressed_classes: Bools
+    suppressed_records: int
+    classes: int
+    losses: Losses
+    loss: float  # the one that was minimised
+    proven: bool
+    bound: float  # no recoding that holds the rules loses less
+    nodes: int
+    visited: int
+
+    def labels(self, codes: Ints) -> Ints:
+        """The number of the label of every value: `codes[i, j]` numbers that of column j."""
+        chosen = zip(self.columns, self.levels, strict=True)
+        tables = [column.tables[level] for column, level in chosen]
+        return np.stack([table[codes[:, j]] for j, table in enumerate(tables)], axis=1)
+
+    def suppresses(self, codes: Ints) -> Bools:
+        """Which of these combinations of values are suppressed; each of them was counted."""
+        keys = np.zeros(len(codes), dtype=np.uint64)
+        for labels, low in zip(self.labels(codes).T, self.lows, strict=True):
+            keys |= labels.astype(np.uint64) << np.uint64(low)
+        return self.suppressed_classes[np.searchsorted(self.class_keys, keys)]
