@@ -330,7 +330,7 @@ class Search:
         left: float = self.kernels.uncertainty(
             *tables[at], self.secret_bits, values, nothing if broken is None else broken
         )
-        return (left - self.least_uncertainty[at]) / self.sums.records
+        return float(left - self.least_uncertainty[at]) / self.sums.records
 
     # -- the result -----------------------------------------------------------------------------
 
