@@ -27,7 +27,7 @@ from sievert.errors import (
     unknown,
 )
 from sievert.formatting import plural
-from sievert.notes import Caution, Count, Name, Note
+from sievert.notes import Caution
 from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
@@ -50,14 +50,6 @@ MISSING_RULES = {
     "error": "no quasi-identifier is missing",
 }
 MISSING = tuple(MISSING_RULES)
-
-
-class Notes(list[Note]):
-    """Remarks on a run, in the order in which they arose."""
-
-    def add(self, text: str, *parts: Count | Name) -> None:
-        """Add a remark."""
-        self.append(Note(text, *parts))
 
 
 class Clock:
@@ -142,7 +134,7 @@ class RequestedRoles:
         secrets_apart: bool = False,
         quasi_needed: bool = True,
         people: bool = False,
-    ) -> tuple[Roles, list[Note]]:
+    ) -> tuple[Roles, list[str]]:
         """Check the roles against the columns; without quasi-identifiers, list the columns.
 
         The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
@@ -175,7 +167,7 @@ class RequestedRoles:
         elif not several:  # a person with one row each may be no person, but the number of a row
             repeated = repeated_identifiers(questions, roles)
             roles = replace(roles, repeated=tuple(repeated))
-            notes = [*(Caution(SHARED_IDENTIFIER, Name(c)) for c in repeated), *notes]
+            notes = [*(Caution(SHARED_IDENTIFIER.format(repr(c))) for c in repeated), *notes]
         return roles, notes
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
@@ -260,7 +252,7 @@ class RequestedRoles:
         others: Iterable[str] = (),
         *,
         all_rows: bool = False,
-    ) -> tuple[int, list[Note]]:
+    ) -> tuple[int, list[str]]:
         """Make sure that the columns can be used; treat suppressed records and missing values.
 
         Returns the number of records dropped, and notes of the engine and about the policy. Where
@@ -276,10 +268,10 @@ class RequestedRoles:
             notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes
 
-    def _replacements(self, columns: Sequence[str]) -> list[Note]:
+    def _replacements(self, columns: Sequence[str]) -> list[str]:
         titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
         return [
-            Note(f"the {title} given here replace those of the policy")
+            f"the {title} given here replace those of the policy"
             for title, given, own in zip(titles, self.given, self._own, strict=True)
             if given is not None and own and role.names(given, columns) != role.names(own)
         ]

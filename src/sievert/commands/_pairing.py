@@ -27,11 +27,10 @@ from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
-from sievert.notes import Count, Name, Note
 
 MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
-NOT_IN_IT = "{} of {} without a place in its hierarchy"
-NOT_ABOVE = "{} of {} in its hierarchy, but not above the original value"
+NOT_IN_IT = "without a place in its hierarchy"
+NOT_ABOVE = "in its hierarchy, but not above the original value"
 
 
 @dataclass(frozen=True)
@@ -261,47 +260,43 @@ def same_numbers(
 
 def pairing_notes(
     release: Release, people: People, pairing: Pairing, lacking: Sequence[str], strange: int
-) -> Iterator[Note]:
+) -> Iterator[str]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
     for missing in (c for c in lacking if c in quasi):
-        yield Note("the release lacks {}: it counts as suppressed", Name(missing))
-    for text, count in (
-        ("{} of the release, unknown to the original, not used", Count(strange, "column")),
-        ("{} of the release without a key", Count(people.keyless)),
-        ("{} of the release that the original lacks", Count(release.extra)),
+        yield f"the release lacks {missing!r}: it counts as suppressed"
+    for number, thing, what in (
+        (strange, "column", "of the release, unknown to the original, not used"),
+        (people.keyless, "record", "of the release without a key"),
+        (release.extra, "record", "of the release that the original lacks"),
     ):
-        if count.number:
-            yield Note(text, count)
+        if number:
+            yield f"{plural(number, thing)} {what}"
     yield from pairing.notes()
     for column in release.secrets:
-        name = Name(column.name)
         if column.name in lacking:
-            yield Note("{} was not released: bits are about its original values", name)
+            yield f"{column.name!r} was not released: bits are about its original values"
         elif changed := int(np.count_nonzero(differs(column))):
-            yield Note(
-                "{} of {} other than in the original; risks are those of the original values",
-                Count(changed, "released value"),
-                name,
+            yield (
+                f"{plural(changed, 'released value')} of {column.name!r} other than in the "
+                "original; risks are those of the original values"
             )
     for column in (c for c in release.columns if c.name not in lacking):
-        name = Name(column.name)
         if is_moved(column):
-            yield Note(
-                "{} has the values of the original, but in other records: is the order the same?",
-                name,
+            yield (
+                f"{column.name!r} has the values of the original, but in other records: is the "
+                "order the same?"
             )
         if is_respelled(column):
-            yield Note(
-                "every value of {} is spelled in another way in the release: losses that "
-                "compare texts count it as changed",
-                name,
+            yield (
+                f"every value of {column.name!r} is spelled in another way in the release: losses "
+                "that compare texts count it as changed"
             )
         if column.hierarchy is not None:
             coverage = label_coverage(column)
             for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed)):
                 if number := coverage.records(which):
-                    yield Note(text, Count(number, "released value"), name)
+                    yield f"{plural(number, 'released value')} of {column.name!r} {text}"
 
 
 def differs(column: PairedColumn) -> Any:

@@ -42,7 +42,10 @@ def front(
     blocks: list[Block | Chapter] = [
         Facts(tuple(_facts(part, written))),
         *verdicts(parts),
-        *(Paragraph(caution, "warning") for caution in _cautions(parts)),
+        *(
+            Paragraph(part.texts("front.caution", what=printable(caution)), "warning")
+            for caution in dict.fromkeys(c for p in parts for c in p.data.get("cautions", ()))
+        ),
     ]
     if points:
         blocks.append(Points(tuple(points)))
@@ -132,9 +135,7 @@ def reason_text(part: ReportPart, reason: Data) -> str:
     shown = [part.writer.name(n) for n in names if n not in BY_ID]
     shown += [measure_title(texts, n) for n in names if n in BY_ID]
     key = f"front.reason_{reason['what']}"
-    if key not in texts:
-        return texts("front.reason_other")
-    return texts(key, names=texts.join(shown))
+    return texts(key, names=texts.join(shown)) if key in texts else texts("front.reason_other")
 
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
@@ -184,9 +185,11 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
         yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
     if written is not None:
         yield texts("front.fact_written"), f"{written:%-d %B %Y, %H:%M} UTC"
-    for role, key in FACTS.items():
-        if columns := part.data["roles"].get(role):
-            yield texts(f"front.fact_{key}"), names_of(part, columns)
+    yield from (
+        (texts(f"front.fact_{key}"), names_of(part, columns))
+        for role, key in FACTS.items()
+        if (columns := part.data["roles"].get(role))
+    )
 
 
 def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -265,15 +268,12 @@ def _table(part: ReportPart) -> Iterator[str]:
         yield texts(f"front.{key}", records=f"{suppressed:,}")
     if dropped := table.get("dropped"):
         yield texts("front.dropped_missing", records=f"{dropped:,}")
-    for role, key in ROLE_TEXTS.items():
-        if columns := columns_by_role(part.data["roles"])[role]:
-            yield texts(f"front.{key}", columns=writer.names(columns))
-
-
-def _cautions(parts: Sequence[ReportPart]) -> Iterator[str]:
-    """What stands before the first number: what is counted may not be people."""
-    for caution in dict.fromkeys(c for part in parts for c in part.data.get("cautions", ())):
-        yield parts[0].texts("front.caution", what=printable(caution))
+    roles = columns_by_role(part.data["roles"])
+    yield from (
+        texts(f"front.{key}", columns=writer.names(roles[role]))
+        for role, key in ROLE_TEXTS.items()
+        if roles[role]
+    )
 
 
 def _not_covered(part: ReportPart) -> list[Block | Chapter]:
@@ -313,8 +313,7 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
     if most is not None and most < 1:
         allowed = int(100 * most)
         words = texts("front.hundred_allowed", number=f"{100 * most:.12g}")
-    title = texts("front.hundred")
-    return [Hundred(title, shares, tuple(labels), allowed, words)]
+    return [Hundred(texts("front.hundred"), shares, tuple(labels), allowed, words)]
 
 
 def round_to_hundred(groups: Sequence[int]) -> tuple[int, int, int]:
@@ -332,8 +331,8 @@ def round_to_hundred(groups: Sequence[int]) -> tuple[int, int, int]:
     return first, second, third
 
 
-def not_measured(texts: Texts) -> BulletList:
+def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:
     """What no number on a page says anything about."""
-    return BulletList(
-        tuple(texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), "."))
-    )
+    lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
+    inner = (BulletList(tuple(lacking)),)
+    return Chapter(texts("front.not_measured"), "not-measured", inner, screen=screen)

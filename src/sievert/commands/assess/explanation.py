@@ -9,7 +9,6 @@ from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands._subset_chapters import ORDERS, SubsetSettings, measure_subsets
 from sievert.commands._subsets import MOST_SUBSETS, Subsets
-from sievert.notes import Note
 
 MOST_CELLS = 10**6  # combinations that are fetched
 WORK = 10**9  # cells times subsets that are rolled up together
@@ -21,13 +20,13 @@ STEP = ("k_anonymity", "unique_count", "unique_records", "discrimination_rate")
 
 def explain_columns(
     measures: TableMeasures, count: Callable[[], CombinationCounts]
-) -> tuple[dict[str, Any] | None, list[Note]]:
+) -> tuple[dict[str, Any] | None, list[str]]:
     """The chapters of `explain` on columns, and the most telling columns one after the other.
 
     None, and a note, where there are too many combinations to count.
     """
     if most_cells(measures) > MOST_CELLS:
-        return None, [Note("the shares of the columns are left out: too many combinations")]
+        return None, ["the shares of the columns are left out: too many combinations"]
     measures.clock("counting combinations", measures.questions)
     combinations = count()
     cells = sum(len(cube.counts) for cube in combinations.cubes)

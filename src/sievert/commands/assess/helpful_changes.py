@@ -21,7 +21,6 @@ from sievert.commands.assess.recoding_search import (
 from sievert.counts.recoded import type_order
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.notes import Note
 from sievert.policy import Gate, Judgement
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
@@ -41,7 +40,7 @@ class OptionSearch:
 
     def find(
         self, count: Callable[[], CombinationCounts], *, wildcards: bool, leave_out: bool
-    ) -> tuple[ChangeOptions, list[Note]]:
+    ) -> tuple[ChangeOptions, list[str]]:
         """Ways to change the table, and notes on hierarchies; few combinations are counted.
 
         Missing values may be `wildcards`, and columns may be such that can be left out.

@@ -23,7 +23,6 @@ from sievert.counts.cells import Suppression
 from sievert.counts.recoded import RecodedQuestions
 from sievert.counts.recoded_people import RecodedPeopleQuestions
 from sievert.errors import SievertError
-from sievert.notes import Name, Note
 from sievert.policy import Policy, Verdict, judge
 from sievert.session import no_progress
 
@@ -72,7 +71,7 @@ def find_levels(
     mark: str | None,
     *,
     leave_out: bool,
-) -> tuple[list[list[Level]], list[Note]]:
+) -> tuple[list[list[Level]], list[str]]:
     """The levels of every quasi-identifier; those that are `fixed` have none but the column itself.
 
     No level makes other values the `mark` of suppression. A note names a hierarchy that lacks
@@ -89,7 +88,7 @@ def find_levels(
         try:
             coarser = coarser_column(combinations, column, hierarchies.get(column))
         except SievertError:
-            notes.append(Note("the hierarchy of {} is not used: it lacks values", Name(column)))
+            notes.append(f"the hierarchy of {column!r} is not used: it lacks values")
             coarser = coarser_column(combinations, column, None)
         for way in coarser:
             loss = _granularity_loss(way.codes[present], totals[present])

@@ -35,7 +35,6 @@ from sievert.commands.compare.run import (
 )
 from sievert.errors import require
 from sievert.losses import BY_ID
-from sievert.notes import Note
 from sievert.numerics.acceleration import thread_count
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -198,7 +197,7 @@ def compare(
 
 def _limits(
     original: Original, compared: Mapping[str, ComparedRelease], reading: Reading
-) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[Note]]:
+) -> tuple[dict[str, LeastDisclosure], dict[str, dict[str, ReleaseDistance]], list[str]]:
     """The limit of each secret and where the releases are, where it was asked for; notes."""
     limits, whole = original.limits(), reading.source.get("timeout")
     if limits is None:

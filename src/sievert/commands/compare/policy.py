@@ -19,7 +19,6 @@ from sievert.counts.cells import Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
-from sievert.notes import Name, Note
 from sievert.policy.judgement import NEEDS
 from sievert.roles import Roles
 from sievert.sources.table import Table
@@ -83,7 +82,7 @@ class Judging:
         suppression: Suppression,
         *,
         paired: bool = True,
-    ) -> tuple[Judgement | None, list[Note]]:
+    ) -> tuple[Judgement | None, list[str]]:
         """Hold the policy against one table with these columns; the roles are the original's.
 
         Returns the judgement, None without a policy, and what is to be said of it.
@@ -127,12 +126,12 @@ class Judging:
         absent = {(_place(s), m) for s, m in lacking}
         doubts = verdict_remarks([v for v in whole if (v.where, v.measure) not in absent])
         doubts += [
-            Note(f"the limit on {measure} ({{}}) was not evaluated: {why}", Name(secret or ""))
+            f"the limit on {measure} ({(secret or '')!r}) was not evaluated: {why}"
             for (secret, measure), why in lacking.items()
             if why != NOT_RELEASED
         ]
         doubts += [
-            Note(f"the limits on {{}} were not evaluated: {NOT_RELEASED}", Name(secret or ""))
+            f"the limits on {(secret or '')!r} were not evaluated: {NOT_RELEASED}"
             for secret in dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
         ]
         return gate.judge(whole), doubts
@@ -150,16 +149,14 @@ class Judging:
         return NOT_PLACED if secret in given[need] else NEEDS[need]
 
 
-def gather_remarks(remarks: Mapping[str | None, Sequence[Note]]) -> list[Note]:
+def gather_remarks(remarks: Mapping[str | None, Sequence[str]]) -> list[str]:
     """Remarks by table, None the original: those on every table once, others with its name."""
     every = dict.fromkeys(note for notes in remarks.values() for note in notes)
     common = [n for n in every if all(n in notes for notes in remarks.values())]
     return [
         *common,
         *(
-            type(note)(f"the original: {note.template}", *note.parts)
-            if name is None
-            else type(note)(f"{{}}: {note.template}", Name(name), *note.parts)
+            type(note)(f"{'the original' if name is None else repr(name)}: {note}")
             for name, notes in remarks.items()
             for note in notes
             if note not in common

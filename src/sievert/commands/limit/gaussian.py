@@ -13,7 +13,6 @@ from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, Tradeoff
 from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
-from sievert.notes import Note, SectionName
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
@@ -46,7 +45,7 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
         points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
-        table.notes.extend(Note("{}", SectionName(text)) for text in first.normality.sentences)
+        table.notes.extend(f"{text}" for text in first.normality.sentences)
     promise, drawn = None, {}
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, settings.seed)

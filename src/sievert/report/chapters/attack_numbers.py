@@ -21,6 +21,11 @@ def number(data: Data, name: str) -> float | None:
     return entry.get("value") if isinstance(entry, Mapping) else None
 
 
+def rate_text(part: ReportPart, data: Data, name: str = "discrimination_rate") -> NumberText:
+    """A rate of the JSON as a share: what is removed of an uncertainty."""
+    return part.writer.share(number(data, name))
+
+
 def certain(data: Data) -> int:
     """People of whom everything is certain: those in classes where no doubt is left."""
     left = number(data.get("worst_class") or {}, "conditional_entropy")
@@ -59,21 +64,17 @@ def share_chart(
 
 def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -> Iterator[Block]:
     """How much each column alone removes of the uncertainty, and all of them: picture, table."""
-    writer, columns = part.writer, data.get("columns") or {}
-
-    def rate(entry: Data) -> NumberText:
-        return writer.share(number(entry, "discrimination_rate"))
-
+    columns = data.get("columns") or {}
     order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
-    rates = [(writer.name(c), rate(columns[c])) for c in order]
+    rates = [(part.writer.name(c), rate_text(part, columns[c])) for c in order]
     if len(order) > MOST_COLUMNS:
         rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
     if many := len(order) > 1:
-        rates.append((part.say("combined"), rate(data)))
+        rates.append((part.say("combined"), rate_text(part, data)))
     if not rates:
         return
     names = make_unique(name for name, _ in rates)
-    rows = list(zip(names, (text for _, text in rates), strict=True))
+    rows = [(name, text) for name, (_, text) in zip(names, rates, strict=True)]
     grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
@@ -148,8 +149,8 @@ def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> G
         (Link(part.say(f"name_{name}"), f"def-{name}"), text, part.say(f"side_{side}"))
         for name, text, side in given
     )
-    head = part.texts.each("attacked.numbers", ("name", "value", "side"))
-    return make_grid(part.say("numbers_table"), head, rows, (1,))
+    head = ("numbers_name", "numbers_value", "numbers_side")
+    return part.grid("numbers_table", head, rows, (1,))
 
 
 def worst_values(part: ReportPart, data: Data) -> str:

@@ -81,7 +81,7 @@ def _grids(view: ComparisonView) -> Iterator[Grid]:
 def _row(view: ComparisonView, verdicts: Sequence[Data]) -> tuple[object, ...]:
     first = verdicts[0]
     title = Link(_title(view, first), f"def-{first['measure']}")
-    return title, _where(view, first), asked(view, first), *(_cell(view, v) for v in verdicts)
+    return title, _where(view, first), asked(view.texts, first), *(_cell(view, v) for v in verdicts)
 
 
 def _title(view: ComparisonView, verdict: Data) -> str:
