@@ -176,12 +176,11 @@ class RequestedRoles:
             return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
-        ignored = {c: why for c, why in roles.ignored.items() if c not in given or c in own}
         return {
             "person": self.person or roles.person,
             "household": roles.household,
             "weight": roles.weight,
-            "ignored": ignored,
+            "ignored": {c: why for c, why in roles.ignored.items() if c not in given or c in own},
         }
 
     def gate(

@@ -168,8 +168,7 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
     marks = block.marks or ("",) * len(block.items)
     for item, mark, state in zip(block.items, marks, states, strict=True):
         sign = MARKS[state] if state else "-"
-        text = f"{mark} {item}".strip()
-        for number, line in enumerate(wrap(text, width - 4, "")):
+        for number, line in enumerate(wrap(f"{mark} {item}".strip(), width - 4, "")):
             start = ((f"  {sign} ", STYLES.get(state, "")),) if not number else (("    ", ""),)
             yield (*start, (line, ""))
 

@@ -222,10 +222,9 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
             "bits": writer.number(number(worst, "conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
-    title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
-        *by_column(part, data, title, drawn=i <= DRAWN),
+        *by_column(part, data, part.say("columns_chart_secret", secret=name), drawn=i <= DRAWN),
         *([Paragraph(part.say("columns_rest", shown=DRAWN), "note")] if i == DRAWN + 1 else ()),
         numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
         *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
