@@ -150,17 +150,18 @@ def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
     for attack in ("homogeneity", *WRITERS, "reasoning"):
         for _, secret, data in secrets(part, attack):
             about = part.say("about_secret", secret=part.writer.name(secret))
-            if attack == "homogeneity":
-                yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
-            elif attack == "background":
-                ruled_out = data.get("ruled_out_1") or {}
-                yield attack, about, part.writer.count(number(ruled_out, "certain")), None
-            elif attack == "semantic":
-                yield attack, about, *_meaning(part, data)
-            elif attack == "reasoning":
-                yield attack, about, None, reasoning.headline(part, data)
-            else:
-                yield attack, about, part.writer.count(number(data, "people")), None
+            match attack:
+                case "homogeneity":
+                    yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
+                case "background":
+                    ruled_out = data.get("ruled_out_1") or {}
+                    yield attack, about, part.writer.count(number(ruled_out, "certain")), None
+                case "skewness":
+                    yield attack, about, part.writer.count(number(data, "people")), None
+                case "semantic":
+                    yield attack, about, *_meaning(part, data)
+                case "reasoning":
+                    yield attack, about, None, reasoning.headline(part, data)
 
 
 def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
