@@ -145,8 +145,7 @@ def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[
 def _text(
     text: str, width: int, indent: str = "", after: str | None = None, style: str = ""
 ) -> Iterator[Line]:
-    for line in wrap(text, width, indent, after):
-        yield ((line, STYLES.get(style, style)),)
+    return (((line, STYLES.get(style, style)),) for line in wrap(text, width, indent, after))
 
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
