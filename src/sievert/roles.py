@@ -1,14 +1,11 @@
 """The roles of the columns: who is found, what is secret, what is dropped. Never guessed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.errors import require, unknown
-from sievert.notes import Name, Note
 
 SINGLE_ROLES = ("person", "household", "weight")
 JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "unassessed")
@@ -130,7 +127,7 @@ def assign(
     weight: str | None = None,
     ignored: Mapping[str, str] | None = None,
     other_sets: Sequence[tuple[str, ...]] = (),
-) -> tuple[Roles, list[Note]]:
+) -> tuple[Roles, list[str]]:
     """Check the given roles against the columns; returns them with warnings."""
     roles = Roles(
         names(quasi, columns),
@@ -165,7 +162,7 @@ def assign(
         )
     _check_single_roles(roles)
     warnings = [
-        Note("column {} is both quasi-identifier and secret: knowing it is learning it", Name(n))
+        f"column {n!r} is both quasi-identifier and secret: knowing it is learning it"
         for n in roles.sensitive
         if n in roles.quasi
     ]

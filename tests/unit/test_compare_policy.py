@@ -19,7 +19,7 @@ from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gat
 from sievert.commands.compare.run import BESIDE
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
-from sievert.notes import Name, Note
+from sievert.notes import Caution
 from sievert.report import builder, terminal
 
 Table = dict[str, list[Any]]
@@ -293,7 +293,7 @@ def test_a_limit_on_secrets_needs_one(measure: str) -> None:
 
 
 def test_remarks_of_all_tables_are_said_once() -> None:
-    one, two = Note("a {}", Name("x")), Note("b")
+    one, two = "a 'x'", Caution("b")
     assert gather_remarks({None: [one, two], "r": [one]}) == ["a 'x'", "the original: b"]
     assert gather_remarks({"r": [one], "s": [two, one]}) == ["a 'x'", "'s': b"]
     assert gather_remarks({"r": [two]}) == ["b"] and gather_remarks({}) == []

@@ -36,7 +36,6 @@ from sievert.hierarchies import Hierarchy
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
 from sievert.measures.target import SecretTarget
-from sievert.notes import Name, Note
 
 ABSENT = "the value does not occur"
 NUMBERS = ("prior", "posterior", "gain", "ratio", "semantic_discrimination_rate")
@@ -225,7 +224,7 @@ def attack_release(
     partitions: Mapping[str, Mapping[str, Iterable[Any]]],
     named: Mapping[str, str],
     show: bool = False,
-) -> tuple[dict[str, dict[str, Attack]], list[Note]]:
+) -> tuple[dict[str, dict[str, Attack]], list[str]]:
     """Every attack that needs the release alone; `count` makes the cube of some columns.
 
     Returns the attacks and a note for each secret whose named value does not occur.
@@ -257,7 +256,7 @@ def attack_release(
     classes = count(quasi) if classes is None else classes
     attacks["identity"]["black_box"] = black_box(classes, show=show)
     return attacks, [
-        Note("the named value does not occur in {}", Name(secret))
+        f"the named value does not occur in {secret!r}"
         for secret in named
         if not attacks["skewness"][secret].details["occurs"]
     ]

@@ -27,7 +27,7 @@ from sievert.errors import (
     unknown,
 )
 from sievert.formatting import plural
-from sievert.notes import Caution, Count, Name, Note
+from sievert.notes import Caution
 from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
 from sievert.session import Measurable, Steps, open_source
@@ -50,14 +50,6 @@ MISSING_RULES = {
     "error": "no quasi-identifier is missing",
 }
 MISSING = tuple(MISSING_RULES)
-
-
-class Notes(list[Note]):
-    """Remarks on a run, in the order in which they arose."""
-
-    def add(self, text: str, *parts: Count | Name) -> None:
-        """Add a remark."""
-        self.append(Note(text, *parts))
 
 
 class Clock:
@@ -142,7 +134,7 @@ class RequestedRoles:
         secrets_apart: bool = False,
         quasi_needed: bool = True,
         people: bool = False,
-    ) -> tuple[Roles, list[Note]]:
+    ) -> tuple[Roles, list[str]]:
         """Check the roles against the columns; without quasi-identifiers, list the columns.
 
         The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
@@ -175,7 +167,7 @@ class RequestedRoles:
         elif not several:  # a person with one row each may be no person, but the number of a row
             repeated = repeated_identifiers(questions, roles)
             roles = replace(roles, repeated=tuple(repeated))
-            notes = [*(Caution(SHARED_IDENTIFIER, Name(c)) for c in repeated), *notes]
+            notes = [*(Caution(SHARED_IDENTIFIER.format(repr(c))) for c in repeated), *notes]
         return roles, notes
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
@@ -184,12 +176,11 @@ class RequestedRoles:
             return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
-        ignored = {c: why for c, why in roles.ignored.items() if c not in given or c in own}
         return {
             "person": self.person or roles.person,
             "household": roles.household,
             "weight": roles.weight,
-            "ignored": ignored,
+            "ignored": {c: why for c, why in roles.ignored.items() if c not in given or c in own},
         }
 
     def gate(
@@ -213,19 +204,19 @@ class RequestedRoles:
         rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
         basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
         gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
-        if bare := [c for c in columns if c not in roles.every_column]:
-            gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
-        if weaker := [c for c in columns if c in less and c in used]:
-            gate.not_met("roles_replaced", weaker)
-        if roles.repeated:
-            gate.not_met("identifier_repeats", roles.repeated)
-        if self.person is not None and self.person != own.person:
-            gate.not_met("person_replaced", [self.person])
+        for what, names in (
+            ("columns_without_role", [c for c in columns if c not in used]),
+            ("roles_replaced", [c for c in columns if c in less and c in used]),
+            ("identifier_repeats", roles.repeated),
+            ("person_replaced", [p for p in (self.person,) if p not in (None, own.person)]),
+        ):
+            if names:
+                gate.not_met(what, names)
         if dropped:
             gate.undecided("records_left_out")
         if leaves_out_more(self.policy, suppression):
@@ -260,7 +251,7 @@ class RequestedRoles:
         others: Iterable[str] = (),
         *,
         all_rows: bool = False,
-    ) -> tuple[int, list[Note]]:
+    ) -> tuple[int, list[str]]:
         """Make sure that the columns can be used; treat suppressed records and missing values.
 
         Returns the number of records dropped, and notes of the engine and about the policy. Where
@@ -276,10 +267,10 @@ class RequestedRoles:
             notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes
 
-    def _replacements(self, columns: Sequence[str]) -> list[Note]:
+    def _replacements(self, columns: Sequence[str]) -> list[str]:
         titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
         return [
-            Note(f"the {title} given here replace those of the policy")
+            f"the {title} given here replace those of the policy"
             for title, given, own in zip(titles, self.given, self._own, strict=True)
             if given is not None and own and role.names(given, columns) != role.names(own)
         ]

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.attacks.attack import to_hierarchy
-from sievert.commands._common import Clock, Notes, check_known
+from sievert.commands._common import Clock, check_known
 from sievert.errors import ExhaustedError, InputError, InvariantError, require
+from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures.classes import under_wildcards
 from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
-from sievert.notes import Count, Name, Note
+from sievert.measures.target import RecordTarget, SecretTarget, record_target
 from sievert.roles import Roles
 
 if TYPE_CHECKING:
@@ -117,7 +119,7 @@ def unused_settings(
     roles: Roles,
     columns: Sequence[str],
     coarsened: Collection[str] = (),
-) -> list[Note]:
+) -> list[str]:
     """Notes on settings of columns that are not secrets; an error for columns that do not exist.
 
     The hierarchies of columns that are `coarsened` are used.
@@ -132,7 +134,7 @@ def unused_settings(
     for what, column in ((what, c) for what, by_column in given.items() for c in by_column):
         check_known(f"{what}: column", column, columns)
     return [
-        Note(f"the {what} of {{}} is not used: it is not a secret here", Name(column))
+        f"the {what} of {column!r} is not used: it is not a secret here"
         for what, by_column in given.items()
         for column in by_column
         if column not in roles.sensitive and not (what == "hierarchy" and column in coarsened)
@@ -160,15 +162,13 @@ class TableMeasures:
     ) -> None:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = _chosen_measures(ids), clock
-        self.warnings = Notes()
+        self.warnings: list[str] = []
         self.joint: dict[str, JointCounts] = {}  # by secret
         self.value_counts: dict[str, int] = {}  # by secret
         self.values: dict[str, tuple[Sizes, int]] = {}  # how often each occurs, how many lack one
 
     def reidentification(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
-        from sievert.measures.target import record_target
-
         chosen = [m for m in self.measures if "record" in m.kinds]
         if not chosen:
             return {}
@@ -177,16 +177,16 @@ class TableMeasures:
             self.roles.quasi, wildcard=any("wildcard" in m.needs for m in chosen)
         )
         if counts.missing:
-            self.warnings.add(
-                "{} without a quasi-identifier; missing is a value of its own",
-                Count(counts.missing),
+            self.warnings.append(
+                f"{plural(counts.missing, 'record')} without a quasi-identifier; missing is a "
+                "value of its own"
             )
             if self.roles.person is not None:
-                self.warnings.add(
+                self.warnings.append(
                     "no k for missing values that match anything: people were counted"
                 )
             elif counts.wildcard is None:
-                self.warnings.add(
+                self.warnings.append(
                     "no k for missing values that match anything: it would take too long"
                 )
         self.clock("computing", self.questions)
@@ -195,8 +195,6 @@ class TableMeasures:
 
     def reidentification_under_wildcards(self) -> dict[str, Value]:
         """Re-identification where a missing quasi-identifier matches anything."""
-        from sievert.measures.classes import under_wildcards
-
         self.clock("matching wildcards", self.questions)
         counts = self.questions.record_counts(self.roles.quasi, wildcard=True)
         frequencies = counts.wildcard
@@ -205,7 +203,9 @@ class TableMeasures:
                 "matching wildcards would take too long (patterns of missing keys, classes)",
                 hint="fewer quasi-identifiers, or --missing value",
             )
-        self.warnings.add("a missing value matches anything: only k and records_below are defined")
+        self.warnings.append(
+            "a missing value matches anything: only k and records_below are defined"
+        )
         options = self._options(BY_ID["records_below"])
         suppressed = {"suppressed_records": MeasureResult(self.questions.suppression.records)}
         results = {**under_wildcards(frequencies, options, counts.sizes), **suppressed}
@@ -217,8 +217,6 @@ class TableMeasures:
 
     def inference(self, secret: str) -> dict[str, Value]:
         """Inference: a sensitive attribute is the target."""
-        from sievert.measures.target import SecretTarget
-
         order, ordered = self._order(secret)
         parts = self.settings.partitions.get(secret)
         partition = None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()}
@@ -251,24 +249,24 @@ class TableMeasures:
         if counts.joint is not None:
             self.joint[secret] = counts.confidence or counts.joint
         if counts.missing:
-            self.warnings.add(
-                "{} without {}; missing is a value of its own", Count(counts.missing), Name(secret)
+            self.warnings.append(
+                f"{plural(counts.missing, 'record')} without {secret!r}; missing is a value of "
+                "its own"
             )
         if counts.named is not None and not any(counts.named.count):
-            self.warnings.add("the value named for alpha_k does not occur in {}", Name(secret))
+            self.warnings.append(f"the value named for alpha_k does not occur in {secret!r}")
         if partition is not None:
             self._check_parts(secret, partition)
         self.clock("computing", self.questions)
         target = SecretTarget(counts)
-        merged = SecretTarget(counts.parts) if counts.parts is not None else None
         beside = {
-            "merged": merged,
+            "merged": SecretTarget(counts.parts) if counts.parts is not None else None,
             "order": "of the values themselves" if order is None else "given",
         }
         if order is None and any("order" in m.needs for m in chosen):
-            self.warnings.add(
-                "t_closeness_ordered of {} takes the values in their own order: no order is given",
-                Name(secret),
+            self.warnings.append(
+                f"t_closeness_ordered of {secret!r} takes the values in their own order: no "
+                "order is given"
             )
         return {m.id: self._value(m, target, {**self._options(m), **beside}) for m in chosen}
 
@@ -279,8 +277,6 @@ class TableMeasures:
 
     def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
         """Numbers of the same records in one class: no release can do better."""
-        from sievert.measures.target import RecordTarget, SecretTarget
-
         bounded = [m for m in self.measures if m.id in ids and has_bound(m)]
         people = self.questions.people
         record = RecordTarget(records_in_one_class(people or self.questions.records))
@@ -310,10 +306,8 @@ class TableMeasures:
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))
         if absent := sum(v not in present for members in partition.values() for v in members):
-            self.warnings.add(
-                "the partition of {} names {} that do not occur",
-                Name(secret),
-                Count(absent, "value"),
+            self.warnings.append(
+                f"the partition of {secret!r} names {plural(absent, 'value')} that do not occur"
             )
 
     def _options(self, measure: Measure) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -18,20 +17,20 @@ from sievert.commands._pairing_evidence import (
     pairing_by_order,
     require_paired,
 )
+from sievert.commands._repeated import usable_columns
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, SievertError, require
+from sievert.errors import InputError, require
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
-from sievert.notes import Count, Name, Note
 
 MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
-NOT_IN_IT = "{} of {} without a place in its hierarchy"
-NOT_ABOVE = "{} of {} in its hierarchy, but not above the original value"
+NOT_IN_IT = "without a place in its hierarchy"
+NOT_ABOVE = "in its hierarchy, but not above the original value"
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def read_further(
     questions: Questions, used: Sequence[str], apart: Sequence[str], name: str
 ) -> Cube | None:
     """A few columns that are not in use but may show how records are paired, in their order."""
-    others = _usable(questions, [c for c in questions.columns if c not in (*used, *apart)])
+    others = usable_columns(questions, [c for c in questions.columns if c not in (*used, *apart)])
     return _in_order(questions, others[: max(0, MOST_EVIDENCE - len(used))], name)
 
 
@@ -155,21 +154,11 @@ def pair_further(
 ) -> list[PairedColumn]:
     """Such columns of one table, which were read (`released`: of the release), and the other's."""
     columns = [] if read is None else [c for c in read.columns if c in questions.columns]
-    other = _in_order(questions, _usable(questions, columns), name)
+    other = _in_order(questions, usable_columns(questions, columns), name)
     if read is None or other is None:
         return []
     original, release = (other, read) if released else (read, other)
     return pair_in_order(original, release, other.columns, {})
-
-
-def _usable(questions: Questions, columns: Sequence[str]) -> list[str]:
-    """The columns of plain values."""
-    usable = []
-    for column in columns:
-        with suppress(SievertError):
-            questions.engine.check_usable(column)
-            usable.append(column)
-    return usable
 
 
 def _in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube | None:
@@ -261,47 +250,46 @@ def same_numbers(
 
 def pairing_notes(
     release: Release, people: People, pairing: Pairing, lacking: Sequence[str], strange: int
-) -> Iterator[Note]:
+) -> Iterator[str]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
-    for missing in (c for c in lacking if c in quasi):
-        yield Note("the release lacks {}: it counts as suppressed", Name(missing))
-    for text, count in (
-        ("{} of the release, unknown to the original, not used", Count(strange, "column")),
-        ("{} of the release without a key", Count(people.keyless)),
-        ("{} of the release that the original lacks", Count(release.extra)),
-    ):
-        if count.number:
-            yield Note(text, count)
+    yield from (f"the release lacks {c!r}: it counts as suppressed" for c in lacking if c in quasi)
+    yield from (
+        f"{plural(number, thing)} {what}"
+        for number, thing, what in (
+            (strange, "column", "of the release, unknown to the original, not used"),
+            (people.keyless, "record", "of the release without a key"),
+            (release.extra, "record", "of the release that the original lacks"),
+        )
+        if number
+    )
     yield from pairing.notes()
     for column in release.secrets:
-        name = Name(column.name)
         if column.name in lacking:
-            yield Note("{} was not released: bits are about its original values", name)
+            yield f"{column.name!r} was not released: bits are about its original values"
         elif changed := int(np.count_nonzero(differs(column))):
-            yield Note(
-                "{} of {} other than in the original; risks are those of the original values",
-                Count(changed, "released value"),
-                name,
+            yield (
+                f"{plural(changed, 'released value')} of {column.name!r} other than in the "
+                "original; risks are those of the original values"
             )
     for column in (c for c in release.columns if c.name not in lacking):
-        name = Name(column.name)
         if is_moved(column):
-            yield Note(
-                "{} has the values of the original, but in other records: is the order the same?",
-                name,
+            yield (
+                f"{column.name!r} has the values of the original, but in other records: is the "
+                "order the same?"
             )
         if is_respelled(column):
-            yield Note(
-                "every value of {} is spelled in another way in the release: losses that "
-                "compare texts count it as changed",
-                name,
+            yield (
+                f"every value of {column.name!r} is spelled in another way in the release: losses "
+                "that compare texts count it as changed"
             )
         if column.hierarchy is not None:
             coverage = label_coverage(column)
-            for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed)):
-                if number := coverage.records(which):
-                    yield Note(text, Count(number, "released value"), name)
+            yield from (
+                f"{plural(number, 'released value')} of {column.name!r} {text}"
+                for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed))
+                if (number := coverage.records(which))
+            )
 
 
 def differs(column: PairedColumn) -> Any:

@@ -7,8 +7,6 @@ enough: it may have been copied and the others invented. So within the strata of
 original values another column must still agree more than by chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +25,7 @@ from sievert.commands._agreement import (
 from sievert.errors import InputError, require
 from sievert.formatting import significant
 from sievert.losses.loss import PairedColumn
-from sievert.notes import Caution, Name, Note, SectionName
+from sievert.notes import Caution
 
 SHIFTS = tuple(d for d in range(-5, 6) if d)
 KNOWN = "--key COLUMN, one value a person, in both tables; --paired if you know that they are"
@@ -60,7 +58,7 @@ class Pairing:
         """Whether it cannot be told."""
         return self.paired is None
 
-    def notes(self) -> Iterable[Note]:
+    def notes(self) -> Iterable[str]:
         """What is to be said of it: nothing of a key."""
         if self.paired is None:
             yield Caution(
@@ -69,14 +67,14 @@ class Pairing:
                 "every number here is meaningless; --key COLUMN, or --paired if you know"
             )
         elif self.by == "stated":
-            yield Note("records are paired by their order, as stated (--paired)")
+            yield "records are paired by their order, as stated (--paired)"
         elif self.by == "order":
             first, second = self.columns
-            one, other = (SectionName(significant(x)) for x in self.excess)
-            yield Note(
-                "records are paired by their order: {} agrees by {} standard deviations more than "
-                "by chance, and where its value is the same {} still does by {}",
-                *(Name(first), one, Name(second), other),
+            one, other = map(significant, self.excess)
+            yield (
+                f"records are paired by their order: {first!r} agrees by {one} standard deviations "
+                f"more than by chance, and where its value is the same {second!r} still does by "
+                f"{other}"
             )
 
 

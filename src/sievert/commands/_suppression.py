@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sievert.counts.cells import Suppression
 from sievert.errors import InputError, require
-from sievert.notes import Count, Note
+from sievert.formatting import plural
 from sievert.roles import Roles
 from sievert.session import MARK
 
@@ -33,7 +33,7 @@ def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) 
 
 def leave_out_suppressed(
     questions: Questions, roles: Roles, *, keep_all: bool = False, cells: bool = True
-) -> list[Note]:
+) -> list[str]:
     """Count the suppressed records, and leave them out unless they are kept; notes on marks.
 
     `keep_all` keeps them as one class where there are no others, which is an error otherwise.
@@ -45,7 +45,7 @@ def leave_out_suppressed(
     if keep_all and number == questions.records:
         questions.suppression = replace(questions.suppression, kept=True)
     if questions.suppression.kept:
-        return [Note(f"{{}} suppressed{MARKED}; counted as a class", Count(number)), *notes]
+        return [f"{plural(number, 'record')} suppressed{MARKED}; counted as a class", *notes]
     require(
         number < questions.records,
         f"every record is suppressed{MARKED}: nothing is left to measure",
@@ -53,26 +53,28 @@ def leave_out_suppressed(
         error=InputError,
     )
     questions.drop_suppressed(roles.quasi)
-    return [Note(f"{{}} suppressed{MARKED}; left out of every number", Count(number)), *notes]
+    return [f"{plural(number, 'record')} suppressed{MARKED}; left out of every number", *notes]
 
 
-def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[Note]:
+def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[str]:
     """Keep suppressed records where `what` is done with every record; notes on marks."""
     number = count_suppressed(questions, roles, cells=False)
     notes = _partial_marks(questions.suppression)
     if not number:
         return notes
     questions.suppression = replace(questions.suppression, kept=True)
-    text = f"{{}} suppressed{MARKED}; counted as any other here: {what}"
-    return [Note(text, Count(number)), *notes]
+    suppressed = f"{plural(number, 'record')} suppressed{MARKED}"
+    return [f"{suppressed}; counted as any other here: {what}", *notes]
 
 
-def _partial_marks(suppression: Suppression) -> list[Note]:
+def _partial_marks(suppression: Suppression) -> list[str]:
     """That a mark in some quasi-identifiers is a value; missing values have a note of their own."""
     if suppression.mark is None or not suppression.partly:
         return []
-    text = "{} with the mark of suppression in some quasi-identifiers only: it is a value there"
-    return [Note(text, Count(suppression.partly))]
+    return [
+        f"{plural(suppression.partly, 'record')} with the mark of suppression in some "
+        "quasi-identifiers only: it is a value there"
+    ]
 
 
 def suppression_rule(suppression: Suppression) -> str:

@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol, Self
 
 from sievert.counts.answers import Sizes
 from sievert.errors import InputError, require
-from sievert.notes import Note
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 
@@ -57,7 +56,7 @@ class Adapter(Protocol):
     name: str
     columns: tuple[str, ...]
     uncoded: str | None
-    notes: list[Note]
+    notes: list[str]
 
     @property
     def kinds(self) -> Mapping[str, str]: ...  # of each column the engine's own type

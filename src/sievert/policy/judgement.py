@@ -5,8 +5,6 @@ constant, is breached; undefined for another reason, it is undecided. A policy i
 is met and no reason stands against it. On a measure that is absent a limit is an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +19,6 @@ from sievert.measures.measure import (
     WITHOUT_MISSING,
     Value,
 )
-from sievert.notes import Name, Note, Reason, SectionName
 from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 
 # Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
@@ -94,8 +91,7 @@ class GateReason:
     @property
     def text(self) -> str:
         """The reason in a sentence."""
-        sentence = REASONS.get(self.what, self.what.replace("_", " "))
-        return sentence.format(list_names(self.names))
+        return REASONS.get(self.what, self.what.replace("_", " ")).format(list_names(self.names))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -185,7 +181,7 @@ def judge(
     reidentification: Numbers,
     inference: Mapping[str, Numbers],
     best: Mapping[str | None, Numbers] | None = None,
-) -> tuple[list[Verdict], list[Note]]:
+) -> tuple[list[Verdict], list[str]]:
     """Compare every limit with every number it applies to; returns verdicts and warnings.
 
     `best` has the numbers of a table with the same records in one class, None for the record: no
@@ -223,23 +219,16 @@ def _lacking(measure: str) -> str | None:
     return next((why for need, why in NEEDS.items() if need in BY_ID[measure].needs), None)
 
 
-def verdict_remarks(verdicts: Sequence[Verdict]) -> list[Note]:
+def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
     """What is to be said of limits that are undecided, or on the side that is not risky."""
     remarks = [
-        Note(
-            f"the limit on {v.measure} ({{}}) was not evaluated: {{}}",
-            _place(v.where),
-            Reason(v.reason),
-        )
+        f"the limit on {v.measure} ({_place(v.where)}) was not evaluated: {v.reason}"
         for v in verdicts
         if v.met is None
     ]
     remarks += [
-        Note(
-            f"the limit on {v.measure} ({{}}) is on its harmless side: risky when "
-            f"{BY_ID[v.measure].riskier}",
-            _place(v.where),
-        )
+        f"the limit on {v.measure} ({_place(v.where)}) is on its harmless side: risky when "
+        f"{BY_ID[v.measure].riskier}"
         for v in verdicts
         if _harmless_side(v)
     ]
@@ -252,9 +241,9 @@ def _harmless_side(verdict: Verdict) -> bool:
     return bounds.get(BY_ID[verdict.measure].riskier, 0.0) is None
 
 
-def _place(where: str) -> Name | SectionName:
+def _place(where: str) -> str:
     chapter, _, secret = where.partition(".")
-    return Name(secret) if secret else SectionName(chapter)
+    return repr(secret) if secret else chapter
 
 
 def _require_number(present: bool, measure: str, where: str) -> None:
@@ -264,8 +253,7 @@ def _require_number(present: bool, measure: str, where: str) -> None:
         hint = "it is about finding a person: [limits.reidentification]"
     elif "record" not in kinds and not where.startswith("limits.inference"):
         hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
-    what = f"{where}: {measure} is not among the numbers of this assessment"
-    require(present, what, hint=hint)
+    require(present, f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:

@@ -3,8 +3,6 @@
 A page becomes files: whole or absent, never over an input.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -106,7 +104,8 @@ def screen(result: Any) -> Page:
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
     texts, alone = parts[0].texts, len(parts) == 1
     chapters = [c for part in parts for c in _chapters(part, alone=alone)]
-    first = front(parts, tuple(dict.fromkeys(_points(parts))), _options(parts), written)
+    ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
+    first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
     if written is not None:
         chapters += _closing(texts, parts, (*first, *chapters))
     return Page(
@@ -137,7 +136,7 @@ def _closing(
     assessed += tuple(dict.fromkeys(p for part in parts for p in basis(part)))
     closing = [
         Chapter(texts("front.assessed"), "assessed", assessed),
-        Chapter(texts("front.not_measured"), "not-measured", (not_measured(texts),)),
+        not_measured(texts),
     ]
     terms = _definitions(texts, blocks)
     return closing if terms is None else [*closing, terms]
@@ -178,8 +177,7 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
 
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))
-        first = (Points(points),) if points else ()
-        inner = (*first, *blocks)
+        inner = (Points(points), *blocks) if points else blocks
         yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), inner, screen=True)
 
 
@@ -190,7 +188,7 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
             yield from module(part).points(part)
             yield from options.points(part)
             continue
-        points = _findings(part)
+        points = module(part).points(part)
         if len(parts) == 1:
             yield from points[:3]
         elif points:
@@ -199,30 +197,18 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
-                text = f"{text} {part.texts('front.still', asked=asked(part, short))}"
+                text = f"{text} {part.texts('front.still', asked=asked(part.texts, short))}"
             yield head, text
-
-
-def _findings(part: ReportPart) -> list[tuple[str, str]]:
-    """The findings of a part: each a short sentence, and the numbers that show it."""
-    chapter = module(part)
-    if hasattr(chapter, "points"):
-        return list(chapter.points(part))
-    return [("", text) for text in chapter.sentences(part)]
 
 
 def _more_points(part: ReportPart) -> Iterator[Points]:
     """Of one part of several, the findings that do not stand on the first screen."""
-    if part.kind == "assess" or not hasattr(module(part), "points"):
+    if part.kind == "assess":
         return
-    points = _findings(part)
+    points = module(part).points(part)
     shown = min(HELPS.get(part.kind, 0), len(points) - 1)
     if more := (*points[:shown], *points[shown + 1 :]):
         yield Points(more)
-
-
-def _options(parts: Sequence[ReportPart]) -> list[Chapter]:
-    return [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
 
 
 def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
@@ -239,8 +225,7 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None
     if policy:
-        key = "front.title_policy" if name else "front.title_policy_unnamed"
-        return part.texts(key, name=name)
+        return part.texts(f"front.title_policy{'' if name else '_unnamed'}", name=name)
     if name:
         own = f"front.title_{part.kind}_named"
         key = own if len(parts) == 1 and own in part.texts else "front.title_named"

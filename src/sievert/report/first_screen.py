@@ -1,12 +1,11 @@
 """The first screen: the answer, what was assessed, what matters most, and what is not covered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
+from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, some_names
 from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
 from sievert.report.page import (
@@ -42,7 +41,10 @@ def front(
     blocks: list[Block | Chapter] = [
         Facts(tuple(_facts(part, written))),
         *verdicts(parts),
-        *(Paragraph(caution, "warning") for caution in _cautions(parts)),
+        *(
+            Paragraph(part.texts("front.caution", what=printable(caution)), "warning")
+            for caution in dict.fromkeys(c for p in parts for c in p.data.get("cautions", ()))
+        ),
     ]
     if points:
         blocks.append(Points(tuple(points)))
@@ -132,9 +134,7 @@ def reason_text(part: ReportPart, reason: Data) -> str:
     shown = [part.writer.name(n) for n in names if n not in BY_ID]
     shown += [measure_title(texts, n) for n in names if n in BY_ID]
     key = f"front.reason_{reason['what']}"
-    if key not in texts:
-        return texts("front.reason_other")
-    return texts(key, names=texts.join(shown))
+    return texts(key, names=texts.join(shown)) if key in texts else texts("front.reason_other")
 
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
@@ -184,9 +184,11 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
         yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
     if written is not None:
         yield texts("front.fact_written"), f"{written:%-d %B %Y, %H:%M} UTC"
-    for role, key in FACTS.items():
-        if columns := part.data["roles"].get(role):
-            yield texts(f"front.fact_{key}"), names_of(part, columns)
+    yield from (
+        (texts(f"front.fact_{key}"), names_of(part, columns))
+        for role, key in FACTS.items()
+        if (columns := part.data["roles"].get(role))
+    )
 
 
 def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -265,15 +267,12 @@ def _table(part: ReportPart) -> Iterator[str]:
         yield texts(f"front.{key}", records=f"{suppressed:,}")
     if dropped := table.get("dropped"):
         yield texts("front.dropped_missing", records=f"{dropped:,}")
-    for role, key in ROLE_TEXTS.items():
-        if columns := columns_by_role(part.data["roles"])[role]:
-            yield texts(f"front.{key}", columns=writer.names(columns))
-
-
-def _cautions(parts: Sequence[ReportPart]) -> Iterator[str]:
-    """What stands before the first number: what is counted may not be people."""
-    for caution in dict.fromkeys(c for part in parts for c in part.data.get("cautions", ())):
-        yield parts[0].texts("front.caution", what=printable(caution))
+    roles = columns_by_role(part.data["roles"])
+    yield from (
+        texts(f"front.{key}", columns=writer.names(roles[role]))
+        for role, key in ROLE_TEXTS.items()
+        if roles[role]
+    )
 
 
 def _not_covered(part: ReportPart) -> list[Block | Chapter]:
@@ -301,9 +300,11 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         sum(s["records"] for s in spans if low <= s["least"] < high)
         for low, high in ((1, 2), (2, small), (small, float("inf")))
     ]
-    shares = round_to_hundred(groups)
+    whole = sum(groups) or 1
+    alone, few, many = round_shares([group / whole for group in groups])
     span = "2" if small == 3 else f"2–{small - 1}"
     labels = []
+    shares = (alone, few, many)
     for key, share, people in zip(("alone", "small", "large"), shares, groups, strict=True):
         number = texts("front.fewer_than_one") if people and not share else f"{share}"
         label = texts(f"front.hundred_{key}", number=number, span=span, small=small)
@@ -313,27 +314,11 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
     if most is not None and most < 1:
         allowed = int(100 * most)
         words = texts("front.hundred_allowed", number=f"{100 * most:.12g}")
-    title = texts("front.hundred")
-    return [Hundred(title, shares, tuple(labels), allowed, words)]
+    return [Hundred(texts("front.hundred"), shares, tuple(labels), allowed, words)]
 
 
-def round_to_hundred(groups: Sequence[int]) -> tuple[int, int, int]:
-    """Shares of a whole in per cent, rounded by largest remainder so that they are 100.
-
-    >>> round_to_hundred([1, 1, 1])
-    (34, 33, 33)
-    """
-    whole = sum(groups) or 1
-    shares = [100 * group // whole for group in groups]
-    order = sorted(range(len(groups)), key=lambda i: (-(100 * groups[i] % whole), i))
-    for i in order[: 100 - sum(shares)]:
-        shares[i] += 1
-    first, second, third = shares
-    return first, second, third
-
-
-def not_measured(texts: Texts) -> BulletList:
+def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:
     """What no number on a page says anything about."""
-    return BulletList(
-        tuple(texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), "."))
-    )
+    lacking = texts.each("front", ("no_dp", "no_tables", "no_outside", "no_judgement"), ".")
+    inner = (BulletList(tuple(lacking)),)
+    return Chapter(texts("front.not_measured"), "not-measured", inner, screen=screen)

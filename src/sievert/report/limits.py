@@ -1,7 +1,5 @@
 """Measures in a table with the limits of a policy: value, limit and how far beyond it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator
 
@@ -165,7 +163,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         shown,
         state,
         texts(f"limits_table.{state}"),
-        asked(part, verdict),
+        asked(texts, verdict),
         far,
         position,
         " ".join(filter(None, (*remarks(part, verdict), _wildcard(part, entry)))),
@@ -196,15 +194,14 @@ def bound_text(measure: str, value: float) -> str:
     return f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}"
 
 
-def _bound(verdict: Data, end: str) -> str | None:
-    return None if verdict[end] is None else bound_text(verdict["measure"], verdict[end])
-
-
-def asked(part: ReportPart, verdict: Data) -> str:
+def asked(texts: Texts, limit: Data, section: str = "limits_table") -> str:
     """What a limit asks for."""
-    least, most = (_bound(verdict, end) for end in ("min", "max"))
+    least, most = (
+        None if limit[end] is None else bound_text(limit["measure"], limit[end])
+        for end in ("min", "max")
+    )
     key = "at_most" if least is None else "at_least" if most is None else "between"
-    return part.texts(f"limits_table.{key}", least=least, most=most)
+    return texts(f"{section}.{key}", least=least, most=most)
 
 
 def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
@@ -222,5 +219,4 @@ def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
         times = f"{ratio[0] / ratio[1]:.3g}"
         key = "over" if over else "short"
         words = texts(f"limits_table.{key}", times=times) if float(times) > 1 else ""
-    position = math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None
-    return words, position
+    return words, math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None

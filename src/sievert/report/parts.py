@@ -1,14 +1,12 @@
 """The parts of a page: one result each, and how its numbers and names are written."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
-from sievert.report.page import Block, Chapter
+from sievert.report.page import Block, Chapter, Grid, make_grid
 from sievert.report.texts import Texts
 
 LONGEST = 60  # letters of a name on a page
@@ -116,6 +114,21 @@ class ReportPart:
     def anchor(self, word: str) -> str:
         """A place on the page; `word` is our own."""
         return f"part{self.number}-{word}"
+
+    def grid(
+        self,
+        caption: str,
+        head: Iterable[str],
+        rows: Iterable[Iterable[object]],
+        right: Sequence[int] | None = None,
+        *,
+        folded: bool = False,
+        more: Iterable[str] = (),
+        **values: object,
+    ) -> Grid:
+        """A table whose caption and heads have keys; `more` heads are names or ready texts."""
+        heads = (*map(self.say, head), *more)
+        return make_grid(self.say(caption, **values), heads, rows, right, folded=folded)
 
     def chapter(self, key: str, blocks: Iterable[Block | Chapter]) -> Chapter:
         """A chapter whose title and anchor have the same key."""

@@ -3,15 +3,14 @@
 It is built of shareable JSON only, so that nothing else can get on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import percent, printable
-from sievert.report.limits import STATES, bound_text
+from sievert.report.first_screen import not_measured
+from sievert.report.limits import STATES, asked
 from sievert.report.page import (
     Block,
     BulletList,
@@ -32,7 +31,6 @@ from sievert.version import __version__
 LONGEST = 60  # letters of a name
 LONGEST_TITLE = 200
 ABREAST = 4  # releases beside each other
-LACKING = ("no_dp", "no_tables", "no_outside", "no_judgement")
 WITHHELD: Mapping[str, Any] = {"value": None}
 Data = Mapping[str, Any]
 
@@ -53,20 +51,20 @@ def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
 def build_summary(results: Sequence[Data], texts: Texts, title: str | None = None) -> Page:
     """One page of shareable JSON."""
     chapters = [tuple(_blocks(result, texts, i)) for i, result in enumerate(results, 1)]
-    front: list[Block | Chapter] = list(chapters[0])
-    for number, blocks in enumerate(chapters[1:], 2):
-        heading = texts("shared.part", number=number)
-        front.append(Chapter(heading, f"part{number}", blocks, screen=True))
+    others = (
+        Chapter(texts("shared.part", number=number), f"part{number}", blocks, screen=True)
+        for number, blocks in enumerate(chapters[1:], 2)
+    )
     least = max(result["table"]["shared"] for result in results)
-    lacking = BulletList(tuple(texts.each("front", LACKING, ".")))
     judged = any("releases" in result or result["policy"] is not None for result in results)
     key = "front.title_policy_unnamed" if judged else "front.title"
     return Page(
         title=texts(key) if title is None else check_title(title),
         language=texts("words.language"),
         front=(
-            *front,
-            Chapter(texts("front.not_measured"), "not-measured", (lacking,), screen=True),
+            *chapters[0],
+            *others,
+            not_measured(texts, screen=True),
             Paragraph(texts("shared.note", least=least), "note"),
         ),
         chapters=(),
@@ -128,9 +126,11 @@ def _name(column: str) -> str:
 def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
     """Numbers with their words; a number that is withheld everywhere is not there."""
     numbers = result["reidentification"]
-    for measure in FOUND:
-        if measure in numbers:
-            yield _share(texts, numbers[measure]), texts(f"shared.{measure}")
+    yield from (
+        (_share(texts, numbers[measure]), texts(f"shared.{measure}"))
+        for measure in FOUND
+        if measure in numbers
+    )
     for secret, values in result["inference"].items():
         guesses = [
             _share(texts, values[f"bayes_vulnerability_{when}"])
@@ -166,11 +166,8 @@ def _verdict(texts: Texts, policy: Data | None) -> PolicyAnswer:
         return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
     counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
-    number = len(policy["limits"])
-    why = ""
-    if counts[state]:
-        key = f"front.why_{state}{'_one' if counts[state] == 1 else ''}"
-        why = texts(key, such=counts[state], number=number)
+    key = f"front.why_{state}{'_one' if counts[state] == 1 else ''}"
+    why = texts(key, such=counts[state], number=len(policy["limits"])) if counts[state] else ""
     return PolicyAnswer(state, texts(f"front.verdict_{state}"), why)
 
 
@@ -209,21 +206,12 @@ def _where(texts: Texts, where: str) -> str:
 
 def _limit(texts: Texts, limit: Data) -> str:
     title = texts.get(f"measures.{limit['measure']}.title", printable(limit["measure"]))
-    return texts("shared.limit", what=title, asked=_bounds(texts, limit))
+    return texts("shared.limit", what=title, asked=asked(texts, limit, "shared"))
 
 
 def _limit_on(texts: Texts, limit: Data) -> str:
     where = _where(texts, limit["where"])
     return texts("shared.limit_on", limit=_limit(texts, limit), where=where)
-
-
-def _bounds(texts: Texts, limit: Data) -> str:
-    least, most = (
-        None if limit[end] is None else bound_text(limit["measure"], limit[end])
-        for end in ("min", "max")
-    )
-    key = "at_most" if least is None else "at_least" if most is None else "between"
-    return texts(f"shared.{key}", least=least, most=most)
 
 
 def _releases(result: Data, texts: Texts, policies: Sequence[Data]) -> Iterator[Grid]:

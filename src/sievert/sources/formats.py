@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError, RefusedError, SievertError, require
-from sievert.notes import Count, Name, Note
+from sievert.formatting import plural
 from sievert.sources.options import optional_package
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -48,7 +48,7 @@ class FileColumns:
 
     columns: dict[str, list[Any]]
     orders: dict[str, tuple[str, ...]]
-    notes: tuple[Note, ...]
+    notes: tuple[str, ...]
 
 
 def kind(start: bytes, path: Path) -> str | None:
@@ -173,9 +173,9 @@ def _spell(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
 
 
-def _notes(tally: Counter[tuple[str, str]]) -> tuple[Note, ...]:
+def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
     kept = ((what, of, n) for (what, of), n in sorted(tally.items()) if what and n)
-    return tuple(Note(f"{what} {{}}", Count(n, of)) for what, of, n in kept)
+    return tuple(f"{what} {plural(n, of)}" for what, of, n in kept)
 
 
 def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
@@ -198,7 +198,7 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
-    which = (Note(f"sheet {{}} read, the first of {len(names)}", Name(names[0])),)
+    which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
     return FileColumns(columns, {}, (which if wanted is None and names[1:] else ()) + _notes(tally))
 
 

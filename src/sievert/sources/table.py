@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
 
 from sievert.errors import InputError, RefusedError, require, unknown
-from sievert.notes import Note
 from sievert.sources import csv_header, csv_scan, formats, unpack
 from sievert.sources.columns import (
     check_names,
@@ -64,7 +63,7 @@ class Table:
     unusable: Mapping[str, str] = field(default_factory=dict)
     stamp: tuple[int, ...] = ()
     verified: Mapping[str, Any] | None = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def check_types(self, columns: Iterable[str]) -> None:
         """Raise an error if the user gives a type to a column that does not exist."""

@@ -26,7 +26,6 @@ from sievert.attacks.reasoning.value_sets import PositionSets
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, require
 from sievert.formatting import plural
-from sievert.notes import Count, Note
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Victims:
         domains: Sequence[Domain],
         secrets: Sequence[Text],
         ordered: bool,
-        remark: Callable[[Note], None],
+        remark: Callable[[str], None],
     ) -> Victims:
         """The people of the original, the secret in its last column.
 
@@ -65,8 +64,8 @@ class Victims:
             error=InputError,
         )
         if strange:
-            text = "{} of the original with a secret that the release does not have"
-            remark(Note(text, Count(strange)))
+            who = f"{plural(strange, 'record')} of the original"
+            remark(f"{who} with a secret that the release does not have")
         return cls(places, truth, (victim, secret) if ordered else None, True)
 
 

@@ -33,9 +33,8 @@ from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import plural
-from sievert.notes import Count, Name, Note
 
-Remark = Callable[[Note], None]
+Remark = Callable[[str], None]
 MOST_PAIRS = 2 * 10**7  # of victims and classes that may hold them
 SENSITIVITY = (1.0, 0.1)  # weights of a value that a saturated model is shown for
 SENSITIVE_HEADLINES = (
@@ -51,16 +50,20 @@ def remark_domains(columns: Sequence[str], domains: Sequence[Domain], remark: Re
     """Say whose domain is taken from the original."""
     secret = [column for column, d in zip(columns, domains, strict=True) if not d.public]
     if secret:
-        who = Name(secret[0]) if len(secret) == 1 else Count(len(secret), "column")
-        text = "the values that {} may have are known from the original: an attacker may know fewer"
-        remark(Note(text + " (--domain)", who))
+        who = repr(secret[0]) if len(secret) == 1 else plural(len(secret), "column")
+        remark(
+            f"the values that {who} may have are known from the original: an attacker may know "
+            "fewer (--domain)"
+        )
 
 
 def remark_unplaced(records: int, remark: Remark) -> None:
     """Say how many records of the original fit no released class."""
     if records:
-        text = "{} of the original fit no released class: how were values made coarser?"
-        remark(Note(text + " (--hierarchy COL=FILE)", Count(records)))
+        remark(
+            f"{plural(records, 'record')} of the original fit no released class: how were values "
+            "made coarser? (--hierarchy COL=FILE)"
+        )
 
 
 def occurring(cube: Cube, place: int) -> tuple[list[str | None], Ints]:

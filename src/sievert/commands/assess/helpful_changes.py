@@ -1,14 +1,11 @@
 """What would help: the options of an assessment that is held against a policy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
-from sievert.commands.assess import options
-from sievert.commands.assess.options import ChangeOption, ChangeOptions, ColumnChange
+from sievert.commands.assess import result
 from sievert.commands.assess.recoding_search import (
     ALONE,
     Level,
@@ -18,10 +15,10 @@ from sievert.commands.assess.recoding_search import (
     choose_outcomes,
     find_levels,
 )
+from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
 from sievert.counts.recoded import type_order
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.notes import Note
 from sievert.policy import Gate, Judgement
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
@@ -41,7 +38,7 @@ class OptionSearch:
 
     def find(
         self, count: Callable[[], CombinationCounts], *, wildcards: bool, leave_out: bool
-    ) -> tuple[ChangeOptions, list[Note]]:
+    ) -> tuple[ChangeOptions, list[str]]:
         """Ways to change the table, and notes on hierarchies; few combinations are counted.
 
         Missing values may be `wildcards`, and columns may be such that can be left out.
@@ -53,7 +50,7 @@ class OptionSearch:
         self.measures.clock("searching options", self.measures.questions)
         combinations, roles = count(), self.measures.roles
         if not self._have_order(combinations):
-            return ChangeOptions(before, reason=options.NO_ORDER), []
+            return ChangeOptions(before, reason=result.NO_ORDER), []
         levels, notes = find_levels(
             combinations,
             self.measures.settings.hierarchies,
@@ -67,7 +64,6 @@ class OptionSearch:
             start = replace(start, alone=unchanged.alone)
             before = replace(before, alone=unchanged.alone)
         search = RecodingSearch(tables, levels, start, WORK // _cost(combinations))
-        chosen = choose_outcomes(start, search.run())
         ways = tuple(
             ChangeOption(
                 _changes(outcome, combinations.quasi, levels),
@@ -76,20 +72,20 @@ class OptionSearch:
                 outcome.alone,
                 outcome.loss,
             )
-            for outcome in chosen
+            for outcome in choose_outcomes(start, search.run())
         )
-        reason = None if ways else options.NOTHING_HELPS
+        reason = None if ways else result.NOTHING_HELPS
         return ChangeOptions(before, ways, len(search.outcomes), reason), notes
 
     def _obstacle(self, wildcards: bool) -> str | None:
         """Why no changed table is measured, if so."""
         questions = self.measures.questions
         if all(v.met for v in self.judgement.verdicts):
-            return options.EVERY_LIMIT_MET
+            return result.EVERY_LIMIT_MET
         if wildcards:
-            return options.WILDCARDS
+            return result.WILDCARDS
         if most_cells(self.measures) > MOST_CELLS or questions.records > MOST_RECORDS:
-            return options.TOO_MANY
+            return result.TOO_MANY
         return None
 
     def _have_order(self, combinations: CombinationCounts) -> bool:

@@ -5,8 +5,6 @@ is. How many changed tables are measured follows from the number of combinations
 clock, so that the same table has the same options.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +21,6 @@ from sievert.counts.cells import Suppression
 from sievert.counts.recoded import RecodedQuestions
 from sievert.counts.recoded_people import RecodedPeopleQuestions
 from sievert.errors import SievertError
-from sievert.notes import Name, Note
 from sievert.policy import Policy, Verdict, judge
 from sievert.session import no_progress
 
@@ -72,7 +69,7 @@ def find_levels(
     mark: str | None,
     *,
     leave_out: bool,
-) -> tuple[list[list[Level]], list[Note]]:
+) -> tuple[list[list[Level]], list[str]]:
     """The levels of every quasi-identifier; those that are `fixed` have none but the column itself.
 
     No level makes other values the `mark` of suppression. A note names a hierarchy that lacks
@@ -89,7 +86,7 @@ def find_levels(
         try:
             coarser = coarser_column(combinations, column, hierarchies.get(column))
         except SievertError:
-            notes.append(Note("the hierarchy of {} is not used: it lacks values", Name(column)))
+            notes.append(f"the hierarchy of {column!r} is not used: it lacks values")
             coarser = coarser_column(combinations, column, None)
         for way in coarser:
             loss = _granularity_loss(way.codes[present], totals[present])
@@ -291,9 +288,8 @@ def _excess(verdict: Verdict) -> float:
         return 0.0
     if verdict.value is None:
         return 1.0
-    low, high = verdict.min, verdict.max
-    over = 0.0 if high is None else verdict.value - high
-    return max(over, 0.0 if low is None else low - verdict.value) or 1.0
+    over = 0.0 if verdict.max is None else verdict.value - verdict.max
+    return max(over, 0.0 if verdict.min is None else verdict.min - verdict.value) or 1.0
 
 
 def _with_level(state: State, column: int, level: int) -> State:

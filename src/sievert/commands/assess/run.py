@@ -22,10 +22,10 @@ from sievert.counts.answers import Sizes
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
+from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 from sievert.measures import MEASURES, kernel
 from sievert.measures.measure import Value
-from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 from sievert.session import count_people
 from sievert.sources.table import Table
@@ -68,7 +68,7 @@ def assess_table(
     target: Path | None,
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
-    missing, attacks, unnamed = settings.missing, None, list[Note]()
+    missing, attacks, unnamed = settings.missing, None, list[str]()
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     unused = unused_settings(
@@ -106,7 +106,9 @@ def assess_table(
             and table.header
             and (same := questions.like_the_header(roles.quasi, roles.sensitive))
         ):
-            warnings.append(Note("{} equal to the header: were files put together?", Count(same)))
+            warnings.append(
+                f"{plural(same, 'record')} equal to the header: were files put together?"
+            )
     approximate = approximate_disclosure(measures)
     gate = requested.gate(
         questions.columns,
@@ -130,7 +132,7 @@ def assess_table(
             options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
             warnings += notes
     if settings.explain and not settings.quick and not wild:
-        from sievert.commands.assess.explanation import explain_columns
+        from sievert.commands._subset_chapters import explain_columns
 
         explanation, notes = explain_columns(measures, count)
         warnings += notes
@@ -156,7 +158,7 @@ def _judge(
     gate: Gate,
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
-) -> tuple[Judgement, list[Note]]:
+) -> tuple[Judgement, list[str]]:
     """The verdicts of a policy, and what is to be said of them."""
     from sievert.policy import judge
 
@@ -169,7 +171,7 @@ def _judge(
 
 def _in_people(
     questions: Questions, person: str, settings: AssessmentSettings
-) -> tuple[Questions, list[Note]]:
+) -> tuple[Questions, list[str]]:
     """The table counted in people, and a note on rows without one."""
     require(
         settings.missing != "wildcard",
@@ -182,7 +184,9 @@ def _in_people(
         "attacks are not defined for people with several rows",
         hint="without --attacks",
     )
-    note = Note("{} without a person: each counts as a person of its own", Count(people.unnamed))
+    note = (
+        f"{plural(people.unnamed, 'record')} without a person: each counts as a person of its own"
+    )
     return people, [note] if people.unnamed else []
 
 
@@ -197,7 +201,7 @@ def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[
     return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings).to_dict()
 
 
-def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[Note]]:
+def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[str]]:
     """The attacks that need the release alone, and notes about them."""
     from sievert.attacks.release_attacks import attack_release, check_named
 
@@ -214,7 +218,7 @@ def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Atta
     )
 
 
-def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], list[Note]]:
+def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], list[str]]:
     """What is missing, empty or looks like it, by column; notes on values that look alike."""
     questions, quasi = measures.questions, measures.roles.quasi
     questions.sizes(quasi)
@@ -226,10 +230,7 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
             by_column[column] = counts
         if questions.engine.kind(column) == "float" and column in quasi:
             notes.append(
-                Note(
-                    "{} is a floating-point quasi-identifier: told apart to the last digit",
-                    Name(column),
-                )
+                f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
             )
         notes += value_remarks(column, tally, counts["looks_missing"])
     return by_column, notes
@@ -247,14 +248,13 @@ def _count_missing(tally: Tally, coded: int | None) -> dict[str, int]:
     }
 
 
-def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[Note]:
+def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str]:
     """What the reader should know about the values of a column, which are counted as they are."""
     texts = [v for v in tally if v is not None]
     if looks_missing:
-        yield Note(
-            "{} of {} look like missing (such as NA, ? or -) and are kept as values: see --na",
-            Count(looks_missing, "value"),
-            Name(column),
+        yield (
+            f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ? or "
+            "-) and are kept as values: see --na"
         )
     for what, same in (
         ("surrounding blanks", str.strip),
@@ -262,27 +262,26 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[Not
         ("Unicode form", lambda v: unicodedata.normalize("NFC", v)),
     ):
         if alike := len(texts) - len({same(v) for v in texts}):
-            yield Note(
-                f"{{}} of {{}} differ from others by {what} only, and are counted as different",
-                Count(alike, "value"),
-                Name(column),
+            yield (
+                f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
+                "are counted as different"
             )
 
 
 def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
     """Write one row per record: the numbers of its class and of its cells, joined by the engine."""
-    from sievert.measures.kernel import cell_columns, class_columns
-
     questions, roles = measures.questions, measures.roles
     people = questions.people or questions.records
-    marks: dict[str | None, Any] = {None: class_columns(questions.sizes(roles.quasi), people)}
+    marks: dict[str | None, Any] = {
+        None: kernel.class_columns(questions.sizes(roles.quasi), people)
+    }
     for secret in roles.sensitive:
         joint = measures.joint.get(secret)
         if joint is None:
             counts = questions.secret_counts(roles.quasi, secret, frozenset({"joint"}))
             joint = counts.confidence or counts.joint
         assert joint is not None
-        marks[secret] = cell_columns(
+        marks[secret] = kernel.cell_columns(
             joint, people, files.escape_formula(secret) if kind == "csv" else secret
         )
     questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)

@@ -3,8 +3,6 @@
 It has one keyword per option of the command, so that editors and `help` show them all.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
-from sievert.commands._common import LARGE, Notes, PolicySource, Reading, requested_roles
+from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
 from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.commands.attack.result import Attacks
@@ -162,7 +160,7 @@ def attack(
     settings = AttackSettings(
         hierarchies or {}, parts, value or {}, key, paired, missing, show_values
     )
-    notes, reasoner = Notes(), None
+    notes, reasoner = list[str](), None
     if reasoning or grouped:
         reasoner = Reasoner(
             thinking,

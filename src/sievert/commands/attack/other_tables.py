@@ -1,7 +1,5 @@
 """Attacks with a second table: the original (white box, linkage) or a register (grey box)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,18 +20,16 @@ from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, InvariantError, require
-from sievert.formatting import percent
+from sievert.formatting import percent, plural
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.losses.loss import PairedColumn
-from sievert.notes import Count, Name
 
 
 def _shared_columns(
     run: AttackRun, release: AttackedRelease, questions: Questions, what: str, name: str
 ) -> list[str]:
     """The quasi-identifiers that another table has as well."""
-    quasi = release.roles.quasi
-    shared = [q for q in quasi if q in questions.columns]
+    shared = [q for q in release.roles.quasi if q in questions.columns]
     require(
         shared,
         f"{name}: the {what} has none of the quasi-identifiers",
@@ -41,8 +37,8 @@ def _shared_columns(
     )
     for column in shared:
         questions.engine.check_usable(column)
-    if absent := len(quasi) - len(shared):
-        run.notes.add(f"the {what} lacks {{}}", Count(absent, "quasi-identifier"))
+    if absent := len(release.roles.quasi) - len(shared):
+        run.notes.append(f"the {what} lacks {plural(absent, 'quasi-identifier')}")
     return shared
 
 
@@ -240,7 +236,9 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "register", table.name)
         if dropped := treat_missing(run.settings.missing, questions, shared):
-            run.notes.add("{} of the register dropped: they lack a column", Count(dropped, "row"))
+            run.notes.append(
+                f"{plural(dropped, 'row')} of the register dropped: they lack a column"
+            )
         run.clock("looking for candidates", questions)
         register = questions.cube(shared)
         if release.people is not None and release.keyed and key in questions.columns:
@@ -248,14 +246,16 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
             rows = microdata.by_key(questions, shared, str(key), table.name)
             truth = _true_pairs(rows, release.people, register, shared)
         elif key is not None:
-            run.notes.add("the register has no key: true and false matches cannot be told")
+            run.notes.append("the register has no key: true and false matches cannot be told")
         description = describe_table(table, questions)
     # Suppressed records are candidates too; what the others tell is told beside it.
     classes = (release.everybody or release.classes).roll_up(shared)
     matchings = [_matching(run, c, register, classes) for c in shared]
     attack = grey_box(classes, register, matchings, truth=truth, show=run.settings.show_values)
     if attack.numbers["candidates"].value is None:
-        run.notes.add("no row of the register has a candidate: are values spelled alike in both?")
+        run.notes.append(
+            "no row of the register has a candidate: are values spelled alike in both?"
+        )
     return replace(attack, details={"register": description, "columns_shared": list(shared)})
 
 
@@ -280,13 +280,10 @@ def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Mat
         to_hierarchy(run.settings.hierarchies.get(column), [v for v in values if v is not None]),
         run.settings.missing == "wildcard",
     )
-    for number, text in (
-        (matching.strange, "{} of the released column {} fit no row of the register"),
-        (
-            matching.placeless,
-            "{} of the register's column {} without a place in its hierarchy",
-        ),
+    for number, whose, what in (
+        (matching.strange, "released", "fit no row of the register"),
+        (matching.placeless, "register's", "without a place in its hierarchy"),
     ):
         if number:
-            run.notes.add(text, Count(number, "value"), Name(column))
+            run.notes.append(f"{plural(number, 'value')} of the {whose} column {column!r} {what}")
     return matching

@@ -1,7 +1,5 @@
 """Reasoning over real tables: the counts that it needs of a release and of its original."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -22,7 +20,6 @@ from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import percent
 from sievert.hierarchies import Hierarchy
-from sievert.notes import Name, Note, Reason
 from sievert.numerics.acceleration import thread_count
 
 MOST_SECRETS = 5000
@@ -96,9 +93,7 @@ class Reasoner:
                 questions.engine.check_usable(secret)
                 wanted.append(secret)
             else:
-                self.remark(
-                    Note("the original lacks {}: who is right cannot be told", Name(secret))
-                )
+                self.remark(f"the original lacks {secret!r}: who is right cannot be told")
         self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
         self.known = (
             microdata.in_order(questions, wanted, name) if self.ordered else questions.cube(wanted)
@@ -119,11 +114,11 @@ class Reasoner:
                 if self.changed:
                     self.withheld[secret] = withheld(self.changed)
                 else:
-                    self.remark(Note("no reasoning about {}: {}", Name(secret), Reason(str(error))))
+                    self.remark(f"no reasoning about {secret!r}: {error!s}")
             except (ExhaustedError, InputError) as error:
                 if self.required:
                     raise
-                self.remark(Note("no reasoning about {}: {}", Name(secret), Reason(str(error))))
+                self.remark(f"no reasoning about {secret!r}: {error!s}")
         return results
 
     def _one(self, secret: str, clock: Clock) -> Reasoning:

@@ -1,7 +1,5 @@
 """The release: what it gives away alone, and what attacks with other tables need of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +14,6 @@ from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
 from sievert.commands import _pairing
 from sievert.commands._common import (
-    Notes,
     Reading,
     RequestedRoles,
     check_known,
@@ -29,7 +26,7 @@ from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require, unknown
-from sievert.notes import Count, Name
+from sievert.formatting import plural
 from sievert.roles import Roles
 
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
@@ -57,7 +54,7 @@ class AttackRun:
         read: Reading,
         source: Mapping[str, Any],
         reasoner: Reasoner | None,
-        notes: Notes,
+        notes: list[str],
     ) -> None:
         self.settings, self.read, self.clock = settings, read, read.clock
         self.source, self.reasoner, self.notes = source, reasoner, notes
@@ -163,7 +160,7 @@ def read_release(
             if not hidden:
                 reasoner.read_secrets(questions, roles.sensitive)
                 hidden, roles = roles.sensitive, replace(roles, sensitive=())
-            run.notes.add(
+            run.notes.append(
                 "in a release by groups, attacks on classes are left out; who finds somebody's row "
                 "knows the group and its secrets"
             )
@@ -199,7 +196,7 @@ def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None
             check_known(f"{what}: column", column, columns)
     for column in settings.partitions:
         if column not in roles.sensitive:
-            run.notes.add("the partition of {} is not used: it is not a secret here", Name(column))
+            run.notes.append(f"the partition of {column!r} is not used: it is not a secret here")
     require(
         settings.key is None or settings.key not in roles.measured_columns,
         f"the key {settings.key!r} tells everybody apart: it is no role of a release",
@@ -225,7 +222,7 @@ def _attack_alone(
 
     attacks: Mapping[str, Mapping[str, Attack]] = {"identity": {}}
     if settings.missing == "wildcard" and bool(questions.missing(quasi)):
-        run.notes.add("a missing value matches anything: there are no classes to attack")
+        run.notes.append("a missing value matches anything: there are no classes to attack")
     else:
         attacks, notes = attack_release(
             count,
@@ -252,7 +249,7 @@ def _released_people(
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)
         if lacking := questions.records - people.records:
-            run.notes.add("{} of the release without a key", Count(lacking))
+            run.notes.append(f"{plural(lacking, 'record')} of the release without a key")
         return people
     if ordered:
         require(

@@ -5,8 +5,6 @@ the original that is nearest to its records. What the class tells of the secret,
 tells at most, so that no release made from the key alone is below the curve at this distortion.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +14,6 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Notes
 from sievert.commands.compare.estimation import OriginalInformation
 from sievert.commands.compare.result import (
     NOTHING,
@@ -25,9 +22,9 @@ from sievert.commands.compare.result import (
     ReleaseDistance,
 )
 from sievert.errors import UsageError
+from sievert.formatting import plural
 from sievert.losses.loss import Release
 from sievert.measures.kernel import LN2
-from sievert.notes import Count, Name, Note
 from sievert.tradeoff import Joint, curve, least_risk, perfect
 from sievert.tradeoff.joint_distribution import disclosed_information, mutual_information
 from sievert.tradeoff.models import GAP, DistortionTask
@@ -181,23 +178,23 @@ class Limits:
 
     def __init__(self, known: OriginalInformation) -> None:
         self.known = known
-        self.notes = Notes()
+        self.notes: list[str] = []
         self.space: Space | None = None
         number = int(known.key.max(initial=0)) + 1
         if number > MOST_COMBINATIONS:
-            self.notes.add(
-                "{} of the quasi-identifiers are too many for a limit: fewer or coarser -q",
-                Count(number, "combination"),
+            self.notes.append(
+                f"{plural(number, 'combination')} of the quasi-identifiers are too many for a "
+                "limit: fewer or coarser -q"
             )
             return
         self.space = space = Space(known.key, known.columns)
         self.tables = {s: _count_cells(space, codes) for s, codes in known.secrets.items()}
         if space.merged:
-            self.notes.add(
-                "{} of the quasi-identifiers: for the limit the rare ones count as the nearest of "
+            self.notes.append(
+                f"{plural(number, 'combination')} of the quasi-identifiers: for the limit the "
+                "rare ones count as the nearest of "
                 f"the {MOST_VALUES:,} most frequent; what is called least can be reached, but is "
-                "not known to be the least",
-                Count(number, "combination"),
+                "not known to be the least"
             )
 
     def place(self, release: Release, classes: Ints) -> ReleasePlace | None:
@@ -229,8 +226,8 @@ class Limits:
         distances, end = self.space.distances(), time.monotonic() + (seconds or 0.0)
         for secret, table in self.tables.items():
             if table is None:
-                self.notes.add(
-                    "{} has too many values for a limit: --bins makes them fewer", Name(secret)
+                self.notes.append(
+                    f"{secret!r} has too many values for a limit: --bins makes them fewer"
                 )
                 continue
             limit = _search_limit(
@@ -251,21 +248,19 @@ class Limits:
     ) -> None:
         if not limit.reached:
             widest = max(p.gap for p in limit.points)
-            self.notes.add(
-                f"the limit of {{}} is known within {widest:.2g} bits, not closer", Name(secret)
+            self.notes.append(
+                f"the limit of {secret!r} is known within {widest:.2g} bits, not closer"
             )
         if self.known.estimates[None, secret].noisy:
-            self.notes.add(
-                "the limit of {} is that of the table as it stands, chance included: ratios speak "
-                "of these records",
-                Name(secret),
+            self.notes.append(
+                f"the limit of {secret!r} is that of the table as it stands, chance included: "
+                "ratios speak "
+                "of these records"
             )
         self.notes += [
-            Note(
-                "{} tells less of {} than any release made from the key alone can tell in the "
-                "long run: by chance, or it was made with an eye on the secret",
-                Name(name),
-                Name(secret),
+            (
+                f"{name!r} tells less of {secret!r} than any release made from the key alone can "
+                "tell in the long run: by chance, or it was made with an eye on the secret"
             )
             for name, each in distances.items()
             if each.bound is not None and each.disclosed < each.bound - 1e-9

@@ -1,7 +1,5 @@
 """Parts of the estimates of what a release discloses, and doubts about them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +11,6 @@ from sievert.arrays import Ints
 from sievert.commands.compare.result import Bits, Disclosed
 from sievert.estimators import ContingencyTable, InformationEstimate, estimate, ksg, lost
 from sievert.losses.loss import GONE, Release, combination_codes
-from sievert.notes import Name, Note
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 CHANCE_P = 0.02  # above it a column's information looks like chance
@@ -146,13 +143,13 @@ def neighbour_information(
     return information
 
 
-def doubts(release: Release, disclosed: Disclosed) -> list[Note]:
+def doubts(release: Release, disclosed: Disclosed) -> list[str]:
     """Notes where a number is mostly noise, or where the records may be paired wrongly."""
     notes = chance_notes("the", disclosed.attribute, "read the corrected value")
     if not any(_beyond_chance(e) for e in disclosed.identity.columns.values()):
         notes.insert(
             0,
-            Note(
+            (
                 "I(X';X) looks like chance in every column: are the records in the order of "
                 "the original, or the key the right one?"
                 if any(len(np.unique(c.released)) > 1 for c in release.quasi)
@@ -162,13 +159,13 @@ def doubts(release: Release, disclosed: Disclosed) -> list[Note]:
     return notes
 
 
-def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[Note]:
+def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[str]:
     """How much of an estimate is chance, where it is much."""
     return [
-        Note(
-            f"{whose} {bits.whole.value:.4g} bits about {{}} are {bits.whole.chance:.4g} chance "
-            f"({many} record{'' if many == '1' else 's'} a cell): {hint}",
-            Name(secret),
+        (
+            f"{whose} {bits.whole.value:.4g} bits about {secret!r} are {bits.whole.chance:.4g} "
+            "chance "
+            f"({many} record{'' if many == '1' else 's'} a cell): {hint}"
         )
         for secret, bits in attribute.items()
         if bits.whole.noisy and bits.whole.value > 0

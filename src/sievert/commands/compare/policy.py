@@ -19,7 +19,6 @@ from sievert.counts.cells import Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
-from sievert.notes import Name, Note
 from sievert.policy.judgement import NEEDS
 from sievert.roles import Roles
 from sievert.sources.table import Table
@@ -83,7 +82,7 @@ class Judging:
         suppression: Suppression,
         *,
         paired: bool = True,
-    ) -> tuple[Judgement | None, list[Note]]:
+    ) -> tuple[Judgement | None, list[str]]:
         """Hold the policy against one table with these columns; the roles are the original's.
 
         Returns the judgement, None without a policy, and what is to be said of it.
@@ -96,8 +95,7 @@ class Judging:
         from sievert.policy import Verdict, judge
         from sievert.policy.judgement import verdict_remarks
 
-        secrets = roles.sensitive
-        limits = list(_placed_limits(self.policy, secrets))
+        limits = list(_placed_limits(self.policy, roles.sensitive))
         lacking = {
             (secret, measure): self._reason_missing(assessed, secret, measure)
             for secret, measure, _ in limits
@@ -112,7 +110,7 @@ class Judging:
                 "limit",
             )
         verdicts, _ = judge(
-            _evaluable(self.policy, assessed, secrets, lacking),
+            _evaluable(self.policy, assessed, roles.sensitive, lacking),
             assessed.reidentification,
             assessed.inference,
             assessed.best,
@@ -127,12 +125,12 @@ class Judging:
         absent = {(_place(s), m) for s, m in lacking}
         doubts = verdict_remarks([v for v in whole if (v.where, v.measure) not in absent])
         doubts += [
-            Note(f"the limit on {measure} ({{}}) was not evaluated: {why}", Name(secret or ""))
+            f"the limit on {measure} ({(secret or '')!r}) was not evaluated: {why}"
             for (secret, measure), why in lacking.items()
             if why != NOT_RELEASED
         ]
         doubts += [
-            Note(f"the limits on {{}} were not evaluated: {NOT_RELEASED}", Name(secret or ""))
+            f"the limits on {(secret or '')!r} were not evaluated: {NOT_RELEASED}"
             for secret in dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
         ]
         return gate.judge(whole), doubts
@@ -150,16 +148,14 @@ class Judging:
         return NOT_PLACED if secret in given[need] else NEEDS[need]
 
 
-def gather_remarks(remarks: Mapping[str | None, Sequence[Note]]) -> list[Note]:
+def gather_remarks(remarks: Mapping[str | None, Sequence[str]]) -> list[str]:
     """Remarks by table, None the original: those on every table once, others with its name."""
     every = dict.fromkeys(note for notes in remarks.values() for note in notes)
     common = [n for n in every if all(n in notes for notes in remarks.values())]
     return [
         *common,
         *(
-            type(note)(f"the original: {note.template}", *note.parts)
-            if name is None
-            else type(note)(f"{{}}: {note.template}", Name(name), *note.parts)
+            type(note)(f"{'the original' if name is None else repr(name)}: {note}")
             for name, notes in remarks.items()
             for note in notes
             if note not in common
@@ -183,9 +179,11 @@ def _placed_limits(
     for secret in (None, *secrets):
         kind = "record" if secret is None else "secret"
         narrower = policy.reidentification if secret is None else policy.inference.get(secret, {})
-        for measure, limit in {**policy.everywhere, **narrower}.items():
-            if kind in BY_ID[measure].kinds:
-                yield secret, measure, limit
+        yield from (
+            (secret, measure, limit)
+            for measure, limit in {**policy.everywhere, **narrower}.items()
+            if kind in BY_ID[measure].kinds
+        )
 
 
 def _evaluable(

@@ -39,10 +39,10 @@ from sievert.errors import InputError, require
 from sievert.estimators import (
     quantile_bins,
 )
+from sievert.formatting import plural
 from sievert.hierarchies import Hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes
-from sievert.notes import Count, Name, Note, SectionName
 from sievert.roles import Roles
 from sievert.sources.table import Table
 
@@ -129,8 +129,8 @@ class Original:
     limits: Callable[[], Limits | None]
     assessment: Assessed
     policy: Judgement | None
-    doubts: list[Note]  # about the policy
-    notes: list[Note]
+    doubts: list[str]  # about the policy
+    notes: list[str]
     unassessed: tuple[str, ...]
 
 
@@ -161,7 +161,7 @@ def read_original(
         check_known("--key: column of the original", key, columns)
     people = _pairing.people(questions, used, key, table.name)
     if people.keyless:
-        notes.append(Note("{} of the original without a key: left out", Count(people.keyless)))
+        notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
     require(people.records, f"{table.name}: no record has a key", error=InputError)
     further = None
     if settings.by_order:
@@ -235,7 +235,7 @@ def _hierarchies(
 
 
 def _edges(
-    people: _pairing.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[Note]
+    people: _pairing.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[str]
 ) -> dict[str, Any]:
     """Where numbers are cut: those of which there are nearly as many as records."""
     edges: dict[str, Any] = {}
@@ -251,12 +251,8 @@ def _edges(
             if not _pairing.sparse_numbers(people, column):
                 continue
             notes.append(
-                Note(
-                    "{} has nearly as many numbers as there are records: cut at quantiles of "
-                    "the original, the same in every release (--bins {}=0 for the values)",
-                    Name(column),
-                    SectionName(column),
-                )
+                f"{column!r} has nearly as many numbers as there are records: cut at quantiles of "
+                f"the original, the same in every release (--bins {column}=0 for the values)"
             )
         edges[column] = quantile_bins(numbers[people.codes(column)], number)
     return edges
@@ -270,8 +266,8 @@ class ComparedRelease:
     """A release compared on its own, with remarks on it and on its policy, and its place."""
 
     release: Compared
-    remarks: list[Note]
-    doubts: list[Note]
+    remarks: list[str]
+    doubts: list[str]
     place: ReleasePlace | None
 
 
@@ -308,10 +304,9 @@ def compare_release(
         stated=settings.paired,
     )
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
-    strange = len(set(columns) - known)
     remarks = [
         *questions.engine.notes,
-        *_pairing.pairing_notes(release, people, pairing, lacking, strange),
+        *_pairing.pairing_notes(release, people, pairing, lacking, len(set(columns) - known)),
     ]
     description, rows = describe_input(table, questions), questions.records
     information = original.information()

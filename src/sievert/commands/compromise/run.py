@@ -1,7 +1,5 @@
 """The steps of an experiment: read the records as codes, then a curve for each parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,10 +22,10 @@ from sievert.commands.compromise.experiment import (
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.files import escape_formula
+from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
-from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 
 MOST_VALUES = 400  # of a domain
@@ -42,7 +40,7 @@ class ExperimentTables:
 
     roles: Roles
     people: _pairing.People
-    notes: list[Note]
+    notes: list[str]
     release: _pairing.People | None = None
     places: Any = None  # of each original record in the release
     pairing: Pairing | None = None
@@ -76,19 +74,19 @@ def read_tables(
     _, prepared = requested.prepare(questions, roles, missing, all_rows=True)
     prepared += keep_suppressed(questions, roles, "an intruder looks for every record")
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
-        notes.append(Note("{} known columns: --max-known keeps it short", Count(len(roles.quasi))))
+        notes.append(f"{len(roles.quasi)} known columns: --max-known keeps it short")
     notes += prepared
     people = _pairing.people(questions, roles.measured_columns, key, name)
     if release is None:
         return ExperimentTables(roles, people, notes)
     places, extra = _pairing.record_places(people, release)
     if extra:
-        notes.append(Note("{} of the release that the original lacks", Count(extra)))
+        notes.append(f"{plural(extra, 'record')} of the release that the original lacks")
     known = [q for q in roles.quasi if q in release.cube.columns]
     marked = release.cube.all_have(known, questions.suppression.mark)
     if known and (suppressed := int(np.count_nonzero(marked))):
-        text = f"{{}} of the release suppressed{MARKED}; counted as a class"
-        notes.append(Note(text, Count(suppressed)))
+        which = f"{plural(suppressed, 'record')} of the release suppressed{MARKED}"
+        notes.append(f"{which}; counted as a class")
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     columns = [] if key else _pairing.pair_in_order(people.cube, release.cube, shared, {})
 
@@ -154,8 +152,8 @@ def _experiment_data(
     by_record = multiples(numbers, step)[tables.people.codes(secret)]
     there = np.flatnonzero(~np.isnan(by_record))
     if len(there) < len(by_record):
-        lacking = Count(len(by_record) - len(there))
-        tables.notes.append(Note("{} without a number in {}: left out", lacking, Name(secret)))
+        lacking = plural(len(by_record) - len(there), "record")
+        tables.notes.append(f"{lacking} without a number in {secret!r}: left out")
     require(len(there), f"column {secret!r} holds no number", error=InputError)
     values, codes = np.unique(by_record[there], return_inverse=True)
     if len(values) > MOST_VALUES:
@@ -194,7 +192,7 @@ def _queries(
             data.known, data.secret, data.values, QUERIES, settings.seed, sizes=data.sizes
         )
     except InputError:
-        tables.notes.append(Note("no utility: too few ranges have a mean other than 0"))
+        tables.notes.append("no utility: too few ranges have a mean other than 0")
         return None
 
 

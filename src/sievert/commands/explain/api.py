@@ -3,15 +3,12 @@
 It has one keyword per option of the command, so that editors and `help` show them all.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from sievert import files
 from sievert.commands._common import (
-    Notes,
     PolicySource,
     Reading,
     check_known,
@@ -142,7 +139,7 @@ def explain(
         if roles.person is not None and roles.quasi:
             questions = in_people(questions, roles.person, settings)
         description = describe_input(table, questions, missing, dropped)
-        run = ExplanationRun(questions, roles, settings, reading.clock, Notes([*warnings, *notes]))
+        run = ExplanationRun(questions, roles, settings, reading.clock, [*warnings, *notes])
         if roles.quasi:
             subsets, chapters = explain_risk(run, source, records, target)
         elif settings.population.any or records is not None:

@@ -1,7 +1,5 @@
 """From the sample to the population: the numbers of the chapter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,8 +15,8 @@ from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.microdata import ClassWeights, class_weights
 from sievert.counts.questions import Questions
 from sievert.errors import require
+from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
-from sievert.notes import Count, Note
 from sievert.session import open_source
 
 LARGE = 20_000  # records from which plain columns are counted from packed keys
@@ -60,7 +58,7 @@ def describe_population(
     combinations: CombinationCounts,
     stated: PopulationSettings,
     source: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, Floats], list[Note]]:
+) -> tuple[dict[str, Any], dict[str, Floats], list[str]]:
     """The chapter of the population, the risk of each class by its weights, and notes."""
     sizes, records, quasi = combinations.sizes, combinations.records, combinations.quasi
     itself = people.Known.alone(sizes)  # as if nobody were outside the sample
@@ -71,7 +69,7 @@ def describe_population(
         "marketer": people.marketer(itself).to_dict(),
     }
     risks: dict[str, Floats] = {}
-    notes: list[Note] = []
+    notes: list[str] = []
     size = None
     if stated.size is not None or stated.fraction is not None:
         size = people.population_size(records, size=stated.size, fraction=stated.fraction)
@@ -163,7 +161,7 @@ def weighted_risks(weights: ClassWeights) -> tuple[dict[str, Any], Floats]:
     }, people.individual_risk(classes)[which]
 
 
-def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[Note]]:
+def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[str]]:
     """Household risk from the cells of (class, household) and the risk of each class's records.
 
     A record without a household is a household of its own.
@@ -172,7 +170,7 @@ def household_risks(cells: Cube, risks: Floats) -> tuple[dict[str, Any], list[No
     household = np.repeat(cells.codes[-1].astype(np.int64), cells.counts)
     number = int((household == 0).sum())
     household[household == 0] = -1 - np.arange(number)
-    note = Note("{} without a household: each is one of its own", Count(number))
+    note = f"{plural(number, 'record')} without a household: each is one of its own"
     chapter = {"household_risk": people.household_risk(own, household).to_dict()}
     return chapter, [note] if number else []
 

@@ -1,7 +1,5 @@
 """The steps of an explanation: each takes the counts of the table and returns its chapters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +15,16 @@ from sievert.commands._combinations import (
     PeopleCombinations,
     count_combinations,
 )
-from sievert.commands._common import Clock, Notes, check_known
+from sievert.commands._common import Clock, check_known
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
-from sievert.commands._subsets import Subset, Subsets
+from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
 from sievert.commands.explain import population, riskiest_records, values
-from sievert.commands.explain.ranking import rank_columns
 from sievert.counts import microdata
+from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import SievertError, require
-from sievert.notes import Count, Name
+from sievert.formatting import plural
+from sievert.lattice import Lattice
 from sievert.roles import Roles
 from sievert.session import count_people
 
@@ -50,7 +49,7 @@ class ExplanationRun:
     roles: Roles
     settings: ExplanationSettings
     clock: Clock
-    warnings: Notes
+    warnings: list[str]
 
 
 def in_people(questions: Questions, person: str, settings: ExplanationSettings) -> Questions:
@@ -83,7 +82,7 @@ def explain_risk(
     classes, risks, scores = combinations.classes, dict[str, Floats](), None
     if isinstance(combinations, PeopleCombinations):
         chapters["population"] = {"sample": run.questions.people, "totals": {}}
-        run.warnings.add("people with several rows: no population is estimated, no SUDA scores")
+        run.warnings.append("people with several rows: no population is estimated, no SUDA scores")
     else:
         run.clock("estimating the population", run.questions)
         chapters["population"], risks, notes = population.describe_population(
@@ -96,13 +95,12 @@ def explain_risk(
         if scores is not None:
             chapters["suda"] = scores.to_dict(classes, show)
         else:
-            run.warnings.add("too many quasi-identifiers to search minimal uniques")
+            run.warnings.append("too many quasi-identifiers to search minimal uniques")
     run.clock("pointing at records", run.questions)
     chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
     if target is not None:
         run.clock("writing records", run.questions)
-        people = run.questions.people
-        columns = riskiest_records.record_columns(classes, scores, risks, people)
+        columns = riskiest_records.record_columns(classes, scores, risks, run.questions.people)
         with files.name_output(records):
             microdata.write_row_marks(
                 run.questions, classes, columns, target, files.record_format(records)
@@ -122,13 +120,13 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     combinations = count_combinations(run.questions, run.roles.quasi, run.roles.sensitive)
     lacking = np.any([codes == 0 for codes in combinations.classes.codes], axis=0)
     if number := int(combinations.classes.counts[lacking].sum()):
-        run.warnings.add(
-            "{} without a quasi-identifier; missing is a value of its own", Count(number)
+        run.warnings.append(
+            f"{plural(number, 'record')} without a quasi-identifier; missing is a value of its own"
         )
     for secret, cube in combinations.secrets.items():
         if number := int(cube.counts[cube.codes[-1] == 0].sum()):
-            run.warnings.add(
-                "{} without {}; missing is a value of its own", Count(number), Name(secret)
+            run.warnings.append(
+                f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
             )
     return combinations
 
@@ -142,8 +140,8 @@ def _coarser_columns(
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
-            run.warnings.add(
-                "the hierarchy of {} is not used: it is not a quasi-identifier here", Name(column)
+            run.warnings.append(
+                f"the hierarchy of {column!r} is not used: it is not a quasi-identifier here"
             )
     ways = coarser_columns(combinations, hierarchies)
     columns = {
@@ -170,8 +168,8 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     known = list(run.roles.quasi)
     columns = [c for c in questions.columns if c not in run.roles.identifier]
     if len(columns) > MOST_LISTED:
-        run.warnings.add(
-            f"only the first {MOST_LISTED} of {{}} are ranked", Count(len(columns), "column")
+        run.warnings.append(
+            f"only the first {MOST_LISTED} of {plural(len(columns), 'column')} are ranked"
         )
         columns = list(dict.fromkeys([*known, *columns]))[:MOST_LISTED]
     columns = [c for c in columns if _usable(run, c)]
@@ -186,7 +184,7 @@ def _usable(run: ExplanationRun, column: str) -> bool:
     try:
         run.questions.engine.check_usable(column)
     except SievertError:
-        run.warnings.add("{} is not ranked: its values cannot be compared", Name(column))
+        run.warnings.append(f"{column!r} is not ranked: its values cannot be compared")
         return False
     return True
 
@@ -196,7 +194,58 @@ def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
     records, distinct = run.questions.records, run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
     for column in (c for c in columns if c not in chosen):
-        run.warnings.add(
-            "{} has nearly one value for each record: not counted as known", Name(column)
+        run.warnings.append(
+            f"{column!r} has nearly one value for each record: not counted as known"
         )
     return chosen
+
+
+# -- every column as the target ------------------------------------------------------------------
+
+
+RANKED_BY = ("discrimination_rate", "itpr_unnormalized", "mutual_information")
+MOST_PAIRS = 16  # known columns up to which each is tried alone
+
+
+def rank_columns(
+    questions: Questions, columns: Sequence[str], known: Sequence[str], cube: Cube
+) -> list[dict[str, Any]]:
+    """What the `known` columns disclose about each column, themselves excepted; the most first.
+
+    `cube` holds the combinations of the known columns; other columns are counted with them.
+    """
+    entries = []
+    for column in columns:
+        others = [c for c in known if c != column]
+        cells = cube if column in known else questions.cube((*known, column))
+        if not others:
+            continue
+        alone = cells.roll_up([column])
+        lattice = Lattice(cells, column, compiled=False)
+        (rolled,) = lattice.some([others])
+        best = None
+        if len(others) <= MOST_PAIRS and lattice.prior:
+            singles = [
+                (about_secret(r, cells.records, lattice.prior)["discrimination_rate"], r.columns[0])
+                for r in lattice.some([c] for c in others)
+            ]
+            rate, which = max(singles, key=lambda pair: pair[0] or 0.0)
+            best = {"column": which, "discrimination_rate": rate}
+        entries.append(
+            {
+                "column": column,
+                "known": column in known,
+                "values": len(alone.counts),
+                "entropy": lattice.prior,
+                "as_target": about_secret(rolled, cells.records, lattice.prior),
+                "told_most_by": best,
+                "as_key": about_records(alone.sizes(), cells.records),
+                "reason": "H(X) = 0" if lattice.prior == 0.0 else None,
+            }
+        )
+    return sorted(
+        entries,
+        key=lambda entry: [
+            -1.0 if (number := entry["as_target"][name]) is None else -number for name in RANKED_BY
+        ],
+    )

@@ -1,7 +1,5 @@
 """Columns of real numbers: the Gaussian limit and its release, after a check of normality."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -13,7 +11,6 @@ from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, Tradeoff
 from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
-from sievert.notes import Note, SectionName
 from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
 
@@ -46,7 +43,7 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         spread = np.linspace(0.0, high, settings.points + 2)[1:-1].tolist()
         points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
-        table.notes.extend(Note("{}", SectionName(text)) for text in first.normality.sentences)
+        table.notes.extend(f"{text}" for text in first.normality.sentences)
     promise, drawn = None, {}
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, settings.seed)
@@ -57,7 +54,6 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     part = AlphabetResult(
         quasi,
         f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
-        False,
         0,
         0,
         0,

@@ -1,7 +1,5 @@
 """The steps of a limit: read the records as codes, solve the model, draw a release."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +9,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, Notes, RequestedRoles, check_known
+from sievert.commands._common import Clock, RequestedRoles, check_known
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.alphabets import (
@@ -50,8 +48,8 @@ from sievert.estimators import (
     estimate,
     quantile_bins,
 )
+from sievert.formatting import plural
 from sievert.losses.loss import as_numbers, combination_codes
-from sievert.notes import Count, Name, Note
 from sievert.roles import Roles
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
@@ -68,7 +66,7 @@ class LimitTable:
     in_order: bool  # records as the input has them; otherwise combinations with their counts
     settings: LimitSettings
     clock: Clock
-    notes: Notes
+    notes: list[str]
 
     @cached_property
     def weights(self) -> Ints:
@@ -123,7 +121,7 @@ def read_original(
     _, notes = requested.prepare(questions, roles, missing, all_rows=True)
     notes += keep_suppressed(questions, roles, "a release has every record")
     if roles.sensitive and settings.alike:
-        notes.insert(0, Note("the key itself is the secret here: other secrets do not count"))
+        notes.insert(0, "the key itself is the secret here: other secrets do not count")
     clock("reading the records", questions)
     in_order = questions.engine.name == "duckdb"
     require(
@@ -139,16 +137,16 @@ def read_original(
         if in_order
         else _pairing.People(name, questions.cube(wanted), keyed=False)
     )
-    table = LimitTable(roles, people, kinds, in_order, settings, clock, Notes(notes))
+    table = LimitTable(roles, people, kinds, in_order, settings, clock, notes)
     if everything and table.unassessed:
-        table.notes.add(
-            "{} not assessed, yet released unchanged: an outsider may know them too",
-            Count(len(table.unassessed), "column"),
+        table.notes.append(
+            f"{plural(len(table.unassessed), 'column')} not assessed, yet released unchanged: an "
+            "outsider may know them too"
         )
     if everything:
-        table.notes.add("secrets are released as they are, beside the drawn values")
+        table.notes.append("secrets are released as they are, beside the drawn values")
     if everything and settings.seed == 0:
-        table.notes.add(
+        table.notes.append(
             "drawn with the seed that everybody has: who knows the channel can repeat it; give a "
             "--seed of your own, and keep it to yourself"
         )
@@ -219,40 +217,37 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     return LimitOutcome(kind, parts, whole, drawn)
 
 
-def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[Note]:
+def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[str]:
     """How distances are scaled, where that differs from the distortion the user named."""
-    for c in columns:
-        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING:
-            yield Note(
-                "{} does not hold numbers: its distortion is whether a value is changed",
-                Name(c.name),
-            )
+    yield from (
+        f"{c.name!r} does not hold numbers: its distortion is whether a value is changed"
+        for c in columns
+        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING
+    )
     if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
-        yield Note("distances of numbers are shares of their column's range")
+        yield "distances of numbers are shares of their column's range"
     if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
-        yield Note("a missing value is as far from every other as values can be")
+        yield "a missing value is as far from every other as values can be"
 
 
-def _alphabet_notes(
-    kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool
-) -> Iterator[Note]:
+def _alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> Iterator[str]:
     """What a user should know about the alphabets."""
     if kind == COLUMNS and len(each) > 1:
-        yield Note(
+        yield (
             "each column has a channel of its own, which --at goes for: all together they are "
             "not the best release, and what is promised is promised of each column"
         )
     for alphabet in each:
         if alphabet.merged:
-            yield Note(
-                "{} of rare combinations count as the nearest frequent ones; how far these are "
-                "is part of the distortion",
-                Count(alphabet.merged),
+            yield (
+                f"{plural(alphabet.merged, 'record')} of rare combinations count as the nearest "
+                "frequent ones; how far these are "
+                "is part of the distortion"
             )
         if alphabet.reduced:
-            yield Note("only {} may be released", Count(len(alphabet.released), "combination"))
+            yield f"only {plural(len(alphabet.released), 'combination')} may be released"
     if labelled:
-        yield Note(
+        yield (
             "the release is synthetic: for each record a label is drawn, and for the label "
             "values of somebody who could have it; it tells less than the label, and loses more"
         )
@@ -267,12 +262,12 @@ def _secret_codes(table: LimitTable) -> Ints:
         codes, numbers = table.codes(s), as_numbers(table.people.texts(s))
         if numbers is not None and table.in_order and _pairing.sparse_numbers(table.people, s):
             codes = binned(numbers[codes], quantile_bins(numbers[codes]))
-            table.notes.add(
-                "{} has nearly as many numbers as there are records: cut at quantiles", Name(s)
+            table.notes.append(
+                f"{s!r} has nearly as many numbers as there are records: cut at quantiles"
             )
         every.append(codes)
     if len(every) > 1:
-        table.notes.add("the secrets count as one: the combination of their values")
+        table.notes.append("the secrets count as one: the combination of their values")
     return combination_codes(every)
 
 
@@ -297,7 +292,6 @@ def _solve(
     part = AlphabetResult(
         alphabet.names,
         describe_distortion(alphabet.columns),
-        all(c.kind == HAMMING for c in alphabet.columns),
         len(alphabet.symbols),
         len(alphabet.released),
         alphabet.merged,

@@ -12,7 +12,6 @@ from typing import Any
 
 from sievert.counts.cells import Kind, quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
-from sievert.notes import Name, Note
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
@@ -119,7 +118,7 @@ def _parquet_names(engine: Any, table: Table) -> tuple[str, ...]:
         if precision is not None and precision > 38:
             engine.unusable[name] = f"has {precision} digits, and would be rounded"
         elif kind == "INT96":
-            engine.notes.append(Note(INT96, Name(name)))
+            engine.notes.append(INT96.format(repr(name)))
     keys = table.member.split("/") if table.member else []
     return check_names([*(name for name, _ in columns_by_file[0]), *keys], table.name)
 

@@ -16,7 +16,6 @@ from typing import Any
 from sievert.counts.postgres import reading, values
 from sievert.counts.postgres.transfer import Transfer
 from sievert.errors import InputError, UsageError, require
-from sievert.notes import Note
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
@@ -51,7 +50,7 @@ class Postgres(Transfer):
         self.catalog = reading.columns(self._ask, oid, table)
         self.columns = tuple(self.catalog)
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
-        self.notes += [Note(reading.HIDDEN)] if self._ask(reading.SECURED, [oid, oid]) else []
+        self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
         if table.na:
             raw = replace(table, na=(), types={})  # a code need not fit the type
             self.uncoded = values.select(self.catalog, raw, self.behind)

@@ -26,7 +26,6 @@ from sievert.errors import (
     require,
     unknown,
 )
-from sievert.notes import Name, Note
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
@@ -190,7 +189,7 @@ def transfer_type(column: PostgresColumn, table: Table) -> str:
     return column.kind or "VARCHAR" if typed is None else SQL_TYPES[typed]
 
 
-def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
+def check_usable(column: PostgresColumn, table: Table) -> list[str]:
     """An error where values cannot be compared, or not be read; what is to be said about them."""
     require(
         column.readable,
@@ -205,7 +204,7 @@ def check_usable(column: PostgresColumn, table: Table) -> list[Note]:
         f"column {column.name!r} is of type {column.type}, not of plain values",
         hint=f"a column of plain values, or --type {column.name}=text",
     )
-    return [Note(column.note, Name(column.name))] if column.note else []
+    return [column.note.format(repr(column.name))] if column.note else []
 
 
 # -- as DuckDB takes it over -------------------------------------------------------------------

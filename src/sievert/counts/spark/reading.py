@@ -24,7 +24,6 @@ from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark import spelling
 from sievert.counts.spark.failures import UNFIT
 from sievert.errors import InputError, require
-from sievert.notes import Name, Note
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
@@ -222,7 +221,7 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
     )
     for line in schemas[0] if schemas else ():
         if old := re.fullmatch(r"  \w+ int96 (.*);", line):
-            engine.notes.append(Note(reading.INT96, Name(old[1])))
+            engine.notes.append(reading.INT96.format(repr(old[1])))
 
 
 # -- values as they are compared ---------------------------------------------------------------

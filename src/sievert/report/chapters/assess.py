@@ -1,20 +1,17 @@
 """The chapter of an assessment: how easily a person is found, what is learnt of each secret."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import close_stairs
 from sievert.charts.drawing import caption_bars
-from sievert.charts.results import make_unique
-from sievert.formatting import percent, printable, significant
+from sievert.formatting import make_unique, percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of
-from sievert.report.limits import limits_of, numbers_chapter, value_with_unit
+from sievert.report.limits import STATES, limits_of, numbers_chapter, value_with_unit
 from sievert.report.page import (
     Block,
     BulletList,
@@ -151,9 +148,6 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
     """One row per set of quasi-identifiers that was assessed."""
     if not (sets := part.data.get("key_sets")):
         return
-    head = part.texts.each(
-        "assessed.key_sets", ("columns", "k", "unique", "average", "gain", "policy")
-    )
     rows = (
         (
             part.writer.names(each["quasi"]),
@@ -166,9 +160,9 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
         for each in sets
     )
     sentence = part.say("key_sets_worst", columns=part.writer.names(part.data["roles"]["quasi"]))
-    grid = make_grid(part.say("key_sets_table"), head, rows, (1, 2, 3, 4))
-    title, anchor = part.say("key_sets"), part.anchor("key_sets")
-    yield Chapter(title, anchor, (Paragraph(sentence), grid), screen=True)
+    heads = (f"key_sets_{k}" for k in ("columns", "k", "unique", "average", "gain", "policy"))
+    inner = (Paragraph(sentence), part.grid("key_sets_table", heads, rows, (1, 2, 3, 4)))
+    yield Chapter(part.say("key_sets"), part.anchor("key_sets"), inner, screen=True)
 
 
 def _highest_gain(assessment: Data) -> float | None:
@@ -178,9 +172,8 @@ def _highest_gain(assessment: Data) -> float | None:
 
 
 def _policy_state(assessment: Data) -> str:
-    if assessment["policy"] is None:
-        return "open"
-    return {True: "met", False: "breached", None: "doubtful"}[assessment["policy"]["met"]]
+    policy = assessment["policy"]
+    return "open" if policy is None else STATES[policy["met"]]
 
 
 # -- a person is found ----------------------------------------------------------------------------
@@ -263,10 +256,6 @@ def _secret_sentences(part: ReportPart, secret: str) -> list[str]:
     return sentences
 
 
-def _share(part: ReportPart, values: Data, measure: str) -> str:
-    return str(part.writer.share(values[measure]["value"]))
-
-
 def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
     """How often the best guess is right, without and with the columns."""
     series = {
@@ -279,7 +268,8 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         for label, values in zip(labels, map(part.data["inference"].get, secrets), strict=True)
         if None not in [_number(values, m) for m in series]
     ]
-    rows = [(label, *(_share(part, values, m) for m in series)) for label, values in known]
+    share = part.writer.share
+    rows = [(label, *(str(share(v[m]["value"])) for m in series)) for label, v in known]
     if rows:
         given = [
             Bar(label, _number(v, m), name) for label, v in known for m, name in series.items()
@@ -301,8 +291,8 @@ def _near_numbers(part: ReportPart, secret: str, near: Data) -> Grid:
         (part.say(f"near_{key}"), *(significant(n[m]) if m in n else "" for m in names))
         for key, n in sides.items()
     )
-    head = part.texts.each("assessed.near", ("line", *names))
-    return make_grid(part.say("near", secret=part.writer.name(secret)), head, rows)
+    head = (f"near_{name}" for name in ("line", *names))
+    return part.grid("near", head, rows, secret=part.writer.name(secret))
 
 
 def _near(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
@@ -328,14 +318,6 @@ def _near(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
 # -- tables ---------------------------------------------------------------------------------------
 
 
-def _table(
-    part: ReportPart, caption: str, measures: Iterable[str], values: Data, *, folded: bool = False
-) -> Grid:
-    rows = (_row(part, m, values[m]) for m in measures if m in values)
-    head = part.texts.each("assessed.head", ("what", "number", "unit", "side"))
-    return make_grid(caption, head, rows, (1,), folded=folded)
-
-
 def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
     """A line of a table of measures; of a count of 1 the unit is singular."""
     what, number, unit, side = row(part.writer, measure, entry)
@@ -348,6 +330,7 @@ def _everything(part: ReportPart) -> Iterator[Block]:
     yield Paragraph(part.say("everything_reading"), "reading")
     targets = [(part.say("record"), part.data["reidentification"])]
     targets += [(part.writer.name(s), v) for s, v in part.data["inference"].items()]
+    head = ("head_what", "head_number", "head_unit", "head_side")
     for name, values in targets:
-        caption = part.say("everything_of", target=name)
-        yield _table(part, caption, values, values, folded=True)
+        rows = (_row(part, measure, entry) for measure, entry in values.items())
+        yield part.grid("everything_of", head, rows, (1,), folded=True, target=name)

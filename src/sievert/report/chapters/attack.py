@@ -3,12 +3,11 @@
 A table of all attacks comes first; the attacks on secrets are written here.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
-from sievert.charts.curves import Share
+from sievert.charts import Bar
 from sievert.report.chapters import attack_identity as identity
 from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.chapters.attack_numbers import (
@@ -20,6 +19,7 @@ from sievert.report.chapters.attack_numbers import (
     number,
     numbers,
     people,
+    rate_text,
     secrets,
     share_chart,
     value_names,
@@ -28,12 +28,20 @@ from sievert.report.chapters.attack_numbers import (
     worst_values,
 )
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
-from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
+from sievert.report.parts import Data, NumberText, ReportPart
 
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
 AttackRow = tuple[str, str, NumberText | None, NumberText | None]
+MERGED = "semantic_discrimination_rate"  # what is removed of that about a merged secret
 DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
+# Of each box what it is on, for how many people it is certain, what it removes.
+BOXES: dict[str, tuple[str, Callable[[Data], float | None] | None, str]] = {
+    "black_box": ("about_record", identity.alone, "discrimination_rate"),
+    "grey_box": ("about_record", partial(number, name="single"), "register_discrimination_rate"),
+    "white_box": ("about_original", certain, "discrimination_rate"),
+    "linkage": ("about_record", None, "correct_linkage"),
+}
 
 
 def blocks(part: ReportPart) -> tuple[Chapter, ...]:
@@ -62,8 +70,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     own, part = part.kind == "attack", replace(part, kind="attack")
     if not part.data.get("attacks"):
         return []
-    first = identity.points(part) if own else ()
-    return [*first, *_secret_points(part), *reasoning.points(part)]
+    return [*(identity.points(part) if own else ()), *_secret_points(part), *reasoning.points(part)]
 
 
 def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -109,8 +116,8 @@ def _summary(part: ReportPart) -> Grid:
         )
         for attack, about, many, rate in (*_on_records(part), *_on_secrets(part))
     )
-    head = part.texts.each("attacked.summary", ("attack", "about", "people", "rate"))
-    return make_grid(part.say("summary"), head, rows, (2, 3))
+    head = ("summary_attack", "summary_about", "summary_people", "summary_rate")
+    return part.grid("summary", head, rows, (2, 3))
 
 
 def _worst_classes(part: ReportPart) -> Iterator[Block]:
@@ -130,37 +137,29 @@ def _worst_classes(part: ReportPart) -> Iterator[Block]:
 
 
 def _on_records(part: ReportPart) -> Iterator[AttackRow]:
-    boxes, writer = part.data["attacks"].get("identity") or {}, part.writer
-    record, original = part.texts.each("attacked.about", ("record", "original"))
-    if box := boxes.get("black_box"):
-        rate = writer.share(number(box, "discrimination_rate"))
-        yield "black_box", record, writer.count(identity.alone(box)), rate
-    if box := boxes.get("grey_box"):
-        rate = identity.register_rate(writer, box)
-        yield "grey_box", record, writer.count(number(box, "single")), rate
-    if box := boxes.get("white_box"):
-        rate = identity.white_rate(writer, box)
-        yield "white_box", original, writer.count(certain(box)), rate
-    if box := boxes.get("linkage"):
-        yield "linkage", record, None, writer.share(number(box, "correct_linkage"))
+    boxes = part.data["attacks"].get("identity") or {}
+    for box, (about, count, rate) in BOXES.items():
+        if data := boxes.get(box):
+            many = None if count is None else part.writer.count(count(data))
+            yield box, part.say(about), many, rate_text(part, data, rate)
 
 
 def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
     for attack in ("homogeneity", *WRITERS, "reasoning"):
         for _, secret, data in secrets(part, attack):
             about = part.say("about_secret", secret=part.writer.name(secret))
-            if attack == "homogeneity":
-                rate = part.writer.share(number(data, "discrimination_rate"))
-                yield attack, about, part.writer.count(certain(data)), rate
-            elif attack == "background":
-                ruled_out = data.get("ruled_out_1") or {}
-                yield attack, about, part.writer.count(number(ruled_out, "certain")), None
-            elif attack == "semantic":
-                yield attack, about, *_meaning(part, data)
-            elif attack == "reasoning":
-                yield attack, about, None, reasoning.headline(part, data)
-            else:
-                yield attack, about, part.writer.count(number(data, "people")), None
+            match attack:
+                case "homogeneity":
+                    yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
+                case "background":
+                    ruled_out = data.get("ruled_out_1") or {}
+                    yield attack, about, part.writer.count(number(ruled_out, "certain")), None
+                case "skewness":
+                    yield attack, about, part.writer.count(number(data, "people")), None
+                case "semantic":
+                    yield attack, about, *_meaning(part, data)
+                case "reasoning":
+                    yield attack, about, None, reasoning.headline(part, data)
 
 
 def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
@@ -169,7 +168,7 @@ def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberTex
     if not counts:
         return None, None
     many, way = max(counts, key=lambda each: each[0].number or 0.0)
-    return many, _merged_rate(part.writer, way)
+    return many, rate_text(part, way, MERGED)
 
 
 # -- secrets --------------------------------------------------------------------------------------
@@ -212,9 +211,7 @@ def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
 def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
     """Who is certain, how much the columns tell, and which of them."""
     writer, name = part.writer, part.writer.name(secret)
-    value = number(data, "discrimination_rate")
-    rate = writer.share(value)
-    if value is None:
+    if (rate := rate_text(part, data)).number is None:
         return (Paragraph(_homogeneity_sentence(part, secret, data)),)
     blocks: list[Block] = [Paragraph(part.say("homogeneity_rate", rate=rate, secret=name))]
     if worst := data.get("worst_class"):
@@ -224,10 +221,9 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
             "bits": writer.number(number(worst, "conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
-    title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
-        *by_column(part, data, title, drawn=i <= DRAWN),
+        *by_column(part, data, part.say("columns_chart_secret", secret=name), drawn=i <= DRAWN),
         *([Paragraph(part.say("columns_rest", shown=DRAWN), "note")] if i == DRAWN + 1 else ()),
         numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
         *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
@@ -238,29 +234,23 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
 def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     """What is still missing, and what ruling out likely values gives."""
     writer, name = part.writer, part.writer.name(secret)
-    missing = number(data, "missing")
-    if missing is None:
+    missing = rate_text(part, data, "missing")
+    if missing.number is None:
         yield Paragraph(part.say("background_same", secret=name), "lead")
         return
-    left = writer.share(missing)
-    yield Paragraph(part.say("background_lead", missing=left, secret=name), "lead")
+    yield Paragraph(part.say("background_lead", missing=missing, secret=name), "lead")
     rows = (
         (
             part.say(f"background_{m}"),
             *(writer.count(number(after, n)) for n in ("people", "certain")),
-            _gain(writer, after),
+            str(rate_text(part, after, "gain")).replace(" %", ""),
         )
         for m in (1, 2, 3)
         if (after := data.get(f"ruled_out_{m}")) is not None
     )
-    head = part.texts.each("attacked.background", ("which", "people", "certain", "gain"))
-    yield make_grid(part.say("background_table"), head, rows)
+    head = (f"background_{key}" for key in ("which", "people", "certain", "gain"))
+    yield part.grid("background_table", head, rows)
     yield Paragraph(part.say("background_reading"), "reading")
-
-
-def _gain(writer: NumberWriter, data: Data) -> str:
-    gain = writer.share(number(data, "gain"))
-    return str(gain).replace(" %", "")
 
 
 def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
@@ -273,8 +263,8 @@ def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     lead = part.say(
         f"skewness_lead_{'named' if data.get('named_value') else 'any'}",
         secret=writer.name(secret),
-        prior=writer.share(number(data, "prior")),
-        posterior=writer.share(number(data, "posterior")),
+        prior=rate_text(part, data, "prior"),
+        posterior=rate_text(part, data, "posterior"),
         records=writer.count(worst["records"]),
         ratio=writer.number(number(data, "ratio")),
     )
@@ -306,7 +296,7 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
     head = part.texts.each("attacked.values", ("head", "records"))
     head += part.texts.each(key, ("prior", "posterior", "ratio"))
     grid = make_grid(title, head, rows, folded=True)
-    bars = [Share(name, s.number, str(s)) for name, s in zip(names, shares, strict=True)]
+    bars = [Bar(name, s.number, text=str(s)) for name, s in zip(names, shares, strict=True)]
     differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
     yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
     yield from values_left(part, values, groups)
@@ -317,11 +307,6 @@ def _merges(data: Data) -> list[tuple[int | None, Data]]:
     levels = sorted(int(k[6:]) for k in data if k.startswith("level_") and k[6:].isdecimal())
     partition = [(None, data["partition"])] if "partition" in data else []
     return [*partition, *((level, data[f"level_{level}"]) for level in levels)]
-
-
-def _merged_rate(writer: NumberWriter, data: Data) -> NumberText:
-    """What is removed of the uncertainty about a merged secret."""
-    return writer.share(number(data, "semantic_discrimination_rate"))
 
 
 def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
@@ -335,13 +320,13 @@ def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
         (
             part.say(f"semantic_{'partition' if level is None else 'level'}", level=level),
             writer.count(certain(way)),
-            _merged_rate(writer, way),
+            rate_text(part, way, MERGED),
             writer.count(number(way, "parts")),
         )
         for level, way in ways
     ]
-    head = part.texts.each("attacked.semantic", ("by", "people", "rate", "parts"))
-    yield make_grid(part.say("semantic_table"), head, rows)
+    head = (f"semantic_{key}" for key in ("by", "people", "rate", "parts"))
+    yield part.grid("semantic_table", head, rows)
     yield Paragraph(part.say("semantic_reading"), "reading")
 
 

@@ -1,10 +1,8 @@
 """Whose record is whose: from the release alone, with a register, with the original."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
-from sievert.charts.curves import Share
+from sievert.charts import Bar
 from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.attack_numbers import (
     by_column,
@@ -13,12 +11,13 @@ from sievert.report.chapters.attack_numbers import (
     number,
     numbers,
     people,
+    rate_text,
     share_chart,
     worst_class,
 )
 from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
-from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
+from sievert.report.parts import Data, ReportPart
 
 COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "lost")
 
@@ -47,9 +46,8 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
 
 
 def _title(part: ReportPart, box: str, data: Data) -> str:
-    writer = part.writer
     if box == "linkage":
-        right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
+        right, chance = (rate_text(part, data, n) for n in ("correct_linkage", "baseline"))
         return part.say("linkage_title", share=right, chance=chance)
     if box == "white_box" and number(data, "discrimination_rate") is None:
         return part.say("white_same")
@@ -59,7 +57,7 @@ def _title(part: ReportPart, box: str, data: Data) -> str:
         "white_box": (certain(data), data.get("paired") or 0),
     }[box]
     key = f"attacked.{box.removesuffix('_box')}_title"
-    return people(part, key, many, rows=writer.count(rows))
+    return people(part, key, many, rows=part.writer.count(rows))
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -91,31 +89,23 @@ def _black_sentence(part: ReportPart, data: Data) -> str:
 
 
 def _black(part: ReportPart, data: Data) -> Iterator[Block]:
-    writer = part.writer
-    size = number(data, "candidates") or 0
+    writer, size = part.writer, number(data, "candidates") or 0
     if size > 1:
         counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
         yield Paragraph(part.say("black_groups", **counts))
     yield from _rate(part, data, "attacked.black_rate")
     yield from by_column(part, data, part.say("columns_chart_record"))
-    rate = writer.share(number(data, "discrimination_rate"))
-    yield numbers(part, [("discrimination_rate", rate, "high")])
+    yield numbers(part, [("discrimination_rate", rate_text(part, data), "high")])
 
 
 def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
     """What the columns remove, in a sentence; none where it is not defined."""
-    rate = part.writer.share(number(data, "discrimination_rate"))
-    if rate.number is not None:
+    if (rate := rate_text(part, data)).number is not None:
         end = "one" if len(data.get("columns") or ()) == 1 else "many"
         yield Paragraph(part.texts(f"{key}_{end}", rate=rate))
 
 
 # -- the original ---------------------------------------------------------------------------------
-
-
-def white_rate(writer: NumberWriter, data: Data) -> NumberText:
-    """What a release removes of the uncertainty about the original."""
-    return writer.share(number(data, "discrimination_rate"))
 
 
 def _white(part: ReportPart, data: Data) -> Iterator[Block]:
@@ -126,7 +116,7 @@ def _white(part: ReportPart, data: Data) -> Iterator[Block]:
     if of != part.rows:
         yield Paragraph(part.say("white_alone", number=writer.count(data.get("released_only"))))
     yield from by_column(part, data, part.say("columns_chart_original"))
-    rate = ("discrimination_rate", white_rate(writer, data), "high")
+    rate = ("discrimination_rate", rate_text(part, data), "high")
     yield numbers(part, [rate, *worst_class(writer, data)])
 
 
@@ -148,8 +138,8 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
     )
     bars = [
-        Share(by_link, right.number, words, interval, shown=str(right)),
-        Share(by_chance, chance.number, str(chance)),
+        Bar(by_link, right.number, interval=interval, text=words, shown=str(right)),
+        Bar(by_chance, chance.number, text=str(chance)),
     ]
     grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
     drawn = right.number is not None
@@ -166,13 +156,12 @@ def _grey_sentence(part: ReportPart, data: Data, key: str) -> str:
 
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
-    writer = part.writer
     yield Paragraph(
         part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
     )
-    fewest, many = number(data, "candidates"), writer.count(number(data, "people"))
+    fewest, many = number(data, "candidates"), part.writer.count(number(data, "people"))
     key = "grey_no_match" if fewest is None else "grey_fewest"
-    yield Paragraph(part.say(key, size=writer.count(fewest), people=many))
+    yield Paragraph(part.say(key, size=part.writer.count(fewest), people=many))
     rest = data.get("without_suppressed")
     if rest is not None:
         yield Paragraph(part.say("grey_hidden"), "note")
@@ -189,16 +178,11 @@ def _rows(part: ReportPart, sides: Sequence[Data]) -> Grid:
         for name, kind in {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}.items()
         if name in sides[0]
     ]
-    rates = (register_rate(part.writer, side) for side in sides)
+    rates = (rate_text(part, side, "register_discrimination_rate") for side in sides)
     hidden = count(number(sides[0], "suppressed"))
     rows += [
         (part.say("grey_register_discrimination_rate"), *rates),
         (part.say("grey_suppressed"), hidden, *("" for _ in sides[1:])),
     ]
-    head = part.texts.each("attacked.grey", ("number", "all", "without")[: len(sides) + 1])
-    return make_grid(part.say("grey_table"), head, rows)
-
-
-def register_rate(writer: NumberWriter, data: Data) -> NumberText:
-    """What a register's rows with candidates remove of the uncertainty."""
-    return writer.share(number(data, "register_discrimination_rate"))
+    head = ("grey_number", "grey_all", "grey_without")[: len(sides) + 1]
+    return part.grid("grey_table", head, rows)

@@ -1,12 +1,11 @@
 """What the chapters on attacks have in common: numbers of the JSON, people in words, columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sievert.charts.curves import Share, shares
+from sievert.charts import Bar
+from sievert.charts.curves import shares
 from sievert.charts.drawing import short_name
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 
@@ -19,6 +18,11 @@ def number(data: Data, name: str) -> float | None:
     """A number of the JSON; None where there is none."""
     entry = data.get(name)
     return entry.get("value") if isinstance(entry, Mapping) else None
+
+
+def rate_text(part: ReportPart, data: Data, name: str = "discrimination_rate") -> NumberText:
+    """A rate of the JSON as a share: what is removed of an uncertainty."""
+    return part.writer.share(number(data, name))
 
 
 def certain(data: Data) -> int:
@@ -49,7 +53,7 @@ def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
 
 
 def share_chart(
-    part: ReportPart, key: str, title: str, bars: Sequence[Share], grid: Grid, axis: str = ""
+    part: ReportPart, key: str, title: str, bars: Sequence[Bar], grid: Grid, axis: str = ""
 ) -> Picture:
     """A picture of shares; its texts begin with the same key."""
     below, caption = part.texts.each(key, ("below", "caption"))
@@ -59,25 +63,21 @@ def share_chart(
 
 def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -> Iterator[Block]:
     """How much each column alone removes of the uncertainty, and all of them: picture, table."""
-    writer, columns = part.writer, data.get("columns") or {}
-
-    def rate(entry: Data) -> NumberText:
-        return writer.share(number(entry, "discrimination_rate"))
-
+    columns = data.get("columns") or {}
     order = [c for c in dict.fromkeys((*part.data["roles"]["quasi"], *columns)) if c in columns]
-    rates = [(writer.name(c), rate(columns[c])) for c in order]
+    rates = [(part.writer.name(c), rate_text(part, columns[c])) for c in order]
     if len(order) > MOST_COLUMNS:
         rates = sorted(rates, key=lambda r: (-(r[1].number or 0.0), r[0]))[:MOST_COLUMNS]
     if many := len(order) > 1:
-        rates.append((part.say("combined"), rate(data)))
+        rates.append((part.say("combined"), rate_text(part, data)))
     if not rates:
         return
     names = make_unique(name for name, _ in rates)
-    rows = list(zip(names, (text for _, text in rates), strict=True))
+    rows = [(name, text) for name, (_, text) in zip(names, rates, strict=True)]
     grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
-            Share(name, text.number, str(text), last=many and name == names[-1])
+            Bar(name, text.number, text=str(text), last=many and name == names[-1])
             for name, text in rows
         ]
         below, axis = part.texts.each("attacked.columns", ("below", "axis"))
@@ -116,7 +116,7 @@ def _values(
         zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
     )
-    bars = [Share(row, rate.number, str(rate)) for row, rate in zip(rows, rates, strict=True)]
+    bars = [Bar(row, rate.number, text=str(rate)) for row, rate in zip(rows, rates, strict=True)]
     title, key = part.say("values_chart", **names), "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
     yield from values_left(part, values, groups)
@@ -148,8 +148,8 @@ def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> G
         (Link(part.say(f"name_{name}"), f"def-{name}"), text, part.say(f"side_{side}"))
         for name, text, side in given
     )
-    head = part.texts.each("attacked.numbers", ("name", "value", "side"))
-    return make_grid(part.say("numbers_table"), head, rows, (1,))
+    head = ("numbers_name", "numbers_value", "numbers_side")
+    return part.grid("numbers_table", head, rows, (1,))
 
 
 def worst_values(part: ReportPart, data: Data) -> str:

@@ -1,7 +1,5 @@
 """The limits of a policy against releases: one line per release, then limits by releases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sievert.report.chapters.compare_view import ComparisonView
@@ -81,7 +79,7 @@ def _grids(view: ComparisonView) -> Iterator[Grid]:
 def _row(view: ComparisonView, verdicts: Sequence[Data]) -> tuple[object, ...]:
     first = verdicts[0]
     title = Link(_title(view, first), f"def-{first['measure']}")
-    return title, _where(view, first), asked(view, first), *(_cell(view, v) for v in verdicts)
+    return title, _where(view, first), asked(view.texts, first), *(_cell(view, v) for v in verdicts)
 
 
 def _title(view: ComparisonView, verdict: Data) -> str:

@@ -1,7 +1,5 @@
 """Tables of a comparison: releases as columns, each number a row that leads to its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -93,8 +91,7 @@ def by_column(view: ComparisonView) -> Iterator[Grid]:
         each = [columns.get(column) for columns in disclosures]
         whole = bits_text(writer, next((entry["maximum"] for entry in each if entry), None))
         cells = [bits_text(writer, entry["value"]) if entry else "" for entry in each]
-        name = writer.name(column)
-        rows.append(Row("identity_disclosure", "", [whole, *cells], "high", name))
+        rows.append(Row("identity_disclosure", "", [whole, *cells], "high", writer.name(column)))
     if len(rows) > 1:
         yield from grids(view, view.say("columns_caption"), rows, folded=True)
 
@@ -124,9 +121,7 @@ def secret_by_column(view: ComparisonView, secret: str) -> Iterator[Grid]:
 
 def smallest_class(writer: NumberWriter, values: Data) -> NumberText:
     """The size of a table's smallest class."""
-    if (k := (values.get("k_anonymity") or {}).get("value")) is None:
-        return writer.undefined()
-    return writer.count(k)
+    return writer.count((values.get("k_anonymity") or {}).get("value"))
 
 
 def own(view: ComparisonView) -> Iterator[Block]:
@@ -167,13 +162,10 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
     writer, rows = view.writer, []
     for name in view.releases[0].data["losses"]:
         each = [r.data["losses"].get(name) or {} for r in view.releases]
-        known = name in BY_ID and any(loss.get("value") is not None for loss in each)
-        if known:
-            cells, side = (
-                [writer.number(clean(e.get("value"))) for e in each],
-                f"lost_{BY_ID[name].worse}",
-            )
-            rows.append(Row(name, "", ["", *cells], side, view.say(f"loss_{name}")))
+        if name in BY_ID and any(loss.get("value") is not None for loss in each):
+            cells = ["", *(writer.number(clean(e.get("value"))) for e in each)]
+            side = f"lost_{BY_ID[name].worse}"
+            rows.append(Row(name, "", cells, side, view.say(f"loss_{name}")))
     if not rows:
         return
     blocks: list[Block] = list(grids(view, view.say("losses_caption"), rows))
@@ -186,8 +178,8 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
             )
             for row, by in ranks
         )
-        head = (view.say("head_number"), *map(writer.name, view.secrets))
-        blocks.append(make_grid(view.say("ranks_caption"), head, body, folded=True))
+        names = map(writer.name, view.secrets)
+        blocks.append(view.grid("ranks_caption", ["head_number"], body, folded=True, more=names))
     blocks += _losses_by_column(view, rows)
     reasons = dict.fromkeys(_undefined(view))
     blocks += [BulletList(tuple(reasons))] if reasons else []

@@ -1,7 +1,5 @@
 """A comparison as a page shows it: each release's numbers, and what follows from these."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -133,7 +131,8 @@ class ComparisonView(ReportPart):
         if not (best := _lowest([r for r, _ in each], [t.lost.number for _, t in each])):
             return ()
         end = best[0].secrets[secret].lost_interval[1].number
-        return () if all(_reaches(t.lost_interval[0].number, end) for _, t in each) else best
+        lows = [t.lost_interval[0].number for _, t in each]
+        return () if all(low is None or end is None or low <= end for low in lows) else best
 
     def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
         """Releases whose information, or loss, may be due to chance."""
@@ -158,11 +157,6 @@ def _lowest(
     if not known or len(known) < len(numbers):
         return ()
     return tuple(r for r, n in zip(each, numbers, strict=True) if n == min(known))
-
-
-def _reaches(low: float | None, end: float | None) -> bool:
-    """Whether an interval begins before another one ends."""
-    return low is None or end is None or low <= end
 
 
 CurvePoint = tuple[NumberText, NumberText, NumberText]  # distortion, least, bound
@@ -308,8 +302,7 @@ def _grid(
 def _notes(view: ComparisonView, limit: Data) -> Iterator[str]:
     """From which distortion on a release can tell nothing, and what is unknown of the limit."""
     silent = proportion(view.writer, limit["perfect"])
-    key = "perfect_unknown" if silent.number is None else "perfect"
-    yield view.say(key, distortion=silent)
+    yield view.say("perfect_unknown" if silent.number is None else "perfect", distortion=silent)
     if limit["merged"]:
         yield view.say("limit_merged")
     if limit["reached"] is False:

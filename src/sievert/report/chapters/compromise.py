@@ -1,16 +1,14 @@
 """The chapter of `compromise`: how near an intruder comes to a confidential number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import lines
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.chapters.explain_view import words_chapter
 from sievert.report.chapters.numbers import pairing_paragraphs
-from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
 from sievert.report.parts import Data, NumberText, ReportPart
 
 MOST_SECRETS = 3  # with pictures
@@ -81,12 +79,8 @@ def _views(part: ReportPart) -> list[CompromiseView]:
 # -- the chapter ----------------------------------------------------------------------------------
 
 
-def blocks(part: ReportPart) -> tuple[Chapter, ...]:
+def blocks(part: ReportPart) -> Iterator[Chapter]:
     """Everything below the heading of this result."""
-    return tuple(_blocks(part))
-
-
-def _blocks(part: ReportPart) -> Iterator[Chapter]:
     for number, view in enumerate(_views(part), 1):
         drawn = number <= MOST_SECRETS
         for key, write in {"left": _left, "whom": _targets, "useful": _useful}.items():
@@ -164,9 +158,7 @@ def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid 
     known = (
         view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
     )
-    grid = make_grid(
-        view.say(f"{short}_table", secret=view.name), (view.say("parameter"), *known), rows
-    )
+    grid = view.grid(f"{short}_table", ["parameter"], rows, more=known, secret=view.name)
     if not pictures or not points:
         return grid
     first = view.say("lines_first", shown=MOST_LINES, of=len(points))
@@ -189,9 +181,9 @@ def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
             people = [target["exact"]["records"], *map(near.get, widths)]
             rows.append((view.parameter(curve), known, *map(view.writer.share, people)))
     if rows:
-        head = [*map(view.say, ("parameter", "known", "exact"))]
-        head += [view.say("within", width=view.writer.number(w)) for w in widths]
-        yield make_grid(view.say("targets_table", secret=view.name), head, rows)
+        windows = (view.say("within", width=view.writer.number(w)) for w in widths)
+        head = ("parameter", "known", "exact")
+        yield view.grid("targets_table", head, rows, more=windows, secret=view.name)
         yield Paragraph(view.say("targets_reading"), "reading")
 
 
@@ -215,8 +207,8 @@ def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
         for _, error, bits, _ in rows
         if error.number is not None and bits.number is not None
     ]
-    head = map(view.say, ("parameter", "error", "bits_left", "axis"))
-    grid = make_grid(view.say("useful_table", secret=view.name), head, rows)
+    head = ("parameter", "error", "bits_left", "axis")
+    grid = view.grid("useful_table", head, rows, secret=view.name)
     if len(points) < 2 or not pictures:
         yield grid
         return
@@ -244,10 +236,10 @@ def _spread_table(view: CompromiseView) -> Grid:
         for curve in view.curves
         for point in curve["points"]
     )
-    head = [*map(view.say, ("parameter", "known", "combinations", "exact_combinations"))]
+    head = ("parameter", "known", "combinations", "exact_combinations")
     shorts = [view.say(f"{short}_short") for short in NAMES.values()]
-    head += [view.say(k, number=short) for short in shorts for k in SPREAD]
-    return make_grid(view.say("spread_table", secret=view.name), head, rows, folded=True)
+    more = [view.say(k, number=short) for short in shorts for k in SPREAD]
+    return view.grid("spread_table", head, rows, folded=True, more=more, secret=view.name)
 
 
 def _certain_combinations(view: CompromiseView, curve: Data, point: Data) -> NumberText:

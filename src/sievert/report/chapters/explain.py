@@ -1,12 +1,10 @@
 """The chapter of `explain`: what drives the risk, what would help, how many columns suffice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sievert.charts import Bar
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.chapters import explain_columns, explain_records, why
 from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.explain_view import (
@@ -16,7 +14,7 @@ from sievert.report.chapters.explain_view import (
     screened,
     words_chapter,
 )
-from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
+from sievert.report.page import Block, Chapter, Grid, Paragraph
 from sievert.report.parts import Data, NumberText, ReportPart
 
 TERMS = (
@@ -35,13 +33,9 @@ MOST_LISTED = 60  # columns of the ranking
 FEW = 3  # changes together that are named one by one
 
 
-def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+def blocks(part: ReportPart) -> Iterator[Chapter]:
     """Everything below the heading of this result."""
     view = ExplanationView(**vars(part))
-    return tuple(_blocks(view))
-
-
-def _blocks(view: ExplanationView) -> Iterator[Chapter]:
     if "shapley" not in view.data:
         yield from (*_ranking_chapter(view), words_chapter(view, TERMS[:1]))
         return
@@ -58,8 +52,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     view = ExplanationView(**vars(part))
     if "shapley" in part.data:
         return [*_drives(view), *_helps(view), *_enough(view)]
-    columns = _rank_columns(view)
-    text = _ranking_sentence(view, columns)
+    text = _ranking_sentence(view, _rank_columns(view))
     return [] if text is None else [(text, view.say("ranking_found"))]
 
 
@@ -85,7 +78,8 @@ def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
         head, text = view.say("nobody"), view.say("nobody_alone", columns=columns, k=k)
     else:
         key = "alone_one" if alone.number == 1 else "alone_many"
-        share, of = view.of_all(alone), plural_people(view)
+        people = "person" if view.records == 1 else "people_of"
+        of, share = view.say(people, number=f"{view.records:,}"), view.of_all(alone)
         text = view.say(key, number=alone, of=of, share=share, columns=columns)
         head = can_be_found(view, alone.number / view.records)
     parts = view.shares(None)
@@ -96,12 +90,6 @@ def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
         more = {"second": view.column_names[second], "other": parts[second]}
         text = f"{text} {view.say('drives', **places, **more)}"
     yield head, text
-
-
-def plural_people(view: ExplanationView) -> str:
-    """How many people there are."""
-    key = "person" if view.records == 1 else "people_of"
-    return view.say(key, number=f"{view.records:,}")
 
 
 def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
@@ -149,16 +137,11 @@ class Remedy:
     alone: NumberText
     data: Data
 
-    @property
-    def people_left(self) -> float:
-        """The number of unique people; fewer than are shown count as none."""
-        return self.alone.number or 0.0
-
 
 def _order(change: Remedy) -> tuple[float, float, str]:
     """Fewest people unique first; among those alike, the largest smallest class."""
     smallest = change.data["reidentification"]["k_anonymity"] or 0
-    return change.people_left, -smallest, change.name
+    return change.alone.number or 0.0, -smallest, change.name
 
 
 def _remedies(view: ExplanationView) -> list[Remedy]:
@@ -204,8 +187,7 @@ def _remedies_chapter(view: ExplanationView) -> Iterator[Chapter]:
             *([Paragraph(left, "note")] if left else ()),
             Paragraph(view.say("remedies_reading"), "reading"),
         )
-        title = _remedies_title(view)
-        yield Chapter(title, view.anchor("remedies"), blocks, screen=True)
+        yield Chapter(_remedies_title(view), view.anchor("remedies"), blocks, screen=True)
 
 
 def _remedies_title(view: ExplanationView) -> str:
@@ -215,19 +197,17 @@ def _remedies_title(view: ExplanationView) -> str:
     helping = [r for r in (_best(view, k) for k in ("together", "coarser", "without")) if r]
     if not helping:
         return view.say("remedies_little", now=now)
-    left = min(helping, key=_order).alone
-    return view.say("remedies_best", left=left, now=now)
+    return view.say("remedies_best", left=min(helping, key=_order).alone, now=now)
 
 
 def _remedy_grid(view: ExplanationView, changes: list[Remedy]) -> Grid:
     """What the best changes would leave."""
-    names = make_unique(r.name for r in changes)
     rows = (
         (name, r.alone, view.of_all(r.alone), *view.rates(r.data, ("k_anonymity",))[-1:])
-        for name, r in zip(names, changes, strict=True)
+        for name, r in zip(make_unique(r.name for r in changes), changes, strict=True)
     )
-    head = map(view.say, ("change", "alone", "alone_share", "head_k_anonymity"))
-    return make_grid(view.say("remedies_few"), head, rows)
+    head = ("change", "alone", "alone_share", "head_k_anonymity")
+    return view.grid("remedies_few", head, rows)
 
 
 def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
@@ -236,10 +216,10 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
         (name, _values_left(view, r), r.alone, view.of_all(r.alone), *view.rates(r.data, more))
         for name, r in zip(names, changes, strict=True)
     ]
-    head = [*map(view.say, ("change", "values", "alone", "alone_share")), *view.rate_heads(more)]
-    grid = make_grid(view.say("remedies_table"), head, rows)
-    shares = [(name, view.of_all(r.alone)) for name, r in zip(names, changes, strict=True)]
-    marks = [(Bar(name, share.number), share) for name, share in shares[:MOST_ROWS]]
+    head = ("change", "values", "alone", "alone_share")
+    grid = view.grid("remedies_table", head, rows, more=view.rate_heads(more))
+    shares = zip(names, (view.of_all(r.alone) for r in changes[:MOST_ROWS]), strict=False)
+    marks = [(Bar(name, share.number), share) for name, share in shares]
     first = view.say("remedies_first", shown=MOST_ROWS - 1) if len(changes) > MOST_ROWS else ""
     return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
 
@@ -261,12 +241,9 @@ def _rank_columns(view: ExplanationView) -> list[RankedColumn]:
     """Columns with their rates, the highest first."""
     entries: Sequence[Data] = view.data["ranking"]
     names = make_unique(view.writer.name(entry["column"]) for entry in entries)
-    rates = [(n, _target_rate(view, e), e) for n, e in zip(names, entries, strict=True)]
-    return sorted(rates, key=lambda each: (-(each[1].number or 0.0), each[0]))
-
-
-def _target_rate(view: ExplanationView, entry: Data) -> NumberText:
-    return view.writer.share(entry["as_target"]["discrimination_rate"])
+    rates = (view.writer.share(entry["as_target"]["discrimination_rate"]) for entry in entries)
+    columns = zip(names, rates, entries, strict=True)
+    return sorted(columns, key=lambda each: (-(each[1].number or 0.0), each[0]))
 
 
 def _ranking_chapter(view: ExplanationView) -> Iterator[Chapter]:
@@ -274,8 +251,7 @@ def _ranking_chapter(view: ExplanationView) -> Iterator[Chapter]:
     columns = _rank_columns(view)
     blocks = tuple(_ranking(view, columns))
     alone = "shapley" not in view.data  # then the sentence stands on the first screen
-    title = None if alone else _ranking_sentence(view, columns)
-    title = title or view.say("ranking_title")
+    title = (None if alone else _ranking_sentence(view, columns)) or view.say("ranking_title")
     yield Chapter(title, view.anchor("ranking"), blocks, screen=alone)
 
 
@@ -284,10 +260,8 @@ def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator
         yield Paragraph(view.say("ranking_none"), "note")
         return
     marks = [(Bar(name, rate.number), rate) for name, rate, _ in columns[:MOST_ROWS]]
-    more, grid = (
-        view.rows_first(MOST_ROWS, len(columns)),
-        _ranking_grid(view, columns[:MOST_LISTED]),
-    )
+    more = view.rows_first(MOST_ROWS, len(columns))
+    grid = _ranking_grid(view, columns[:MOST_LISTED])
     picture = captioned_bars(view, "ranking", marks, grid, axis="rate_axis", more=more)
     yield from screened(picture, MOST_RANKED)
     if left := view.rows_first(MOST_LISTED, len(columns)):
@@ -318,5 +292,5 @@ def _ranking_grid(view: ExplanationView, columns: Sequence[RankedColumn]) -> Gri
         exact = (writer.number(target[n]) for n in ("mutual_information", "itpr_unnormalized"))
         rows.append((name, text, by, writer.count(alone), writer.count(values), *exact))
     more = ("values", "head_mutual_information", "head_itpr_unnormalized")
-    head = map(view.say, ("column", "rate", "mostly_by", "alone_by_it", *more))
-    return make_grid(view.say("ranking_table"), head, rows, (1, 3, 4, 5, 6))
+    head = ("column", "rate", "mostly_by", "alone_by_it", *more)
+    return view.grid("ranking_table", head, rows, (1, 3, 4, 5, 6))

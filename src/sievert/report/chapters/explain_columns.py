@@ -1,7 +1,5 @@
 """Which columns drive the risk: each one's share, how many suffice, the most telling sets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import lines
@@ -12,7 +10,7 @@ from sievert.report.chapters.explain_view import (
     ExplanationView,
     screened,
 )
-from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
 from sievert.report.parts import Data, NumberText
 
 MOST_SETS = 60  # of a long table
@@ -61,9 +59,11 @@ def _removed(view: ExplanationView) -> Iterator[Paragraph]:
     if known:
         key = "removed_one" if len(view.quasi) == 1 else "removed"
         yield Paragraph(view.say(key, rates=view.texts.join(known)), "reading")
-    for secret, rate in rates.items():
-        if rate.number is None and secret is not None:
-            yield Paragraph(view.say("secret_constant", secret=view.labels[secret]))
+    yield from (
+        Paragraph(view.say("secret_constant", secret=view.labels[secret]))
+        for secret, rate in rates.items()
+        if rate.number is None and secret is not None
+    )
 
 
 # -- how many columns suffice ---------------------------------------------------------------------
@@ -71,8 +71,7 @@ def _removed(view: ExplanationView) -> Iterator[Paragraph]:
 
 def _suffice_title(view: ExplanationView) -> str:
     """How many columns single out most of those who are alone."""
-    whole = view.alone(view.whole).number
-    if not whole:
+    if not view.alone(view.whole).number:
         return view.say("curve_nobody")
     if (best := fewest_columns(view)) is not None:
         number = len(best["columns"])
@@ -115,9 +114,7 @@ def _people_curve(view: ExplanationView) -> Block:
     points = view.data["knowledge"]["points"]
     texts = [(p, {w: _alone_by(view, p, w) for w in KEYS}) for p in points if p["known"]]
     rows = ((p["known"], _measured_sets(view, p), *alone.values()) for p, alone in texts)
-    grid = make_grid(
-        view.say("curve_table"), map(view.say, ("known", "sets", *KEYS.values())), rows, range(5)
-    )
+    grid = view.grid("curve_table", ("known", "sets", *KEYS.values()), rows, range(5))
     lines = {
         view.say(KEYS[which]): [
             (p["known"], n) for p, alone in texts if (n := alone[which].number) is not None
@@ -176,8 +173,7 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
     }
     head = [view.say(k, name=label) for label in labels.values() for k in ("mean_of", "most_of")]
     if labels:
-        right = range(len(head) + 1)
-        grid = make_grid(view.say("secrets_table"), [view.say("known"), *head], rows, right)
+        grid = view.grid("secrets_table", ["known"], rows, range(len(head) + 1), more=head)
         yield _line_chart(view, "secrets", points, grid, "rate_axis")
 
 
@@ -223,6 +219,6 @@ def _sets_grid(
 ) -> Grid:
     more: tuple[str, ...] = ("k_anonymity", "itpr", "itpr_unnormalized")
     more += ("separation", "distinction") if folded else ()
-    head = [view.say("columns"), view.say("alone"), *view.rate_heads(more)]
     rows = ((view.set_of(s["columns"]), view.alone(s), *view.rates(s, more)) for s in subsets)
-    return make_grid(view.say(caption), head, rows, folded=folded)
+    heads = view.rate_heads(more)
+    return view.grid(caption, ("columns", "alone"), rows, folded=folded, more=heads)

@@ -3,20 +3,17 @@
 Estimates of the population stand beside the name of their model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar
-from sievert.charts.results import make_unique
-from sievert.formatting import printable
+from sievert.formatting import make_unique, printable
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,
     ExplanationView,
     captioned_bars,
 )
-from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.page import Block, Chapter, Grid, Link, Paragraph
 from sievert.report.parts import Data, NumberText
 
 EACH = 3  # values of a column in the picture
@@ -63,8 +60,7 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
     titles = {"population": _population_title(view), "records": _records_title(view)}
     for key, blocks in chapters.items():
         if blocks:
-            title = titles.get(key) or view.say(f"{key}_title")
-            yield Chapter(title, view.anchor(key), blocks)
+            yield Chapter(titles.get(key) or view.say(f"{key}_title"), view.anchor(key), blocks)
 
 
 def _population_title(view: ExplanationView) -> str:
@@ -73,9 +69,8 @@ def _population_title(view: ExplanationView) -> str:
     if "population_uniques_dankar" not in about:
         return ""
     share = _estimate(view, "population_uniques_dankar")
-    if share.number is None:
-        return ""
-    return view.say("population_alone", share=share, size=f"{about['size']:,}")
+    known = share.number is not None
+    return view.say("population_alone", share=share, size=f"{about['size']:,}") if known else ""
 
 
 def _records_title(view: ExplanationView) -> str:
@@ -99,17 +94,13 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
         share = view.writer.number(100 * about["fraction"])
         yield Paragraph(view.say("population_size", size=f"{about['size']:,}", share=share))
     models = {
-        view.say(f"model_{m}"): _estimate(view, f"population_uniques_{m}")
+        view.say(f"model_{m}"): f"population_uniques_{m}"
         for m in MODELS
         if f"population_uniques_{m}" in about
     }
     rows: list[tuple[object, ...]] = [
-        (
-            Link(view.say(f"model_{m}"), "def-population_uniques"),
-            _with_error(view, f"population_uniques_{m}"),
-        )
-        for m in MODELS
-        if f"population_uniques_{m}" in about
+        (Link(model, "def-population_uniques"), _with_error(view, name))
+        for model, name in models.items()
     ]
     omitted = () if "truta_maximal" in about else IF_COUNTED
     rows += [
@@ -120,8 +111,9 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     if "expected_reidentifications" in about:
         expected = view.writer.number(about["expected_reidentifications"]["value"])
         rows.append((view.say("risk_expected"), view.say("expected", number=expected)))
-    grid = make_grid(view.say("population_table"), map(view.say, ("number", "share")), rows)
-    marks = [(Bar(model, text.number), text) for model, text in models.items()]
+    grid = view.grid("population_table", ("number", "share"), rows)
+    texts = {model: _estimate(view, name) for model, name in models.items()}
+    marks = [(Bar(model, text.number), text) for model, text in texts.items()]
     yield captioned_bars(view, "population", marks, grid, axis="population_axis")
     yield Paragraph(view.say("population_reading"), "reading")
 
@@ -146,20 +138,15 @@ def _with_error(view: ExplanationView, name: str) -> str:
 
 def _totals(view: ExplanationView, totals: Data) -> Grid:
     """Classes in which one or two people make up most of a total."""
-    exact = view.writer.number
     rows = (
         (
             view.writer.name(secret),
-            exact(flags["classes"]),
-            *(exact(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
+            view.writer.number(flags["classes"]),
+            *(view.writer.number(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
         )
         for secret, flags in totals.items()
     )
-    return make_grid(
-        view.say("totals_table"),
-        map(view.say, ("secret", "classes", "dominated", "estimable")),
-        rows,
-    )
+    return view.grid("totals_table", ("secret", "classes", "dominated", "estimable"), rows)
 
 
 # -- values and records ---------------------------------------------------------------------------
@@ -190,8 +177,8 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
         for label, (number, _), rate in zip(labels, listed, rates, strict=True)
         if number <= EACH and rate.number is not None
     ]
-    head = [*map(view.say, ("value", "records", "alone")), *view.rate_heads()]
-    grid = make_grid(view.say("values_table"), head, rows[:MOST_LISTED], folded=True)
+    head, shown = ("value", "records", "alone"), rows[:MOST_LISTED]
+    grid = view.grid("values_table", head, shown, folded=True, more=view.rate_heads())
     yield Paragraph(view.say("values_found"), "reading")
     yield from _few(view, values)
     yield captioned_bars(
@@ -203,11 +190,10 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
 
 def _few(view: ExplanationView, values: Data) -> Iterator[Grid]:
     """How many values of each column few people have."""
-    count = view.writer.count
     rows = [
         (
             view.column_names[about["column"]],
-            *(count(few[n]) for n in ("values", "records", "unique_count")),
+            *(view.writer.count(few[n]) for n in ("values", "records", "unique_count")),
             view.writer.share(few["discrimination_rate"]),
         )
         for about in values["columns"]
@@ -215,26 +201,25 @@ def _few(view: ExplanationView, values: Data) -> Iterator[Grid]:
         if few["records"] * FEWEST_SHARE <= view.records
     ]
     if rows:
-        head = map(view.say, ("column", "values", "records_each", "alone", "rate"))
-        yield make_grid(view.say("few_table"), head, rows, folded=True)
+        head = ("column", "values", "records_each", "alone", "rate")
+        yield view.grid("few_table", head, rows, folded=True)
 
 
 def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values, and what leaving their records out would change."""
-    count, exact = view.writer.count, view.writer.number
     rows = [
         (
             view.value_in_column(value, number, "value_rare"),
-            *(count(value[n]) for n in ("records", "unique_count")),
-            *(count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
-            *(exact(value["gain"][n]) for n in EXACT_GAINS),
+            *(view.writer.count(value[n]) for n in ("records", "unique_count")),
+            *(view.writer.count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
+            *(view.writer.number(value["gain"][n]) for n in EXACT_GAINS),
         )
         for number, value in enumerate(values["rare"], 1)
     ]
     if rows:
         gains = ("alone", "below", "k", "rate", "itpr_unnormalized")
-        keys = ("value", "records", "alone", *(f"gain_{gain}" for gain in gains))
-        yield make_grid(view.say("rare_table"), map(view.say, keys), rows)
+        head = ("value", "records", "alone", *(f"gain_{gain}" for gain in gains))
+        yield view.grid("rare_table", head, rows)
         yield Paragraph(view.say("rare_reading"), "reading")
 
 
@@ -255,7 +240,7 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
         keys = ("value", "records", "differs_by", "like", "like_records", "gain_alone")
         key = "alike_one" if len(rows) == 1 else "alike"
         yield Paragraph(view.say(key, number=f"{len(rows):,}"))
-        yield make_grid(view.say("alike_table"), map(view.say, keys), rows, (1, 4, 5))
+        yield view.grid("alike_table", keys, rows, (1, 4, 5))
     if rows and not any("value" in value for value in values["lookalikes"]):
         yield Paragraph(view.say("alike_unnamed"), "note")
 
@@ -272,15 +257,12 @@ def _suda(view: ExplanationView) -> Iterator[Block]:
         (size, writer.count(people), writer.share(suda["size_shares"][size]))
         for size, people in suda["records_by_smallest_msu"].items()
     )
-    yield make_grid(
-        view.say("suda_sizes"), map(view.say, ("suda_size", "people", "suda_part")), sizes, range(3)
-    )
+    yield view.grid("suda_sizes", ("suda_size", "people", "suda_part"), sizes, range(3))
     columns = (
         (view.column_names.get(c, writer.name(c)), writer.share(part), _levels(view, suda, c))
         for c, part in sorted(parts.items(), key=lambda each: -each[1])
     )
-    head = map(view.say, ("column", "suda_part", "suda_levels"))
-    yield make_grid(view.say("suda_columns"), head, columns, (1,))
+    yield view.grid("suda_columns", ("column", "suda_part", "suda_levels"), columns, (1,))
     yield Paragraph(view.say("suda_reading"), "reading")
 
 
@@ -311,8 +293,8 @@ def _records(view: ExplanationView) -> Iterator[Block]:
         )
         for record in records["riskiest"]
     )
-    head = map(view.say, ("row", "like_it", "suda_score", "suda_sets", "suda_size", "mostly_by"))
-    yield make_grid(view.say("records_table"), head, rows, range(5), folded=True)
+    head = ("row", "like_it", "suda_score", "suda_sets", "suda_size", "mostly_by")
+    yield view.grid("records_table", head, rows, range(5), folded=True)
 
 
 def _most_telling(shares: Mapping[str, float]) -> list[str]:

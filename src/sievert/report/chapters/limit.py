@@ -3,8 +3,6 @@
 Constraints that were asked for are settings; those of other points follow from the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,7 +21,7 @@ from sievert.report.chapters.numbers import (
     interval_text,
     proportion,
 )
-from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, Picture, make_grid
+from sievert.report.page import Block, Chapter, Grid, Link, Paragraph, Picture
 from sievert.report.parts import Data, ReportPart
 
 MOST_PICTURED = 4  # alphabets with a picture
@@ -48,10 +46,8 @@ BESIDE: dict[str, tuple[str, ...]] = {
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The chapters: the points asked for, then each alphabet with its curve and its channel."""
     view = LimitView(**vars(part))
-    several = len(view.alphabets) > 1
     inner: list[Block | Chapter] = [_requested(view)]
-    if several:
-        inner.append(Paragraph(view.say("columns")))
+    inner += [Paragraph(view.say("columns"))] if len(view.alphabets) > 1 else []
     inner += (Paragraph(text) for text in _whole(view))
     late = sum(p.data["reached"] is False for alphabet in view.alphabets for p in alphabet.points)
     if late:
@@ -119,8 +115,8 @@ def _whole(view: LimitView) -> Iterator[str]:
 
 def _meaning(view: LimitView) -> Iterator[Paragraph]:
     valid = f"valid_{view.valid}" if len(view.alphabets) == 1 else "each"
-    for key in (valid, "certain" if view.model in CERTAIN else "searched", "average"):
-        yield Paragraph(view.say(key), "reading")
+    keys = (valid, "certain" if view.model in CERTAIN else "searched", "average")
+    return (Paragraph(view.say(key), "reading") for key in keys)
 
 
 # -- one alphabet ---------------------------------------------------------------------------------
@@ -156,8 +152,7 @@ def _requested(view: LimitView) -> Grid:
         head.insert(0, "head_columns")
         names = (view.writer.names(alphabet.data["columns"]) for alphabet, _ in points)
         rows = [(name, *row) for name, row in zip(names, rows, strict=True)]
-    caption = view.say("points_caption", secret=view.secret)
-    return make_grid(caption, map(view.say, head), rows)
+    return view.grid("points_caption", head, rows, secret=view.secret)
 
 
 def _point_cells(point: CurvePointTexts, more: Sequence[str]) -> tuple[object, ...]:
@@ -175,9 +170,11 @@ def _picture(view: LimitView, alphabet: AlphabetTexts) -> dict[str, Any] | None:
             places.setdefault((at, best), bound)
     if len({at for at, _ in places}) < 2:
         return None
-    lines = []
-    for (at, best), bound in places.items():
-        lines += [(BEST, at, best), *([] if bound is None else [(LEAST, at, bound)])]
+    lines = [
+        line
+        for (at, best), bound in places.items()
+        for line in ((BEST, at, best), *([] if bound is None else [(LEAST, at, bound)]))
+    ]
     points = [
         (ASKED, p.numbers["at"], p.numbers["objective"], "") for p in alphabet.requested_points
     ]
@@ -210,8 +207,8 @@ def _grid(view: LimitView, alphabet: AlphabetTexts) -> Grid:
         (at, best, "", *("" for _ in more), view.say("recoded", intervals=intervals))
         for intervals, at, best in alphabet.recodings
     ]
-    caption, folded = view.say("caption", secret=view.secret), len(alphabet.points) > 12
-    return make_grid(caption, map(view.say, head), rows, range(len(head) - 1), folded=folded)
+    right, folded = range(len(head) - 1), len(alphabet.points) > 12
+    return view.grid("caption", head, rows, right, folded=folded, secret=view.secret)
 
 
 # -- the channel that reaches the limit -----------------------------------------------------------
@@ -271,24 +268,22 @@ def _promises(view: LimitView, data: Data) -> Grid:
     if corrected is not None and not view.data["settings"]["gaussian"]:
         name = Link(view.say("row_corrected"), "def-channel")
         rows.append((name, "", "", bits_text(writer, corrected), ""))
-    head = ("number", "promised", "draws", *(("drawn", "inside") if achieved else ()))
-    caption, right = (
-        view.say("promise_caption", secret=view.secret),
-        (1, 2, 3) if achieved else (1, 2),
-    )
-    return make_grid(caption, view.texts.each("limits.head", head), rows, right)
+    head = ["head_number", "head_promised", "head_draws"]
+    head += ["head_drawn", "head_inside"] if achieved else []
+    right = (1, 2, 3) if achieved else (1, 2)
+    return view.grid("promise_caption", head, rows, right, secret=view.secret)
 
 
 def _matrix(view: LimitView, matrix: Data) -> Block:
     """The chances by which values are released, where values may be shown and are few."""
     if max(len(matrix["values"]), len(matrix["released"])) > MOST_VALUES:
         return Paragraph(view.say("matrix_large"), "note")
-    head = (view.say("head_true"), *(_value(view, v) for v in matrix["released"]))
+    head = (_value(view, v) for v in matrix["released"])
     rows = (
         (_value(view, v), *(significant(round(p, 6)) for p in chances))
         for v, chances in zip(matrix["values"], matrix["probabilities"], strict=True)
     )
-    return make_grid(view.say("matrix_caption"), head, rows, folded=True)
+    return view.grid("matrix_caption", ["head_true"], rows, folded=True, more=head)
 
 
 def _value(view: LimitView, combination: Sequence[str | None]) -> str:

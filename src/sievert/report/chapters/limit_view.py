@@ -1,7 +1,5 @@
 """A limit as a page shows it: its points, its alphabets, and how it was asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,11 +103,10 @@ class LimitView(ReportPart):
         writer, endless = self.writer, NumberText(self.texts("words.unbounded"), None)
         unbounded = point["objective"] is None or point["bound"] is None
         result = proportion if self.model in REVERSED else bits_text
-        gap = None if point["gap"] is None else float(f"{point['gap']:.2g}")
         numbers = {
             "at": self._constraint(point),
             "distortion": proportion(writer, point["distortion"]),
-            "gap": writer.number(gap),
+            "gap": writer.number(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
             "epsilon": endless if point["epsilon"] is None else writer.number(point["epsilon"]),
         }
         for key in ("objective", "bound"):

@@ -1,7 +1,5 @@
 """Why people are found: each column's share, and how many are alone the more is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from sievert.charts import Bar
@@ -13,7 +11,7 @@ from sievert.report.chapters.explain_view import (
     captioned_bars,
 )
 from sievert.report.limits import limits_of
-from sievert.report.page import Block, Chapter, Paragraph, make_grid
+from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import NumberText, ReportPart
 
 MOSTLY = 0.5  # of what tells people apart: two columns with less do not stand out
@@ -113,9 +111,8 @@ def shares(view: ExplanationView) -> Iterator[Block]:
         )
         for column in order
     )
-    head = [view.say("column"), *(view.labels[t] for t in texts)]
-    head += [view.say("alone_without")] if about else []
-    grid = make_grid(view.say("shares_table"), head, rows)
+    heads = (*(view.labels[t] for t in texts), *([view.say("alone_without")] if about else ()))
+    grid = view.grid("shares_table", ["column"], rows, more=heads)
     marks = [
         (
             Bar(
@@ -165,7 +162,6 @@ def path(view: ExplanationView) -> Iterator[Block]:
         name = view.say("path_policy")
         rows.append((name, NumberText("", None), allowed))
         marks.append((Bar(name, most), allowed))
-    head = map(view.say, ("path_known", "alone", "alone_share"))
-    grid = make_grid(view.say("path_table"), head, rows)
+    grid = view.grid("path_table", ("path_known", "alone", "alone_share"), rows)
     if rows:
         yield captioned_bars(view, "path", marks, grid, axis="alone_share_axis", more=more)
