@@ -1,7 +1,5 @@
 """Homogeneity and background knowledge: what classes tell about a secret, and what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

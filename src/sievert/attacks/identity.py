@@ -4,8 +4,6 @@ Black: nothing but the released columns. Grey: a register that shares some of th
 original values, record by record.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -4,8 +4,6 @@ Skewness: a class against the whole table. What is rare in all may be likely in 
 Semantic: the same attacks after values of the secret that mean the same are put together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property

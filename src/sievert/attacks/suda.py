@@ -12,8 +12,6 @@ is alone on all larger sets. So are records with a missing value there, and grou
 can be found. Two or more records of a class are never alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ and never more tables are held than there are columns. Compiled loops where numb
 otherwise.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ People do not add up: two classes that become one share the people who were seen
 subset is made from the finest sightings, which carry the person.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -4,8 +4,6 @@ A covariance matrix is worked on in exact fractions of the numbers it holds, so 
 are nearly singular cost no digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What coarser labels and suppression take away: classes that grow, labels that stand for more."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

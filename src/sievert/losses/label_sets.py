@@ -4,8 +4,6 @@ Everything is said of the different pairs (original value, released label) of a 
 often each occurs; a column has few of them, however many records there are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

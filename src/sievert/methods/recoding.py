@@ -4,8 +4,6 @@ Data are plain columns: a mapping of names to sequences of text, None where a va
 a file before it comes here.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import math
@@ -13,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -148,9 +146,7 @@ class _ColumnHierarchy:
     labels: tuple[list[Text], ...]
 
     @classmethod
-    def from_texts(
-        cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None
-    ) -> _ColumnHierarchy:
+    def from_texts(cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None) -> Self:
         codes, values = encode(texts)
         levels = [values]
         if hierarchy is not None:

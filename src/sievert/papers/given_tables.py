@@ -1,7 +1,5 @@
 """A table that was given by its path: some of its columns as texts, and a plain release of it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path

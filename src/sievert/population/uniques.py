@@ -5,8 +5,6 @@ records, u classes in all, f = n/N. Every estimate is a share of the population 
 model, which it names; two estimates of one share may differ by a factor.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

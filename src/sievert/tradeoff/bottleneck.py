@@ -10,13 +10,11 @@ A coin that chooses between two releases, each with values of its own, attains w
 between them: both informations are mixed as the coin says.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class InformationPoint:
     channel: Floats
 
     @classmethod
-    def from_channel(cls, joint: Joint, channel: Floats) -> InformationPoint:
+    def from_channel(cls, joint: Joint, channel: Floats) -> Self:
         """The point of a channel; released values that never occur or say the same are merged."""
         released = joint.weights @ channel
         used = released > UNUSED

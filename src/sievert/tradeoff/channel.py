@@ -3,8 +3,6 @@
 The matrices are worked on in blocks of rows that stay in cache; their numbers are in nats.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The curve of a model: the best releases for many constraints, each from the one before."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Sequence

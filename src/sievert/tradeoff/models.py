@@ -4,13 +4,11 @@ Domingo-Ferrer and Rebollo-Monedero 2009. Both are convex: every answer lies bet
 is there and a bound. With Y = X they are the rate-distortion function and its reverse.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +51,7 @@ class DistortionTask:
     distortion: Floats
 
     @classmethod
-    def from_table(cls, joint: Any, distortion: Any) -> DistortionTask:
+    def from_table(cls, joint: Any, distortion: Any) -> Self:
         """From a table, and a distortion as a matrix or by its name."""
         distribution = Joint.of(joint)
         full = matrix(distortion, len(distribution.table))

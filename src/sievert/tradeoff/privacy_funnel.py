@@ -6,8 +6,6 @@ found by merging values two at a time are points of the curve as well (Makhdoumi
 For every release max(0, R - H(X|Y)) <= I(T;Y), and R·I(X;Y)/H(X) is attained by erasing.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any

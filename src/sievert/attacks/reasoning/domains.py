@@ -5,8 +5,6 @@ A released text is a plain value, or a pattern: `*`, a set `{M,J}`, an interval 
 nobody gives it and there is no hierarchy.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,11 +1,9 @@
 """The attacker's problem: who may be in the release, what they may have, and prior weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,7 +44,7 @@ class Victims:
         secrets: Sequence[Text],
         ordered: bool,
         remark: Callable[[Note], None],
-    ) -> Victims:
+    ) -> Self:
         """The people of the original, the secret in its last column.
 
         A remark says how many of them have a secret that the release does not have.

@@ -1,7 +1,5 @@
 """The result of reasoning: beliefs, who is right, and what anybody learns of the population."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """An attacker reasons about a release: from counted tables to beliefs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

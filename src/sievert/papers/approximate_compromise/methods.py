@@ -1,7 +1,5 @@
 """The tables of the experiment, and the intruder's probabilities under each method."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -104,8 +102,7 @@ def census(path: str) -> tuple[PaperTable, PaperTable]:
             f"{Path(path).name}: column income has values that are not numbers", hint=CENSUS
         ) from None
     paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
-    of = "records with an income of 10,000 to 250,000"
-    require_records(path, len(paid), of, RECORDS, CENSUS)
+    require_records(path, len(paid), "records with an income of 10,000 to 250,000", RECORDS, CENSUS)
     return (
         _study("census, all incomes", whole, range(RECORDS), 15_000),
         _study("census, 10,000 to 250,000", whole, paid, 10_000),

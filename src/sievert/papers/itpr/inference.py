@@ -4,8 +4,6 @@ The text fixes the numbers of records, ages and diseases. It does not say which 
 which age, so there are several readings; what the text says of a figure rules some of them out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

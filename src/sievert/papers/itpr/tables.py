@@ -1,7 +1,5 @@
 """Tables 1 to 4: what they print, beside the same numbers computed from the tables themselves."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import sievert

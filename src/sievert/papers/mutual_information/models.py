@@ -1,7 +1,5 @@
 """Figure 1 and section 5: the four models of the best trade-off, and model 1's closed form."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Section 5: Adult, as far as the text determines it, and what the prior does to such numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,12 +1,10 @@
 """Two Gaussian vectors, X of key attributes and Y of secrets: canonical form and channels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -94,7 +92,7 @@ class Pair:
     records: int | None = None
 
     @classmethod
-    def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Pair:
+    def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Self:
         """From covariances.
 
         >>> Pair.of([[4.0]], [[1.0]], [[1.6]]).canonical.rho.round(9).tolist()
@@ -126,7 +124,7 @@ class Pair:
         return pair
 
     @classmethod
-    def of_records(cls, x: Any, y: Any) -> Pair:
+    def of_records(cls, x: Any, y: Any) -> Self:
         """From records (rows) of X and Y; those without all numbers are left out."""
         one, two = matrix(x), matrix(y)
         require(len(one) == len(two), "X and Y have one row a record each")

@@ -10,8 +10,6 @@ d_i = (1-rho_i^2)/((beta-1)·rho_i^2). Chechik, Globerson, Tishby and Weiss 2005
 eigenvalues of S_{X|Y}·S_X^-1. Correlations are in falling order, below 1.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ f(T) + m·(D - tr(C·T)) + tr((G-m·C)+) - tr((G-m·C)·T), and no T' with f(T')
 tr(C·T) - m·(f(T) - F) - tr((m·G-C)+) + tr((m·G-C)·T).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ none of them, are Dirichlet, independent of the shares at other nodes: a record 
 once for every set around it, and says nothing on what is inside it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
