@@ -119,8 +119,9 @@ def grey_box(
     numbers = {**whole.numbers, "suppressed": value("suppressed", _records(release, hidden))}
     parts = {}
     if hidden.any() and not hidden.all():
-        rest = release.select_cells(~hidden)
-        parts["without_suppressed"] = _grey_box(rest, register, matchings, truth, show)
+        parts["without_suppressed"] = _grey_box(
+            release.select_cells(~hidden), register, matchings, truth, show
+        )
     return replace(whole, numbers=numbers, parts=parts)
 
 

@@ -83,9 +83,11 @@ def candidates(release: Cube, register: Cube, matchings: Sequence[Matching]) -> 
         kept = [i for i in range(len(matchings)) if not lacking >> i & 1]
         if kept:
             rows = np.flatnonzero(lacks == lacking)
-            fewer = release.roll_up([release.columns[i] for i in kept])
-            register_codes = [register.codes[i][rows] for i in kept]
-            counts[rows] = count_candidates(fewer, register_codes, [matchings[i] for i in kept])
+            counts[rows] = count_candidates(
+                release.roll_up([release.columns[i] for i in kept]),
+                [register.codes[i][rows] for i in kept],
+                [matchings[i] for i in kept],
+            )
     return counts
 
 

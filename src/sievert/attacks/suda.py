@@ -74,8 +74,9 @@ class MinimalUniques:
 
         `sdcmicro`: prod_{i=s}^{M} (A - i); `ihsn`: (2^(A-s) - 1) s! (A-s)!/A!.
         """
-        hint = " or ".join(map(repr, SCORES))
-        require(scores in SCORES, f"scores {scores!r} do not exist", hint=hint)
+        require(
+            scores in SCORES, f"scores {scores!r} do not exist", hint=" or ".join(map(repr, SCORES))
+        )
         a, sizes, tops = self.columns, range(1, self.sizes + 1), range(self.largest + 1)
         if scores == "ihsn":
             return tuple(Fraction(2 ** (a - s) - 1, math.comb(a, s)) for s in sizes)

@@ -201,8 +201,9 @@ class Lattice:
             lengths = np.diff(np.append(starts, len(keys)))
             sizes, cells = np.repeat(np.add.reduceat(counts, starts), lengths), counts
             value = (keys & np.uint64((1 << self._low) - 1)).astype(np.int64)
-        once = np.ones(len(cells), dtype=np.int64)
-        return kernel.mutual_information(cells, sizes, self._totals[value], once, self.records)
+        return kernel.mutual_information(
+            cells, sizes, self._totals[value], np.ones(len(cells), dtype=np.int64), self.records
+        )
 
 
 def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:

@@ -90,8 +90,9 @@ class _Texts:
             return 0.0
         if self.apart or other.apart:
             return 1.0
-        sides = zip(self.codes, other.codes, strict=True)
-        before, after = (one * other.width + two for one, two in sides)
+        before, after = (
+            one * other.width + two for one, two in zip(self.codes, other.codes, strict=True)
+        )
         size, records = self.width * other.width, len(before)
         if size <= max(SMALL, 2 * records):
             n, m = (np.bincount(codes, minlength=size) for codes in (before, after))

@@ -329,5 +329,6 @@ def save(
     with files.write_whole(path, sources=sources, force=force) as target, files.name_output(path):
         assert target is not None
         with target.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerows(itertools.chain([list(columns)], zip(*columns.values(), strict=True)))
+            csv.writer(file, lineterminator="\n").writerows(
+                itertools.chain([list(columns)], zip(*columns.values(), strict=True))
+            )

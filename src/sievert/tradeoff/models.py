@@ -60,9 +60,10 @@ class DistortionTask:
     @cached_property
     def nearest(self) -> float:
         """The least possible distortion."""
-        least = self.distortion.argmin(axis=1)
         return mean_distortion(
-            self.joint, deterministic_channel(least, self.distortion.shape[1]), self.distortion
+            self.joint,
+            deterministic_channel(self.distortion.argmin(axis=1), self.distortion.shape[1]),
+            self.distortion,
         )
 
     @cached_property
@@ -96,8 +97,9 @@ class DistortionTask:
 
     def silent(self) -> Floats:
         """The channel that releases one value for all."""
-        places = np.full(len(self.distortion), self.constant)
-        return deterministic_channel(places, self.distortion.shape[1])
+        return deterministic_channel(
+            np.full(len(self.distortion), self.constant), self.distortion.shape[1]
+        )
 
     def closest(self, gap: float, most: int, until: float) -> DescentResult:
         """The least risk of those channels that distort least."""

@@ -149,8 +149,9 @@ def _labels(
 
 def _label_numbers(labels: Sequence[value_sets.Labels], cube: Cube) -> Ints:
     """The labels of each cell of a table, by column."""
-    columns = zip(labels, cube.codes[:-1], strict=True)
-    return np.stack([each.numbers[codes] for each, codes in columns], axis=1)
+    return np.stack(
+        [each.numbers[codes] for each, codes in zip(labels, cube.codes[:-1], strict=True)], axis=1
+    )
 
 
 def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalModel) -> Reasoning:

@@ -96,7 +96,7 @@ def look(
     beta: float,
 ) -> Line:
     """Attacker and learner of a release whose sets do not overlap: closed form, nothing drawn."""
-    attacks = sievert.attack(
+    reasoning: Any = sievert.attack(
         released,
         original,
         quasi,
@@ -106,8 +106,7 @@ def look(
         method="closed form",
         domain=domain,
         beta=beta,
-    )
-    reasoning: Any = attacks["reasoning"][secret]
+    )["reasoning"][secret]
     return Line(
         name,
         int(reasoning.details["classes"]),

@@ -243,8 +243,9 @@ class Pair:
 
     def risk(self, channel: Channel) -> float | None:
         """I(X';Y) in bits of what a channel releases; None where it is unbounded."""
-        after = channel.covariance(self.cov_x)
-        return gaussian_information(after, self.cov_y, channel.matrix @ self.cov_xy)
+        return gaussian_information(
+            channel.covariance(self.cov_x), self.cov_y, channel.matrix @ self.cov_xy
+        )
 
     def distortion(self, channel: Channel, weights: Weights = None) -> float:
         """E(X-X')^T·W·(X-X') of what a channel releases."""
