@@ -313,11 +313,11 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
         alone = Learned(cube.roll_up((column, cube.columns[-1])))
         shares = alone.shares
         numbers = None if shares is None else shares if missing else 1.0 - shares
-        number = measure_value(whole, alone.target)
-        if missing:
-            number = value("missing", number.value, number.reason)
-        values = partial(alone.class_values, show=show)
-        columns[column] = Column(number, list_groups(alone.sizes, numbers, each, values))
+        rate = measure_value(whole, alone.target)
+        columns[column] = Column(
+            value("missing", rate.value, rate.reason) if missing else rate,
+            list_groups(alone.sizes, numbers, each, partial(alone.class_values, show=show)),
+        )
     return columns
 
 

@@ -186,9 +186,8 @@ def _true(
     theirs, own = truth.codes[:half], truth.codes[half:]
     known = Cube(truth.columns[:half], theirs, truth.counts, truth.values[:half])
     number = candidates(release, known, matchings)
-    fits = look_up_cells(release, own) > 0  # not left out
-    for matching, register_codes, codes in zip(matchings, theirs, own, strict=True):
-        fits &= matching.fits(register_codes, codes)
+    alike = (m.fits(*codes) for m, *codes in zip(matchings, theirs, own, strict=True))
+    fits = np.logical_and.reduce([look_up_cells(release, own) > 0, *alike])  # not left out
     right = _records(truth, fits & (number == 1))
     return {
         "known": value("known", truth.records),

@@ -51,8 +51,8 @@ class Matching:
             became += [(ROOT, height + 1), *([(None, height + 2)] if wildcard else [])]
             for what, level in dict(reversed(became)).items():  # of the same texts the first
                 levels[level, r] = place.get(what, -1)
-        known = {label for v, labels in labels_of.items() for label in (v, *labels)}
-        known |= {*(v for v in register if v is not None), ROOT}
+        labels = itertools.chain.from_iterable(labels_of.values())
+        known = {ROOT, *register, *labels_of, *labels}
         return cls(
             tuple(levels),
             wildcard,
@@ -62,10 +62,8 @@ class Matching:
 
     def fits(self, register: Ints, release: Ints) -> Ints:
         """Whether codes of the register may have become codes of the release, pair by pair."""
-        matches: Ints = (register == 0) & self.wildcard
-        for level in self.levels:
-            matches |= level[register] == release
-        return matches
+        on_levels = (level[register] == release for level in self.levels)
+        return np.asarray(np.logical_or.reduce([(register == 0) & self.wildcard, *on_levels]))
 
 
 def candidates(release: Cube, register: Cube, matchings: Sequence[Matching]) -> Ints:

@@ -78,8 +78,7 @@ class Lattice:
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
-        for subset in subsets:
-            yield self._about(self._direct(subset), subset)
+        return (self._about(self._direct(subset), subset) for subset in subsets)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""

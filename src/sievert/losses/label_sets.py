@@ -184,8 +184,7 @@ def _coverage_in_hierarchy(
         np.where(pairs.unchanged, least, np.where(pairs.suppressed, most, some))
         for least, most, some in ((1, all_leaves, leaves), (own, int(totals.sum()), covered))
     )
-    for some in (level, meeting):
-        some[pairs.suppressed] = codes.height
+    level[pairs.suppressed] = meeting[pairs.suppressed] = codes.height
     return LabelCoverage(
         pairs, all_leaves, leaves, own, covered, hierarchy, level, meeting, strayed, unknown
     )

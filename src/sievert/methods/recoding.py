@@ -258,8 +258,10 @@ def _on(
         codes[small] = [texts.index(ROOT) for texts in labels]
         classes = grouped(codes, range(len(hierarchies)))
     quasi = tuple(column.name for column in hierarchies)
-    for place, name in enumerate(quasi):
-        columns[name] = [labels[place][code] for code in codes[:, place].tolist()]
+    columns |= {
+        name: [texts[code] for code in column.tolist()]
+        for name, texts, column in zip(quasi, labels, codes.T, strict=True)
+    }
     return Recoded(
         columns,
         quasi,

@@ -48,10 +48,11 @@ class Weighted:
         f may be a fraction there. Without `times` every entry is one record.
         """
         f, weight = np.asarray(frequency), np.asarray(weight)
-        if weight.dtype == object:
-            excess = np.array(list(map(_difference, weight.tolist(), f.tolist())))
-        else:
-            excess = (weight - f).astype(np.float64)
+        excess = (
+            np.array(list(map(_difference, weight.tolist(), f.tolist())))
+            if weight.dtype == object
+            else (weight - f).astype(np.float64)
+        )
         records = np.ones(len(f), dtype=np.int64) if times is None else np.asarray(times)
         frequency = f.astype(np.float64)
         require(len(f) and records.sum(), "a sample without records has no risk")

@@ -304,9 +304,8 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
         "considered": {e.method: e.value for e in (first, second)},
         "doubt": taken.details.get("doubt"),
         "sample_uniques": sample.of_size(1),
+        **({} if first.reason is None else {"instead_of": f"{first.method}: {first.reason}"}),
     }
-    if first.reason is not None:
-        details["instead_of"] = f"{first.method}: {first.reason}"
     return Estimate(taken.value, "dankar", details=details)
 
 

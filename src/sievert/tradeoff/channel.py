@@ -65,8 +65,7 @@ class ChannelProblem:
 
     def blocks(self) -> Iterator[slice]:
         """The rows in blocks."""
-        for at in range(0, len(self.p), self.step):
-            yield slice(at, at + self.step)
+        return (slice(at, at + self.step) for at in range(0, len(self.p), self.step))
 
     def together(self, channel: Floats) -> Floats:
         """p(x', y)."""

@@ -323,10 +323,11 @@ def _two(p: Any, q: Any) -> tuple[Floats, Floats]:
     require(
         first.ndim == 1 and first.shape == second.shape, "two distributions have the same values"
     )
-    for probabilities in (first, second):
-        require(
-            (np.isfinite(probabilities) & (probabilities >= 0)).all()
-            and abs(total(probabilities) - 1.0) <= 1e-9,
-            "the probabilities of a distribution are not negative and add to 1",
-        )
+    require(
+        all(
+            (np.isfinite(x) & (x >= 0)).all() and abs(total(x) - 1.0) <= 1e-9
+            for x in (first, second)
+        ),
+        "the probabilities of a distribution are not negative and add to 1",
+    )
     return first, second

@@ -50,15 +50,25 @@ def remark_domains(columns: Sequence[str], domains: Sequence[Domain], remark: Re
     secret = [column for column, d in zip(columns, domains, strict=True) if not d.public]
     if secret:
         who = Name(secret[0]) if len(secret) == 1 else Count(len(secret), "column")
-        text = "the values that {} may have are known from the original: an attacker may know fewer"
-        remark(Note(text + " (--domain)", who))
+        remark(
+            Note(
+                "the values that {} may have are known from the original: an attacker may know "
+                "fewer (--domain)",
+                who,
+            )
+        )
 
 
 def remark_unplaced(records: int, remark: Remark) -> None:
     """Say how many records of the original fit no released class."""
     if records:
-        text = "{} of the original fit no released class: how were values made coarser?"
-        remark(Note(text + " (--hierarchy COL=FILE)", Count(records)))
+        remark(
+            Note(
+                "{} of the original fit no released class: how were values made coarser? "
+                "(--hierarchy COL=FILE)",
+                Count(records),
+            )
+        )
 
 
 def occurring(cube: Cube, place: int) -> tuple[list[str | None], Ints]:
@@ -203,10 +213,11 @@ def vertical(
     places = positions(people, domains)
     require_fit(int(people.counts[(places < 0).any(axis=1)].sum()))
     kinds, kind = distinct_rows(places)
-    if original is None:
-        victims = Victims(kinds, None, None, True)
-    else:
-        victims = Victims.from_original(original, domains, texts, ordered, remark)
+    victims = (
+        Victims(kinds, None, None, True)
+        if original is None
+        else Victims.from_original(original, domains, texts, ordered, remark)
+    )
     counts = np.bincount(row_secrets, minlength=len(texts))
     name = secret_lists.columns[1]
     problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)

@@ -125,7 +125,7 @@ LACKS = (
 @announce("table 2")
 def table_2(given: Given) -> PaperPart:
     """The columns of the paper's table."""
-    claims: list[Claim] = [
+    claims = (
         open_question("Records", f"{RECORDS}", LACKS),
         number(
             "Columns",
@@ -134,25 +134,28 @@ def table_2(given: Given) -> PaperPart:
             contradicts=True,
             why="another number of columns is listed",
         ),
-    ]
-    for name, (least, most, step, values) in TABLE_2.items():
-        claims += [
-            open_question(f"{name}: least value", str(least), LACKS),
-            open_question(f"{name}: greatest value", str(most), LACKS),
-            number(
-                f"{name}: number of values",
-                str(values),
-                len(range(least, most + 1, step)),
-                contradicts=True,
-                why="the printed ends and rounding give another number",
-            ),
-        ]
+        *(
+            claim
+            for name, (least, most, step, values) in TABLE_2.items()
+            for claim in (
+                open_question(f"{name}: least value", str(least), LACKS),
+                open_question(f"{name}: greatest value", str(most), LACKS),
+                number(
+                    f"{name}: number of values",
+                    str(values),
+                    len(range(least, most + 1, step)),
+                    contradicts=True,
+                    why="the printed ends and rounding give another number",
+                ),
+            )
+        ),
+    )
     return PaperPart(
         "Table 2: the columns of the experiment",
         "Seven columns of 2,500 records that are not published. Least and greatest values cannot "
         "be checked; the numbers of values follow from them, so they count what may occur, not "
         "what does.",
-        tuple(claims),
+        claims,
     )
 
 

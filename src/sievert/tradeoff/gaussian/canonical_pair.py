@@ -105,12 +105,11 @@ class Pair:
             "the covariances of X, of Y and between them do not fit each other",
         )
         require(len(middle) == len(x), "X has one mean a column")
-        for numbers in (x, y, xy, middle):
-            require(
-                np.isfinite(numbers).all() and np.abs(numbers).max(initial=0) <= LARGEST,
-                "a mean or a covariance is missing or too large",
-                error=InputError,
-            )
+        require(
+            all(np.abs(numbers).max(initial=0) <= LARGEST for numbers in (x, y, xy, middle)),
+            "a mean or a covariance is missing or too large",
+            error=InputError,
+        )
         for numbers in (x, y):
             scale = np.sqrt(np.abs(np.diag(numbers)))
             require(

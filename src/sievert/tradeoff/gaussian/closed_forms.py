@@ -158,8 +158,7 @@ def at_loss(rho: Floats, rest: Floats, loss: float) -> Bottleneck:
         if v > 0 and math.expm1(v) * q <= r * r:
             break
     shares[:number] = [min(1.0, q * math.expm1(v) / (r * r)) for r, q in directions[:number]]
-    beta = 1 + 1 / math.expm1(v)
-    return _point(rho, rest, shares, beta)
+    return _point(rho, rest, shares, 1 + 1 / math.expm1(v))
 
 
 def _point(rho: Floats, rest: Floats, shares: Floats, beta: float | None) -> Bottleneck:

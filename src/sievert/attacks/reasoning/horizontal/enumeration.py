@@ -202,10 +202,11 @@ class _States:
         tops = np.maximum.reduceat(powers, starts)
         parts = np.ldexp(parts, np.maximum(powers - np.repeat(tops, sizes), -2000).astype(np.int32))
         sums = np.add.reduceat(parts, starts)
-        if means.shape[1]:
-            means = np.add.reduceat(means * parts[:, None], starts, axis=0) / sums[:, None]
-        else:
-            means = means[starts]
+        means = (
+            np.add.reduceat(means * parts[:, None], starts, axis=0) / sums[:, None]
+            if means.shape[1]
+            else means[starts]
+        )
         part, step = np.frexp(sums)
         return _States(self.factors, self.tops, words[starts], part, tops + step, means)
 

@@ -46,8 +46,7 @@ class AssignmentTables:
     @property
     def tables(self) -> Iterator[tuple[float, tuple[Ints, ...]]]:
         """The chance of every table, and its counts of people by secret and atom, by factor."""
-        for t, weight in enumerate(self.weights.tolist()):
-            yield weight, self.table(t)
+        return ((weight, self.table(t)) for t, weight in enumerate(self.weights.tolist()))
 
     def table(self, t: int) -> tuple[Ints, ...]:
         """How many have each secret and atom in one table, by factor."""
