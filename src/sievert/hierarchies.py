@@ -5,8 +5,6 @@ made: every value has a label on every level (complete), and two values that sha
 labels above it (nested).
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools
@@ -94,7 +92,7 @@ class Hierarchy:
             raise InputError(f"{self.source}: 1 value has no place in the hierarchy")
         return value if level == 0 else self.labels[value][level - 1]
 
-    def with_root(self) -> Hierarchy:
+    def with_root(self) -> "Hierarchy":
         """The same hierarchy with one root on top, added where the file has none."""
         if len({labels[-1:] for labels in self.labels.values()}) == 1 and self.height:
             return self
@@ -111,7 +109,7 @@ class Hierarchy:
         )
 
     @classmethod
-    def read(cls, path: str | Path) -> Hierarchy:
+    def read(cls, path: str | Path) -> "Hierarchy":
         """A CSV file as ARX writes them: no header, column 0 the value, column i its level i."""
         path = Path(path)
         try:
@@ -142,7 +140,7 @@ class Hierarchy:
         return cls(labels, path.name)
 
     @classmethod
-    def prefixes(cls, values: Iterable[str]) -> Hierarchy:
+    def prefixes(cls, values: Iterable[str]) -> "Hierarchy":
         """Cut one character more on each level: 35510, 3551*, 355**, ..., *****.
 
         >>> Hierarchy.prefixes(["35510", "35000"]).at("35510", 2)
@@ -158,7 +156,7 @@ class Hierarchy:
         return cls({v: tuple(mask_end(v, level) for level in levels) for v in values}, "prefixes")
 
     @classmethod
-    def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> Hierarchy:
+    def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> "Hierarchy":
         """Intervals of growing width, each dividing the next: 27, [25, 30), [20, 30), *.
 
         >>> Hierarchy.intervals(["27", "31"], [5, 10]).at("27", 2)

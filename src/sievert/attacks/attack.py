@@ -3,8 +3,6 @@
 `Learned` is what they have in common: how much the classes of a cube tell about its last column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -131,7 +129,7 @@ class Attack:
     worst: Group | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     values: Listed | None = None
-    parts: Mapping[str, Attack] = field(default_factory=dict)
+    parts: Mapping[str, "Attack"] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

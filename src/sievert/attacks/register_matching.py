@@ -1,7 +1,5 @@
 """Which released records match a person of a register: the candidates."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ class Matching:
         release: Sequence[str | None],
         hierarchy: Hierarchy | None = None,
         wildcard: bool = False,
-    ) -> Matching:
+    ) -> "Matching":
         """From the texts of both sides."""
         place = {text: code for code, text in enumerate(release)}
         labels_of = {} if hierarchy is None else hierarchy.labels

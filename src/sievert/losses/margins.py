@@ -1,7 +1,5 @@
 """How far the tables of a release are from the original's: of one column, and of two."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import cached_property
@@ -84,7 +82,7 @@ class _Texts:
         after[column.suppressed] = self._gone
         return column.original.astype(np.int64), after
 
-    def distance_with(self, other: _Texts) -> float:
+    def distance_with(self, other: "_Texts") -> float:
         """Of the joint distribution with another column."""
         if self.same and other.same:
             return 0.0

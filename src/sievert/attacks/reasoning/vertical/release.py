@@ -3,8 +3,6 @@
 In a small release all ways are listed in which its secrets may belong to its people.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -223,7 +221,7 @@ class VerticalModel(ReleaseModel):
     @classmethod
     def build(
         cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
-    ) -> VerticalModel:
+    ) -> "VerticalModel":
         """Count all tables where that is allowed and they are few."""
         require(method != CLOSED, "there is no closed form for groups", hint="method='auto'")
         solved = enumerate_tables(buckets, MOST_TABLES) if method in ("auto", EXACT) else None
@@ -319,7 +317,7 @@ class VerticalModel(ReleaseModel):
             for f, prior in enumerate(self.priors)
         ]
 
-    def walk(self, rng: np.random.Generator) -> VerticalChain:
+    def walk(self, rng: np.random.Generator) -> "VerticalChain":
         """A chain."""
         return VerticalChain(self, rng)
 
