@@ -121,8 +121,7 @@ class Lattice:
             lows = [sum(self._widths[i + 1 :]) + sum(secret) for i in kept] + [0] * len(secret)
             new = rollup.fields(keys, np.array(lows, np.int64), np.array(widths, np.int64))
             return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
-        codes = [self._cells.codes[i] for i in kept]
-        codes += [self._cells.codes[-1]] if self._low else []
+        codes = [self._cells.codes[i] for i in (*kept, *([-1] if self._low else []))]
         first, sums = merge_cells(codes, widths, self._cells.counts)
         return self._rank_cells([c[first] for c in codes], widths), sums
 

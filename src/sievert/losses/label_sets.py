@@ -132,10 +132,12 @@ class _HierarchyCodes:
         self.leaf: dict[str | None, int] = {v: i for i, v in enumerate(hierarchy.labels)}
         self.text = dict(self.leaf)
         number = self.text.setdefault
-        self.labels = [np.arange(len(self.leaf))]
-        self.labels += [
-            np.array([number(label, len(self.text)) for label in labels])
-            for labels in zip(*hierarchy.labels.values(), strict=True)
+        self.labels = [
+            np.arange(len(self.leaf)),
+            *(
+                np.array([number(label, len(self.text)) for label in labels])
+                for labels in zip(*hierarchy.labels.values(), strict=True)
+            ),
         ]
         # The lowest level on which a text occurs, and a leaf below it there.
         self.lowest = np.full(len(self.text), -1)

@@ -74,13 +74,15 @@ class Line:
 
     def cells(self) -> tuple[str, ...]:
         """As a line of a table, in per cent."""
-        shares = (self.attacker, self.attacker_ties, self.risk, self.risk_ties)
         return (
             self.release,
             str(self.groups),
             self.combinations,
             self.beta,
-            *(f"{100 * x:.2f}" for x in shares),
+            f"{100 * self.attacker:.2f}",
+            f"{100 * self.attacker_ties:.2f}",
+            f"{100 * self.risk:.2f}",
+            f"{100 * self.risk_ties:.2f}",
             f"{self.largest:.2f}",
         )
 
