@@ -484,7 +484,7 @@ def test_completion_in_other_shells(capsys) -> None:
         assert run("completion", shell) == 0
         assert words in capsys.readouterr().out
     assert run("completion", "tcsh") == 2
-    assert 'Choose from: "bash", "zsh", "fish"' in capsys.readouterr().err
+    assert "'tcsh' does not exist. Try: one of 'bash', 'zsh', 'fish'" in capsys.readouterr().err
 
 
 def test_unknown_keywords_are_told_all_that_there_are(table: Path) -> None:

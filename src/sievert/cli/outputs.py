@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert import charts, files
-from sievert.cli.options import STDIN, OutputOptions, PageOptions
+from sievert.cli.messages import tell
+from sievert.cli.options import OutputOptions, PageOptions
+from sievert.cli.parameters import STDIN
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
 from sievert.version import __version__
@@ -57,7 +59,7 @@ def write_json(
 
 def announce(path: Path) -> None:
     """Say on stderr where a file is."""
-    sys.stderr.write(f"written: {printable(str(path))}\n")
+    tell(f"written: {printable(str(path))}\n")
 
 
 class Outputs:
