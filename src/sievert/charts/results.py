@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sievert.attacks.attack import Attack, Attacks, Group
 from sievert.charts.drawing import LABEL, BandPoint, Bar, Spec, band, bars, short_name
 from sievert.formatting import percent, significant
+
+if TYPE_CHECKING:
+    from sievert.attacks.attack import Attack, Attacks, Group
 
 MOST_VALUES = 30
 RATE = "Discrimination rate"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert import charts, files
+from sievert import files
 from sievert.cli.messages import tell
 from sievert.cli.options import OutputOptions, PageOptions
 from sievert.cli.parameters import STDIN
@@ -90,8 +90,10 @@ class Outputs:
     def write(self, result: Any, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
         output, force = self.output, self.output.force
-        specs = {} if self.charts_to is None else draw()
         if self.charts_to is not None:
+            from sievert import charts
+
+            specs = draw()
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
@@ -148,4 +150,6 @@ def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
         and not any(t.parent == place and t.suffix.lower() == ".svg" for t in taken),
         "two outputs have the same name",
     )
+    from sievert import charts
+
     charts.check(folder, sources=inputs)
