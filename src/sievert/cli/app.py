@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
@@ -36,8 +37,6 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
     if not (_stopped and issubclass(lost.exc_type, KeyboardInterrupt)):
         sys.__unraisablehook__(lost)
         return
-    import threading
-
     number = _stopped[0] - 128
     _swallowed.append(number)
     here = threading.main_thread().ident or 0  # a call that waits is woken in its own thread only

@@ -12,7 +12,8 @@ from sievert.errors import unknown
 SHELLS = ("bash", "zsh", "fish")
 BASH = """# Completion of sievert in bash
 _sievert() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} line words files=
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} line
+  local words= options= files=
   local command=${COMP_WORDS[1]}
   [[ $cur == = ]] && cur=
   [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}
@@ -25,6 +26,7 @@ _sievert() {
 %s
     esac ;;
   esac
+  [[ $cur == -* ]] && words=$options
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
   [[ $files && $cur != -* ]] && while IFS= read -r line; do COMPREPLY+=("$line"); done \\
     < <(compgen -f -- "$cur")
@@ -92,20 +94,21 @@ def _choices(command: str, parameter: Parameter) -> str:
 
 
 def _bash() -> str:
-    after, plain = [], [f'      "") words="{" ".join(next_words())} --help --version" ;;']
-    plain.append(f'      policy) words="{" ".join(next_words("policy"))} --help" ;;')
+    after, plain = [], [f'      "") words="{" ".join(next_words())}" options="--help --version" ;;']
+    plain.append(f'      policy) words="{" ".join(next_words("policy"))}" options="--help" ;;')
     for command, known in _known():
-        words, files = ["--help"], ""
+        options, words, files = ["--help"], "", ""
         for parameter in known:
             values, file = _choices(command, parameter), "files=1" if parameter.file else ""
             if parameter.positional:
-                words, files = [*words, values], files or file
+                words, files = values, file
                 continue
-            words += parameter.names
+            options += parameter.names
             if parameter.kind is not bool:
                 places = "|".join(f'"{command} {name}"' for name in parameter.names)
                 after.append(f'    {places}) words="{values}" {file} ;;')
-        plain.append(f'      "{command}") words="{" ".join(words)}" {files} ;;')
+        listed = f'words="{words}" options="{" ".join(options)}" {files}'
+        plain.append(f'      "{command}") {listed} ;;')
     return BASH % ("\n".join(after), "\n".join(plain))
 
 

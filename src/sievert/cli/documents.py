@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from sievert.cli.options import EngineOptions, PageOptions, ReadingOptions, pairs
-from sievert.cli.parameters import Option, TableName
+from sievert.cli.parameters import JsonFile, Option, TableName
 from sievert.errors import require
 from sievert.version import __version__
 
@@ -67,7 +67,7 @@ def paper(
     data: list[str] | None = None,
     seed: int = 0,
     all_: bool = False,
-    json_: str | None = None,
+    json_: JsonFile = None,
     html: Path | None = None,
     markdown: Path | None = None,
     force: bool = False,
@@ -120,7 +120,7 @@ def paper(
 
 def measures(
     *ids: str,
-    json_: str | None = None,
+    json_: JsonFile = None,
     force: bool = False,
     debug: bool = False,
 ) -> int:
@@ -155,7 +155,7 @@ def check(
     /,
     *,
     fix: bool = False,
-    json_: str | None = None,
+    json_: JsonFile = None,
     force: bool = False,
     debug: bool = False,
     reading: ReadingOptions = ReadingOptions(),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from sievert.cli.parameters import HEADINGS, Parameter, parameters, read_docstring
 from sievert.cli.parser import COMMANDS, SUMMARIES, function_of, next_words, split_command
 
-WIDEST, LONGEST = 100, 30  # of a line, and of a name that stands beside its sentence
+WIDEST = 100
 ABOUT = """Measure how much a data release exposes the people in it.
 
 Exit codes: 0 done; 1 a policy is not met or undecided; 2 usage; 3 input unreadable; 5 memory, disk
@@ -91,9 +91,10 @@ def _table(heading: str, rows: Iterable[tuple[str, str]], width: int) -> Iterato
     if not rows:
         return
     yield from ("", f"{heading}:")
-    column = 4 + max(len(name) for name, _ in rows if len(name) <= LONGEST)
+    longest = max(width // 3, min(len(name) for name, _ in rows))
+    column = 4 + max(len(name) for name, _ in rows if len(name) <= longest)
     for name, text in rows:
-        lines = textwrap.wrap(text, max(width - column, LONGEST), break_on_hyphens=False) or [""]
+        lines = textwrap.wrap(text, max(width - column, 20), break_on_hyphens=False)
         first = f"  {name}".ljust(column)
-        yield f"{first}{lines.pop(0)}".rstrip() if len(name) <= LONGEST else first
+        yield f"{first}{lines.pop(0)}" if len(name) <= longest else first
         yield from (f"{' ' * column}{line}" for line in lines)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
-from sievert.cli.parameters import STDIN, Option
+from sievert.cli.parameters import STDIN, JsonFile, Option
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.roles import Typed
 
@@ -182,7 +182,7 @@ class OutputOptions:
     heading = "Output"
 
     all_: bool = False
-    json_: str | None = None
+    json_: JsonFile = None
     timings: Path | None = None
     force: bool = False
     share: bool = False

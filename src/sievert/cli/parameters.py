@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sievert.errors import UsageError
 
@@ -35,6 +35,10 @@ class Option:
     heading: str = ""
     choices: tuple[str, ...] = ()
     hidden: bool = False
+    file: bool = False  # a text that is the name of a file, unless it is -
+
+
+JsonFile = Annotated[str | None, Option(file=True)]
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,14 @@ class Parameter:
     argument: str  # of the function
     field: str  # of the group that is the argument, or nothing
     names: tuple[str, ...]  # of the option; of an argument, its name in capitals
-    kind: type
+    kind: type[Any]
     several: bool
     default: Any
     heading: str
     help: str
     choices: tuple[str, ...]
     hidden: bool
+    file: bool  # for shells to complete
 
     @property
     def positional(self) -> bool:
@@ -62,16 +67,11 @@ class Parameter:
         """Whether a command is incomplete without it."""
         return self.default is MISSING and not self.several
 
-    @property
-    def file(self) -> bool:
-        """Whether it is the name of a file, for shells to complete."""
-        return issubclass(self.kind, Path)
-
     def read(self, text: str, name: str) -> Any:
         """The value of a text."""
         if self.kind is bool and text.lower() in FLAGS:
             return FLAGS[text.lower()]
-        if self.file:
+        if issubclass(self.kind, Path):
             text = STDIN if text == "-" else text
             return text if self.kind is TablePath else Path(text)
         try:
@@ -139,6 +139,7 @@ def _parameter(
         helps.get(name, ""),
         option.choices,
         option.hidden,
+        option.file or issubclass(kind, Path),
     )
 
 
