@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from sievert.cli.options import Names, Options, pairs, typed_names
-from sievert.cli.parameters import Option, TableName
+from sievert.cli.parameters import TableName, Traits
 from sievert.errors import UsageError, require
 
 MODELS = ("1", "2", "3", "4", "funnel", "identity", "identity-reverse")
@@ -85,7 +85,7 @@ class ReasoningOptions(Options):
     no_reasoning: bool = False
     sensitive_table: TableName | None = None
     group: str | None = None
-    likelihood: Annotated[str, Option(choices=("product", "saturated"))] = "product"
+    likelihood: Annotated[str, Traits(choices=("product", "saturated"))] = "product"
     alpha: float = 1.0
     beta: float = 1.0
     domain: Names = None
@@ -185,7 +185,7 @@ class MethodOptions(Options):
 
     heading = "Method"
 
-    method: Annotated[str, Option(choices=("sampling", "query", "noise", "release"))] = "sampling"
+    method: Annotated[str, Traits(choices=("sampling", "query", "noise", "release"))] = "sampling"
     fraction: Names = None
     size: Names = None
     percent: Names = None
@@ -197,9 +197,9 @@ class MethodOptions(Options):
     replicates: int = 30
     max_known: int | None = None
     seed: int = 0
-    prior: Annotated[str, Option(choices=("uniform", "sample"))] = "uniform"
-    weights: Annotated[str, Option(choices=("uniform", "posterior"))] = "uniform"
-    matching: Annotated[str, Option(choices=("oracle", "likelihood"))] = "oracle"
+    prior: Annotated[str, Traits(choices=("uniform", "sample"))] = "uniform"
+    weights: Annotated[str, Traits(choices=("uniform", "posterior"))] = "uniform"
+    matching: Annotated[str, Traits(choices=("oracle", "likelihood"))] = "oracle"
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them."""
@@ -256,10 +256,10 @@ class LimitOptions(Options):
 
     heading = "Limit"
 
-    model: Annotated[str, Option(choices=MODELS)] = "1"
+    model: Annotated[str, Traits(choices=MODELS)] = "1"
     at: Names = None
     distortion: str = "hamming"
-    alphabet: Annotated[str, Option(choices=("auto", "joint", "columns", "merged"))] = "auto"
+    alphabet: Annotated[str, Traits(choices=("auto", "joint", "columns", "merged"))] = "auto"
     most: int = 1000
     occurring: bool = False
     reduced: int | None = None

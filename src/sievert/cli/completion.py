@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from sievert.cli.help import summary
-from sievert.cli.parameters import Option, Parameter, parameters
+from sievert.cli.parameters import Parameter, Traits, parameters
 from sievert.cli.parser import COMMANDS, function_of, next_words
 from sievert.errors import unknown
 
@@ -58,7 +58,7 @@ _sievert "$@"
 """
 
 
-def complete(shell: Annotated[str, Option(choices=SHELLS)], /) -> None:
+def complete(shell: Annotated[str, Traits(choices=SHELLS)], /) -> None:
     """Print the script that completes commands and options in a shell.
 
     In bash:
@@ -148,8 +148,10 @@ def _fish() -> str:
         for name in next_words()
     ]
     inner = " ".join(next_words("policy"))
-    lines.append(f"{start} -n '__fish_seen_subcommand_from policy; "
-                 f"and not __fish_seen_subcommand_from {inner}' -a '{inner}'")  # fmt: skip
+    lines.append(
+        f"{start} -n '__fish_seen_subcommand_from policy; "
+        f"and not __fish_seen_subcommand_from {inner}' -a '{inner}'"
+    )
     for command, known in _known():
         where = f"{start} -n '__fish_seen_subcommand_from {command.split()[-1]}'"
         for parameter in known:

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 from sievert.cli.options import EngineOptions, PageOptions, ReadingOptions, pairs
-from sievert.cli.parameters import JsonFile, Option, TableName
+from sievert.cli.parameters import JsonFile, TableName, Traits
 from sievert.errors import require
 from sievert.version import __version__
 
 PAPERS = (
-    "itpr", "discrimination-rate", "mutual-information", "relative-risk", "approximate-compromise",
-)  # fmt: skip
+    "itpr",
+    "discrimination-rate",
+    "mutual-information",
+    "relative-risk",
+    "approximate-compromise",
+)
 
 
 def report(
@@ -61,7 +65,7 @@ def report(
 
 
 def paper(
-    name: Annotated[str, Option(choices=PAPERS)],
+    name: Annotated[str, Traits(choices=PAPERS)],
     /,
     *,
     data: list[str] | None = None,

@@ -48,8 +48,10 @@ def page(command: str, width: int = WIDEST) -> Iterator[str]:
         rows = [(name, summary(f"{command} {name}".strip())) for name in sorted(names)]
         yield from _table("Commands", rows, width)
         if not command:
-            options = (("-h, --help", "Show this page, or that of a command."),
-                       ("--version", "Show the version."))  # fmt: skip
+            options = (
+                ("-h, --help", "Show this page, or that of a command."),
+                ("--version", "Show the version."),
+            )
             yield from _table("Options", options, width)
         return
     function = function_of(command)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
-from sievert.cli.parameters import STDIN, JsonFile, Option
+from sievert.cli.parameters import STDIN, JsonFile, Traits
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.roles import Typed
 
@@ -69,9 +69,9 @@ class RoleOptions(Options):
 
     heading = "Roles"
 
-    quasi: Annotated[Names, Option(("--quasi", "-q", "--qi"))] = None
-    sensitive: Annotated[Names, Option(("--sensitive", "-s", "--sa"))] = None
-    identifier: Annotated[Names, Option(("--identifier", "-i"))] = None
+    quasi: Annotated[Names, Traits(("--quasi", "-q", "--qi"))] = None
+    sensitive: Annotated[Names, Traits(("--sensitive", "-s", "--sa"))] = None
+    identifier: Annotated[Names, Traits(("--identifier", "-i"))] = None
     person: str | None = None
     policy: Path | None = None
     hierarchy: Names = None
@@ -138,7 +138,7 @@ class ReadingOptions(Options):
     na: Names = None
     suppressed: str = "*"
     keep_suppressed: bool = False
-    missing: Annotated[str, Option(choices=("value", "wildcard", "drop", "error"))] = "value"
+    missing: Annotated[str, Traits(choices=("value", "wildcard", "drop", "error"))] = "value"
     verify: bool = False
     max_unpacked: str | None = None
     max_field: str = "1MB"
@@ -220,7 +220,7 @@ class PageOptions:
 
     html: Path | None = None
     markdown: Path | None = None
-    internal: Annotated[bool, Option(hidden=True)] = False
+    internal: Annotated[bool, Traits(hidden=True)] = False
     title: str | None = None
     texts: Path | None = None
 
@@ -276,7 +276,7 @@ class EngineOptions(Options):
 
     heading = "Engine"
 
-    engine: Annotated[str | None, Option(choices=("duckdb", "spark", "postgres"))] = None
+    engine: Annotated[str | None, Traits(choices=("duckdb", "spark", "postgres"))] = None
     master: str | None = None
     memory: str | None = None
     threads: int | None = None

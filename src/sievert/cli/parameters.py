@@ -8,7 +8,7 @@ them, and parsing, help and completion all come from here.
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,13 +19,25 @@ TableName = str | Path  # always a text; the second for shells, which complete t
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # The order of a help page.
 HEADINGS = (
-    "Arguments", "Parameters", "Roles", "Attacks", "Reasoning", "Comparison", "Method", "Limit",
-    "Subsets", "Population", "Reading", "Output", "Page", "Engine",
-)  # fmt: skip
+    "Arguments",
+    "Parameters",
+    "Roles",
+    "Attacks",
+    "Reasoning",
+    "Comparison",
+    "Method",
+    "Limit",
+    "Subsets",
+    "Population",
+    "Reading",
+    "Output",
+    "Page",
+    "Engine",
+)
 
 
 @dataclass(frozen=True)
-class Option:
+class Traits:
     """How an option differs from what its name and its type say.
 
     Choices are for help and for shells: what does not exist is for the library to say.
@@ -38,7 +50,7 @@ class Option:
     file: bool = False  # a text that is the name of a file, unless it is -
 
 
-JsonFile = Annotated[str | None, Option(file=True)]
+JsonFile = Annotated[str | None, Traits(file=True)]
 
 
 @dataclass(frozen=True)
@@ -90,25 +102,21 @@ class TablePath(Path):
 @cache
 def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The parameters of a command, in the order of its function."""
-    code, annotations = function.__code__, function.__annotations__
-    ends = (code.co_argcount, code.co_argcount + code.co_kwonlyargcount)
-    names = code.co_varnames
     helps = read_docstring(function)[1]
-    several = names[ends[1] : ends[1] + 1] if code.co_flags & 0x04 else ()
-    found = [_parameter(n, annotations[n], MISSING, helps, place=True) for n in names[: ends[0]]]
-    found += [_parameter(n, annotations[n], MISSING, helps, place=True, several=True)
-              for n in several]  # fmt: skip
-    for name in names[ends[0] : ends[1]]:
-        group = annotations[name]
-        if not hasattr(group, "heading"):
-            found.append(_parameter(name, group, (function.__kwdefaults__ or {})[name], helps))
+    known: list[Parameter] = []
+    for name, given in signature(function).parameters.items():
+        group = given.annotation
+        if hasattr(group, "heading"):
+            about = read_docstring(group)[1]
+            known += [
+                _parameter(f.name, f.type, f.default, about, argument=name, heading=group.heading)
+                for f in fields(group)
+            ]
             continue
-        about = read_docstring(group)[1]
-        found += [
-            _parameter(f.name, f.type, f.default, about, argument=name, heading=group.heading)
-            for f in fields(group)
-        ]
-    return tuple(found)
+        default = MISSING if given.default is given.empty else given.default
+        place, several = given.kind is not given.KEYWORD_ONLY, given.kind is given.VAR_POSITIONAL
+        known.append(_parameter(name, group, default, helps, place=place, several=several))
+    return tuple(known)
 
 
 def _parameter(
@@ -122,7 +130,7 @@ def _parameter(
     place: bool = False,
     several: bool = False,
 ) -> Parameter:
-    option = next(iter(getattr(annotation, "__metadata__", ())), Option())
+    option = next(iter(getattr(annotation, "__metadata__", ())), Traits())
     plain = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
     kinds = [kind for kind in getattr(plain, "__args__", (plain,)) if kind is not type(None)]
     many = getattr(kinds[0], "__origin__", None) is list
