@@ -48,7 +48,6 @@ class AttackOptions(Options):
     value: Names = None
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
 
 
@@ -94,7 +93,6 @@ class ReasoningOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         options = dict(vars(self))
         options["reasoning"] = not options.pop("no_reasoning")
         names = ["cross"] if self.domain is None else list(self.domain)
@@ -137,7 +135,6 @@ class ComparisonOptions(Options):
     limit: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         numbers: dict[str, int] = {}
         for column, text in pairs(self.bins, "--bins", "income=10").items():
             require(text.isdecimal(), "--bins takes COLUMN=NUMBER", hint="--bins income=10")
@@ -202,7 +199,6 @@ class MethodOptions(Options):
     matching: Annotated[str, Traits(choices=("oracle", "likelihood"))] = "oracle"
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         options = dict(vars(self))
         parameters = None
         for method, option in PARAMETERS.items():
@@ -270,7 +266,6 @@ class LimitOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         require(self.at, "no constraint given", hint="--at 0.1")
         return {**vars(self), "at": _numbers(self.at or (), "--at")}
 

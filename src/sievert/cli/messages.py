@@ -1,7 +1,5 @@
 """Every failure as one line of our own words, without anything that comes from the data."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys
@@ -54,12 +52,13 @@ def forget(stream: TextIO) -> None:
 
 def in_our_words(error: Exception) -> SievertError:
     """Every failure as one of ours."""
-    if isinstance(error, SievertError):
-        return _with_the_nearest_file(error)
-    if isinstance(error, MemoryError):
-        return ExhaustedError("out of memory", hint="--memory with a smaller size")
-    if isinstance(error, OSError):
-        return ExhaustedError(f"the output cannot be written: {error.strerror}")
+    match error:
+        case SievertError():
+            return _with_the_nearest_file(error)
+        case MemoryError():
+            return ExhaustedError("out of memory", hint="--memory with a smaller size")
+        case OSError():
+            return ExhaustedError(f"the output cannot be written: {error.strerror}")
     return InvariantError(
         f"a defect of sievert itself ({type(error).__name__})",
         hint="the same command with --debug, and report what it shows",
