@@ -3,13 +3,11 @@
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sievert.attacks.attack import Attack, Attacks, Group
 from sievert.charts.drawing import LABEL, BandPoint, Bar, Spec, band, bars, short_name
 from sievert.formatting import make_unique, percent, significant
-
-if TYPE_CHECKING:
-    from sievert.attacks.attack import Attack, Attacks, Group
 
 MOST_VALUES = 30
 RATE = "Discrimination rate"
