@@ -6,7 +6,6 @@ import itertools
 import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from difflib import get_close_matches
 
 
 def printable(name: str) -> str:
@@ -47,6 +46,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     known = {n.casefold(): n for n in names}
     if name.casefold() in known:  # asked before it is known whether a hint is needed
         return known[name.casefold()]
+    from difflib import get_close_matches  # for mistakes only
+
     matches = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
     return known[matches[0]] if matches else None
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sievert.counts.packed.adapter import PackedQuestions
     from sievert.counts.people import PeopleQuestions
 
+LONGEST_RUN = 366 * 24 * 3600  # seconds: what takes longer than a year needs no limit
 ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(ReaderOptions.__annotations__)
 MOST_THREADS = 1024
@@ -104,7 +105,10 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
         threads is None or 1 <= threads <= MOST_THREADS,
         f"--threads must be at least 1 and at most {MOST_THREADS}",
     )
-    require(timeout is None or timeout > 0, "--timeout must be a positive number of seconds")
+    require(
+        timeout is None or 0 < timeout <= LONGEST_RUN,
+        f"--timeout must be a positive number of seconds, at most {LONGEST_RUN:,}",
+    )
     for option, given in (
         ("--memory", options.get("memory")),
         ("--max-unpacked", options.get("max_unpacked")),

@@ -10,12 +10,15 @@ import stat
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import sievert
-from sievert.cli import app, catalogue
+from sievert.cli import app, catalogue, parser, progress
+from sievert.cli import help as help_
+from sievert.cli.parameters import HEADINGS, parameters
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 
@@ -452,6 +455,90 @@ def test_help_is_the_page_of_the_option(command: list[str], capsys) -> None:
     assert capsys.readouterr().err == "error: no command is called 'asses'. Try: assess\n"
 
 
+EVERY = [*parser.COMMANDS, "policy", ""]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_pages_of_help(width: int) -> None:
+    for command in EVERY:
+        lines = list(help_.page(command, width))
+        text = "\n".join(lines)
+        verbatim = [line for line in lines if "completions/sievert" in line]
+        assert all(len(line) <= width for line in lines if line not in verbatim), command
+        assert "False" not in text and "--internal" not in text and "None" not in text
+    page = " ".join(" ".join(help_.page("assess", width)).split())
+    assert "[choices: value, wildcard, drop, error] [default: value]" in page
+    assert "[choices: duckdb, spark, postgres]" in page
+    example = "    sievert completion bash > ~/.local/share/bash-completion/completions/sievert"
+    assert example in help_.page("completion", width)
+
+
+def test_every_parameter_is_explained() -> None:
+    for command in parser.COMMANDS:
+        known = parameters(parser.function_of(command))
+        names = [name for p in known for name in p.names]
+        assert len(set(names)) == len(names), command
+        for parameter in known:
+            assert parameter.help.endswith((".", "...", "?")), (command, parameter.names)
+            assert parameter.heading in HEADINGS
+
+
+def test_choices_are_those_of_the_library() -> None:
+    from sievert import papers, session
+    from sievert.attacks.reasoning import model
+    from sievert.commands import _common
+    from sievert.commands.compromise import experiment
+    from sievert.commands.limit import alphabets, channels
+
+    choices = {
+        (command, p.names[0]): p.choices
+        for command in parser.COMMANDS
+        for p in parameters(parser.function_of(command))
+    }
+    models = tuple(str(m).replace(" ", "-") for m in channels.MODELS)
+    assert choices["assess", "--missing"] == tuple(_common.MISSING)
+    assert choices["assess", "--engine"] == session.ENGINES
+    assert choices["paper", "NAME"] == papers.NAMES
+    assert choices["attack", "--likelihood"] == model.LIKELIHOODS
+    assert choices["compromise", "--method"] == experiment.METHODS
+    assert choices["limit", "--model"] == models
+    assert sorted(choices["limit", "--alphabet"]) == sorted(alphabets.KINDS)
+
+
+@pytest.mark.parametrize("given", ["inf", "1e400", "1e10", "nan", "0", "-1"])
+def test_a_timeout_is_a_time(given: str, table: Path, capsys) -> None:
+    assert run("assess", table, "-q", "zip", "--timeout", given) == 2
+    assert capsys.readouterr().err.startswith("error: --timeout must be a positive number")
+
+
+def test_the_root_is_no_table(capsys) -> None:
+    assert run("assess", "/", "-q", "zip") == 3
+    assert capsys.readouterr().err == "error: /: a directory without .parquet files\n"
+
+
+def test_every_file_that_is_written_is_named(table: Path, tmp_path: Path, capsys) -> None:
+    names = ["r.csv", "a.json", "t.json", "a.html", "a.md"]
+    options = ["--records", "--json", "--timings", "--html", "--markdown"]
+    given = [word for o, n in zip(options, names, strict=True) for word in (o, tmp_path / n)]
+    drawn = tmp_path / "drawn"
+    assert run("assess", table, "-q", "zip", "-s", "disease", *given, "--charts", drawn) == 0
+    written = [line.removeprefix("written: ") for line in capsys.readouterr().err.splitlines()]
+    assert written[:5] == [str(tmp_path / name) for name in names]
+    assert sorted(written[5:]) == sorted(map(str, drawn.iterdir()))
+
+
+def test_one_clock_beside_the_progress() -> None:
+    assert progress.describe("counting", 50.0, 60.0).endswith("] left at most 1:00")
+    assert progress.describe("reading", -1.0, 61.0) == "reading 1:01"
+
+
+def test_texts_are_read_as_toml_is() -> None:
+    from sievert.report import texts
+
+    text = texts.ENGLISH.read_text(encoding="utf-8")
+    assert texts._lines_of(text) == dict(texts._flat(tomllib.loads(text)))
+
+
 COMPLETE = """
 eval "$SCRIPT"
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -467,6 +554,18 @@ echo "${COMPREPLY[*]}"
         (["sievert", "assess", "--key-s"], "--key-set"),
         (["sievert", "assess", "patie"], "patients.csv"),
         (["sievert", "assess", "patients.csv", "--policy", "pat"], "patients.csv"),
+        (["sievert", "assess", "patients.csv", "--json", "pat"], "patients.csv"),
+        (["sievert", "assess", "patients.csv", "--missing", ""], "value wildcard drop error"),
+        (["sievert", "assess", "patients.csv", "--missing", "=", "dr"], "drop"),
+        (["sievert", "compare", "a.csv", "b.csv", "--engine", ""], "duckdb spark postgres"),
+        (["sievert", "limit", "a.csv", "--model", "id"], "identity identity-reverse"),
+        (["sievert", "help", "comp"], "compare compromise completion"),
+        (["sievert", "paper", "m"], "mutual-information"),
+        (["sievert", "measures", "k_"], "k_anonymity"),
+        (["sievert", "policy", ""], "check"),
+        (["sievert", "policy", "check", "--fi"], "--fix"),
+        (["sievert", "completion", ""], "bash zsh fish"),
+        (["sievert", "assess", "--interna"], ""),
     ],
 )
 def test_completion_in_bash(words: list[str], completed: str, table: Path, capsys) -> None:
@@ -484,7 +583,7 @@ def test_completion_in_other_shells(capsys) -> None:
         assert run("completion", shell) == 0
         assert words in capsys.readouterr().out
     assert run("completion", "tcsh") == 2
-    assert 'Choose from: "bash", "zsh", "fish"' in capsys.readouterr().err
+    assert "'tcsh' does not exist. Try: one of 'bash', 'zsh', 'fish'" in capsys.readouterr().err
 
 
 def test_unknown_keywords_are_told_all_that_there_are(table: Path) -> None:

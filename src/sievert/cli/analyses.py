@@ -1,14 +1,12 @@
 """The commands that analyse a table: options in, outputs written, an exit code."""
 
-# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
+# Annotations are not deferred here: options are read from them.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
-
-from cyclopts import Parameter
 
 from sievert.cli.command_options import (
     AttackOptions,
@@ -20,7 +18,6 @@ from sievert.cli.command_options import (
     SubsetOptions,
 )
 from sievert.cli.options import (
-    STDIN,
     EngineOptions,
     OutputOptions,
     PageOptions,
@@ -28,11 +25,11 @@ from sievert.cli.options import (
     RoleOptions,
     pairs,
 )
+from sievert.cli.parameters import STDIN, TableName, Traits
 from sievert.errors import NOT_SHAREABLE, RefusedError, require
 from sievert.roles import Typed
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
-TableName = str | Path  # always a text; the second for shells, which complete the names of files
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
 
 
@@ -138,13 +135,13 @@ def assess(
     /,
     *,
     roles: RoleOptions = RoleOptions(),
-    key_set: Annotated[list[str] | None, Parameter(group="Roles")] = None,
-    trajectory: Annotated[int | None, Parameter(group="Roles")] = None,
-    attacks: Annotated[bool, Parameter(group="Attacks")] = False,
-    value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    quick: Annotated[bool, Parameter(group="Output")] = False,
+    key_set: Annotated[list[str] | None, Traits(heading="Roles")] = None,
+    trajectory: Annotated[int | None, Traits(heading="Roles")] = None,
+    attacks: Annotated[bool, Traits(heading="Attacks")] = False,
+    value: Annotated[list[str] | None, Traits(heading="Attacks")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
+    quick: Annotated[bool, Traits(heading="Output")] = False,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -206,8 +203,8 @@ def attack(
     roles: RoleOptions = RoleOptions(),
     attacker: AttackOptions = AttackOptions(),
     reasoner: ReasoningOptions = ReasoningOptions(),
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -248,7 +245,7 @@ def compare(
     *releases: TableName,
     roles: RoleOptions = RoleOptions(),
     comparing: ComparisonOptions = ComparisonOptions(),
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -283,8 +280,8 @@ def compromise(
     *,
     roles: RoleOptions = RoleOptions(),
     method: MethodOptions = MethodOptions(),
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -319,9 +316,9 @@ def limit(
     *,
     roles: RoleOptions = RoleOptions(),
     settings: LimitOptions = LimitOptions(),
-    release: Annotated[Path | None, Parameter(name=["--release", "-o"], group="Output")] = None,
-    matrix: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    release: Annotated[Path | None, Traits(("--release", "-o"), "Output")] = None,
+    matrix: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -367,8 +364,8 @@ def explain(
     roles: RoleOptions = RoleOptions(),
     subsets: SubsetOptions = SubsetOptions(),
     population: PopulationOptions = PopulationOptions(),
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),

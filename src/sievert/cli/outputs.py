@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert import charts, files
-from sievert.cli.options import STDIN, OutputOptions, PageOptions
+from sievert import files
+from sievert.cli.messages import tell
+from sievert.cli.options import OutputOptions, PageOptions
+from sievert.cli.parameters import STDIN
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
 from sievert.version import __version__
@@ -53,11 +55,12 @@ def write_json(
         sys.stdout.write(as_json(content))
     else:
         files.write_text(path, as_json(content), sources=sources, force=force)
+        announce(Path(path))
 
 
 def announce(path: Path) -> None:
     """Say on stderr where a file is."""
-    sys.stderr.write(f"written: {printable(str(path))}\n")
+    tell(f"written: {printable(str(path))}\n")
 
 
 class Outputs:
@@ -81,6 +84,7 @@ class Outputs:
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
         paths = check_outputs(given, self.inputs, force=output.force)
+        self.others = [path for path in others if path is not None]  # which the library writes
         page.check_endings()
         if charts_to is not None:
             _check_charts(charts_to, self.inputs, paths)
@@ -88,11 +92,15 @@ class Outputs:
     def write(self, result: Any, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
         output, force = self.output, self.output.force
-        specs = {} if self.charts_to is None else draw()
         if self.charts_to is not None:
+            from sievert import charts
+
+            specs = draw()
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
+        for other in self.others:
+            announce(other)
         for path, content in ((output.json_, type(result).to_dict), (output.timings, timings)):
             if path is not None:
                 write_json(path, content(result), self.inputs, force=force)
@@ -101,8 +109,8 @@ class Outputs:
 
             write_page(build([result], self.settings), self.page, self.inputs, force=force)
         if self.charts_to is not None:
-            for path in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
-                announce(path)
+            for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
+                announce(chart)
 
 
 def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
@@ -146,4 +154,6 @@ def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
         and not any(t.parent == place and t.suffix.lower() == ".svg" for t in taken),
         "two outputs have the same name",
     )
+    from sievert import charts
+
     charts.check(folder, sources=inputs)

@@ -19,9 +19,8 @@ from sievert.errors import InvariantError, require
 
 
 def _ints(values: Any) -> Ints:
-    require(
-        not np.ma.is_masked(values), "an engine answered with a missing count", error=InvariantError
-    )
+    masked = np.any(getattr(values, "mask", False))  # without importing numpy.ma for it
+    require(not masked, "an engine answered with a missing count", error=InvariantError)
     array = np.asarray(values)
     return array if array.dtype == object else array.astype(np.int64)
 

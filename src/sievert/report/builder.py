@@ -40,7 +40,6 @@ from sievert.report.page import (
     walk,
 )
 from sievert.report.parts import Data, NumberWriter, ReportPart
-from sievert.report.summary import build_summary, check_title, share_all
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import FEWEST, LEAST, command_name
 from sievert.version import __version__
@@ -80,6 +79,8 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     parts = [make_part(result, i, texts) for i, result in enumerate(results, 1)]
     shared = ["shared" in part.data["table"] for part in parts]
     if settings.share or all(shared):
+        from sievert.report.summary import build_summary, share_all
+
         every = share_all(
             [part.data for part in parts],
             min_cell=settings.min_cell or LEAST,
@@ -221,6 +222,8 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
 
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
+        from sievert.report.summary import check_title
+
         return check_title(settings.title)
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None

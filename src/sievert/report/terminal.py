@@ -46,6 +46,7 @@ STYLES = {
     "reading": "dim",
     "head": "bold",
 }
+CODES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "bright_red": "91"}
 Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 
 
@@ -74,15 +75,18 @@ def show(page: Page, *, everything: bool = False) -> None:
         return
     width = max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
     lines = render(page, width=width, everything=everything)
-    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
-        sys.stdout.write(as_text(lines) + "\n")
-        return
-    from rich.console import Console
-    from rich.text import Text
+    plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
+    sys.stdout.write((as_text(lines) if plain else _in_colours(lines)) + "\n")
 
-    console = Console(highlight=False, soft_wrap=True)
-    for line in lines:
-        console.print(Text.assemble(*line))
+
+def _in_colours(lines: Iterable[Line]) -> str:
+    """The lines with the escape sequences of their styles."""
+    return "\n".join("".join(_painted(text, style) for text, style in line) for line in lines)
+
+
+def _painted(text: str, style: str) -> str:
+    codes = ";".join(CODES[word] for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
 
 
 # -- blocks ---------------------------------------------------------------------------------------

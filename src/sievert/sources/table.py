@@ -21,6 +21,7 @@ from sievert.sources.columns import (
 )
 from sievert.sources.options import ReaderOptions, optional_package
 
+MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
 MOST_COLUMNS = 10_000
@@ -301,10 +302,13 @@ def _percent_decoded(text: str) -> str:
 
 def split_member(path: Path) -> tuple[Path, str | None]:
     """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
-    for sign in ("?table=", "?sheet="):
-        before, named, member = str(path).partition(sign)
+    for key in MEMBERS:
+        before, named, member = str(path).partition(f"?{key}=")
         if named and not path.exists():
             return Path(before), member
+    before, mark, named = str(path).rpartition("?")
+    if mark and "=" in named and not path.exists() and Path(before).is_file():
+        raise unknown(f"{Path(before).name}: key", named.partition("=")[0], MEMBERS)
     return path, None
 
 
@@ -328,7 +332,11 @@ def _open_directory(path: Path) -> Table:
 
 
 def _parquet_files(directory: Path) -> list[Path]:
-    return sorted(p for p in directory.rglob("*.parquet") if p.is_file())
+    """The .parquet files of a directory and all below; of the root of all files, only its own."""
+    walk = os.walk(directory)  # leaves out what it may not read, and what is gone by then
+    folders = [next(walk)] if directory.resolve() == Path(directory.resolve().anchor) else walk
+    paths = (Path(at, n) for at, _, names in folders for n in names if n.endswith(".parquet"))
+    return sorted(path for path in paths if path.is_file())
 
 
 def _arrow_file(path: Path) -> Table:

@@ -14,7 +14,6 @@ import numpy as np
 
 from sievert import files
 from sievert.attacks.attack import Attacks
-from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, columns_without_role, describe_input
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands.assess.result import Assessment
@@ -119,7 +118,7 @@ def assess_table(
         coded=bool(table.na),
     )
     policy, options, explanation = None, None, None
-    count = cache(partial(count_combinations, questions, roles.quasi, roles.sensitive))
+    count = cache(partial(_count_combinations, questions, roles))
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
@@ -199,6 +198,13 @@ def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[
 
     assert isinstance(questions, PeopleQuestions)
     return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings).to_dict()
+
+
+def _count_combinations(questions: Questions, roles: Roles) -> Any:
+    """The combinations of an explanation and of options, which not every assessment has."""
+    from sievert.commands._combinations import count_combinations
+
+    return count_combinations(questions, roles.quasi, roles.sensitive)
 
 
 def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[str]]:
