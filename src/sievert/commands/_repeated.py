@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -20,24 +19,18 @@ def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
     others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
     likely = [c for c in questions.columns if c not in others and tells_people_apart(c)]
     named = [c for c in roles.identifier if c != roles.person]
-    repeated = repeated_columns(questions, [*named, *likely])
-    # A code of a hospital or a batch has few values: it does not tell people apart.
-    return [c for c, rows in repeated.items() if c in roles.identifier or rows <= MOST_ROWS]
-
-
-def repeated_columns(questions: Questions, columns: Sequence[str]) -> dict[str, float]:
-    """The columns whose values several rows share, and how many rows a value has on average."""
     usable = []
-    for column in columns:
+    for column in (*named, *likely):
         with suppress(SievertError):
             questions.engine.check_usable(column)
             usable.append(column)
     if not usable:
-        return {}
-    lacking, repeated = questions.missing(usable), {}
+        return []
+    lacking, repeated = questions.missing(usable), []
     for column, values in questions.distinct(usable).items():
         rows = questions.records - lacking.get(column, 0)
-        named = values - (column in lacking)
-        if named < rows:
-            repeated[column] = rows / named
+        different = values - (column in lacking)
+        # A code of a hospital or a batch has few values: it does not tell people apart.
+        if different < rows and (column in roles.identifier or rows <= MOST_ROWS * different):
+            repeated.append(column)
     return repeated

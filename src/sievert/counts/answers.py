@@ -177,9 +177,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Distinct classes as (rank of the value, count) pairs in the order of the values.
+    """Classes as (rank of the value, count) pairs in the order of the values.
 
-    `totals[r]` is how many records of the table have the value of rank r.
+    Classes with equal pairs need not be there more than once. `totals[r]` is how many records of
+    the table have the value of rank r.
     """
 
     ranks: Ints

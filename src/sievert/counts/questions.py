@@ -35,6 +35,7 @@ class Questions(CellTables):
     def __init__(self, engine: Adapter, records: int | None = None) -> None:
         super().__init__(engine, records)
         self._sizes: dict[tuple[str, ...], Sizes] = {}
+        self.in_people: dict[str, Any] = {}  # by the column of the person, the same in people
 
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""
@@ -69,7 +70,7 @@ class Questions(CellTables):
     def forget_counts(self) -> None:
         """Forget what was counted, and drop its tables."""
         self.drop_tables(*self._totals.values(), *self._cells.values())
-        for counted in (self._totals, self._cells, self._sizes):
+        for counted in (self._totals, self._cells, self._sizes, self.in_people):
             counted.clear()
 
     # -- suppressed records ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sievert.arrays import Floats
+from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Gaps, Ranked
 from sievert.measures import kernel
 from sievert.measures.measure import (
@@ -48,7 +48,7 @@ def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult
     if len(ranked.totals) <= 1:
         return MeasureResult(0.0, details=which)
     rough = _ordered_distances(ranked, target.records)
-    worst = np.flatnonzero(rough >= float(rough.max()) - 1e-9).tolist()
+    worst = _different_classes(ranked, np.flatnonzero(rough >= float(rough.max()) - 1e-9))
     distance = max(_ordered_distance(ranked, i, target.records) for i in worst)
     return MeasureResult(float(distance), details=which)
 
@@ -74,6 +74,17 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
     below = share * (turn - ranks) - (summed[turn] - summed[ranks])
     above = (summed[stop] - summed[turn]) - share * (stop - turn)
     return np.asarray((np.add.reduceat(below + above, starts) + summed[ranks[starts]]) / (m - 1))
+
+
+def _different_classes(ranked: Ranked, places: Ints) -> list[int]:
+    """One of some classes for all that have the same pairs."""
+    lengths, different = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places], []
+    for length in np.unique(lengths).tolist():
+        own = places[lengths == length]
+        cells = ranked.starts[own][:, None] + np.arange(length)
+        pairs = np.hstack([ranked.ranks[cells], ranked.counts[cells]])
+        different += own[np.unique(pairs, axis=0, return_index=True)[1]].tolist()
+    return different
 
 
 def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:

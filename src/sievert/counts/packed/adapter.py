@@ -24,7 +24,7 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
-from sievert.counts.cells import WIDE, Adapter
+from sievert.counts.cells import Adapter
 from sievert.counts.cube import DENSE_SIZES, Cube, histogram, merge_cells
 from sievert.counts.packed import kernels
 from sievert.counts.packed.keys import (
@@ -215,8 +215,14 @@ class PackedQuestions(Questions):
         coded, keys, counts = counted
         for key in [k for k, c in self._packed.items() if not c or len(c.keys) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
-        cells = PackedCells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
-        new = [c for c in coded if c is cells.secret or c.name not in self._tallies]
+        return self.note_cells(coded[: len(quasi)], coded[-1] if secret else None, keys, counts)
+
+    def note_cells(
+        self, quasi: list[CodedColumn], secret: CodedColumn | None, keys: Ints, counts: Ints
+    ) -> PackedCells:
+        """Counted cells; how many records have each value of their columns is noted."""
+        cells = PackedCells(keys, counts, quasi, secret)
+        new = [q for q in quasi if q.name not in self._tallies] + ([secret] if secret else [])
         tallies = map_threads(cells.tally, new, self._threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         return cells
@@ -258,6 +264,12 @@ class PackedQuestions(Questions):
         if unfit or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
             return super().record_counts(quasi, wildcard=wildcard)
         return RecordCounts(self.records, self.sizes(quasi))
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
+        """How many records lack each quasi-identifier; only those that some record lacks."""
+        if not all(q in self._tallies for q in quasi):
+            return super().missing(quasi)
+        return {q: n for q in quasi if (n := self._tallies[q].get(None, 0))}
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
         """How many records have each text; of other or too many values only missing and empty."""
@@ -383,18 +395,6 @@ class PackedQuestions(Questions):
 
 
 def rank_values(cells: PackedCells) -> Ranked:
-    """Codes of numbers are in their order; a word holds the rank and the count."""
-    ranks = np.cumsum(cells.totals > 0) - 1
-    words = (ranks[cells.values] << 32) | cells.counts
-    firsts, _ = kernels.distinct(words, cells.bounds)
-    lists = sorted(
-        (words[cells.bounds[f] : cells.bounds[f + 1]] for f in firsts),
-        key=lambda pairs: ((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist()),
-    )
-    flat = Profiles.from_arrays(lists, np.ones(len(lists)))
-    return Ranked(
-        flat.counts >> 32, flat.counts & 0xFFFFFFFF, flat.starts, cells.totals[cells.totals > 0]
-    )
-
-
-assert WIDE == 2**31  # a count and a rank fit one word
+    """The classes by the ranks of their values: codes of numbers are in their order."""
+    starts, there = cells.bounds[:-1], cells.totals > 0
+    return Ranked((np.cumsum(there) - 1)[cells.values], cells.counts, starts, cells.totals[there])

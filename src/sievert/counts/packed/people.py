@@ -33,8 +33,16 @@ class Sightings:
         """The key of each run, without the person."""
         return self.keys[self.bounds[:-1]] >> np.uint64(self.bits)
 
-    def count(self, sizes: Sizes) -> PeopleCounts:
-        """How many classes people were seen in, and how small these are; runs are classes."""
+    @property
+    def records(self) -> Ints:
+        """The records of each run."""
+        return kernels.sum_runs(self.counts, self.bounds)
+
+    def count(self, sizes: Sizes) -> tuple[PeopleCounts, int]:
+        """How many classes people were seen in, and how small these are; runs are classes.
+
+        Beside it the number of records without a person.
+        """
         places = np.searchsorted(sizes.sizes, self.people)
         classes, smallest, unnamed = kernels.people_seen(
             self.keys, self.counts, self.bits, self.bounds, places, len(sizes.sizes)
@@ -55,16 +63,15 @@ class Sightings:
             words, times = np.unique(
                 (classes[person[person > 0]] << 32) | of_class, return_counts=True
             )
-            alone = np.flatnonzero(unnamed)
-            words, which = np.unique(
-                np.concatenate([words, (1 << 32) | alone]), return_inverse=True
-            )
-            times = np.bincount(which, np.concatenate([times, unnamed[alone]])).astype(np.int64)
+            some = np.flatnonzero(unnamed)
+            words, which = np.unique(np.concatenate([words, (1 << 32) | some]), return_inverse=True)
+            times = np.bincount(which, np.concatenate([times, unnamed[some]])).astype(np.int64)
             m, place = words >> 32, words & 0xFFFFFFFF
         present = np.flatnonzero(least)
-        people = int(np.count_nonzero(named)) + int(unnamed.sum())
+        alone = int(unnamed.sum())
+        people = int(np.count_nonzero(named)) + alone
         smallest_sizes = Sizes.from_arrays(sizes.sizes[present], least[present])
-        return PeopleCounts(people, smallest_sizes, m, sizes.sizes[place], times)
+        return PeopleCounts(people, smallest_sizes, m, sizes.sizes[place], times), alone
 
 
 class PackedPeopleQuestions(PeopleQuestions):
@@ -74,6 +81,7 @@ class PackedPeopleQuestions(PeopleQuestions):
         super().__init__(rows, person)
         self._packed_rows = rows
         self._class_people: dict[tuple[str, ...], tuple[Ints, PeopleCounts] | None] = {}
+        self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
 
     def _sighted(self, columns: tuple[str, ...]) -> tuple[list[CodedColumn], Sightings] | None:
@@ -92,10 +100,23 @@ class PackedPeopleQuestions(PeopleQuestions):
             sighted = self._sighted(quasi)
             self._class_people[quasi] = None
             if sighted is not None:
-                people = sighted[1].people
-                self._sizes[quasi] = sizes = histogram(people)
-                self._class_people[quasi] = people, sighted[1].count(sizes)
+                (*coded, _), seen = sighted
+                self._packed_rows.note_cells(coded, None, seen.runs, seen.records)
+                self._sizes[quasi] = sizes = histogram(seen.people)
+                counts, self._unnamed = seen.count(sizes)
+                self._class_people[quasi] = seen.people, counts
         return self._class_people[quasi]
+
+    def repeat(self, quasi: Sequence[str]) -> bool:
+        """Whether somebody has several rows; it follows from the count by `quasi`, if any."""
+        if quasi:
+            self._classes(tuple(quasi))
+        return super().repeat(quasi)
+
+    @cached_property
+    def unnamed(self) -> int:
+        """How many rows have no person; each counts as a person of its own."""
+        return super().unnamed if self._unnamed is None else self._unnamed
 
     @cached_property
     def _people(self) -> int:
@@ -129,6 +150,7 @@ class PackedPeopleQuestions(PeopleQuestions):
             return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
         (*coded, own, _), seen = sighted
         cells, people = PackedCells(seen.runs, seen.people, coded, own), classes[0]
+        self._packed_rows.note_cells(coded, own, seen.runs, seen.records)
         sizes, total, rows = histogram(cells.sizes), int(cells.totals.sum()), self._packed_rows
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
