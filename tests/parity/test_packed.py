@@ -17,6 +17,7 @@ import sievert
 from sievert import session
 from sievert.commands.explain import api as explanation
 from sievert.counts.coded import CodedQuestions
+from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.packed import adapter as packed
 from sievert.counts.packed import keys as packed_keys
 from sievert.counts.questions import Questions
@@ -189,6 +190,21 @@ def test_counting_once_for_each_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "LARGE", 0)
     sievert.assess(random_table(Random(1)), ["number", "text"], ["secret", "amount"])
     assert len(times) == 2
+
+
+def test_people_are_counted_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they repeat, how many they are and what is missing follow from that count."""
+    monkeypatch.setattr(session, "LARGE", 0)
+    counts, asked = [], []
+    count_keys, query_records = packed.count_keys, DuckDB.query_records
+    monkeypatch.setattr(packed, "count_keys", lambda *given: counts.append(1) or count_keys(*given))
+    monkeypatch.setattr(
+        DuckDB, "query_records", lambda self, sql: asked.append(sql) or query_records(self, sql)
+    )
+    table = pa.table({"id": [1, 1, None, 2], "q": [1, None, 2, 2], "r": ["a", "a", "b", "b"]})
+    sievert.assess(table, ["q", "r"], person="id")
+    assert len(counts) == 1
+    assert not [sql for sql in asked if "c0" in sql]  # where the person is
 
 
 def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:
