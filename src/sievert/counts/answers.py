@@ -9,6 +9,7 @@ that the same table gives the same arrays whatever engine, threads or row order 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,6 +188,21 @@ class Ranked:
     counts: Ints
     starts: Ints
     totals: Ints
+
+
+@dataclass(frozen=True)
+class NumberCells:
+    """Cells in the order of their classes: the value of cell i is `texts[codes[i]]`.
+
+    Class c goes from `bounds[c]` up to `bounds[c + 1]`. `first` picks the one of some classes
+    whose texts come first.
+    """
+
+    texts: tuple[str | None, ...]
+    codes: Ints
+    counts: Ints
+    bounds: Ints
+    first: Callable[[Ints], int]
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from sievert.arrays import Bools, Ints
 from sievert.counts.answers import (
     Gaps,
     JointCounts,
+    NumberCells,
     Profiles,
-    Ranked,
     RecordCounts,
     SecretCounts,
     Sizes,
@@ -36,9 +36,15 @@ from sievert.counts.packed.keys import (
     count_keys,
     map_threads,
 )
+from sievert.counts.packed.numbers import (
+    FEW_BITS,
+    code_field,
+    number_cells,
+    rank_codes,
+    rank_values,
+)
 from sievert.counts.questions import MOST_TALLIED, Questions
 
-FEW_BITS = 22
 FEW_CELLS = 10**5  # that are kept beside others
 Counted = tuple[list[CodedColumn], Ints, Ints]
 
@@ -86,21 +92,6 @@ class PackedCells:
         return PackedCells(
             self.keys[self.bounds[:-1]] >> np.uint64(self.low), self.sizes, self.quasi, None
         )
-
-
-def code_field(keys: Ints, shift: int, bits: int) -> Ints:
-    """The codes in the `bits` bits of the keys above their `shift` lowest bits."""
-    return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
-
-
-def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
-    """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
-    if bits > FEW_BITS:
-        present = np.union1d(codes, [0])
-        return present, np.searchsorted(present, codes)
-    occurs = np.bincount(codes, minlength=1 << bits) > 0
-    occurs[0] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 class PackedQuestions(Questions):
@@ -246,6 +237,17 @@ class PackedQuestions(Questions):
             texts.append(column.spell(present))
         return Cube.from_cells(columns, ranks, counts, texts)
 
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number; its texts stay in this process."""
+        cells = self._packed_cells(tuple(quasi), secret)
+        if cells is None or cells.secret is None:
+            return super().number_cells(quasi, secret)
+        ranked = rank_values(cells.values, cells.counts, cells.bounds, cells.totals)
+        texts = cells.secret.spell(cells.present[cells.totals > 0])
+        return number_cells(
+            ranked, texts, cells.keys[ranked.starts] >> np.uint64(cells.low), cells.quasi
+        )
+
     # -- answers --------------------------------------------------------------------------------
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
@@ -324,7 +326,7 @@ class PackedQuestions(Questions):
             )
             if "known_joint" in needs and bounds is not None
             else None,
-            ranked=rank_values(cells)
+            ranked=rank_values(cells.values, cells.counts, cells.bounds, cells.totals)
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
             else None,
         )
@@ -392,9 +394,3 @@ class PackedQuestions(Questions):
 
         pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
         return map_threads(one, pairs, self._threads)
-
-
-def rank_values(cells: PackedCells) -> Ranked:
-    """The classes by the ranks of their values: codes of numbers are in their order."""
-    starts, there = cells.bounds[:-1], cells.totals > 0
-    return Ranked((np.cumsum(there) - 1)[cells.values], cells.counts, starts, cells.totals[there])

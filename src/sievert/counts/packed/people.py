@@ -15,8 +15,9 @@ from sievert.arrays import Ints
 from sievert.counts.answers import PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
 from sievert.counts.packed import kernels
-from sievert.counts.packed.adapter import PackedCells, PackedQuestions, code_field, rank_values
+from sievert.counts.packed.adapter import PackedCells, PackedQuestions
 from sievert.counts.packed.keys import CodedColumn
+from sievert.counts.packed.numbers import code_field, rank_values
 from sievert.counts.people import PeopleQuestions
 
 
@@ -162,7 +163,9 @@ class PackedPeopleQuestions(PeopleQuestions):
             profiles=_profiles(cells, people),
             joint=rows.joint(*every, cells.sizes, cells.totals) if "joint" in needs else None,
             gaps=rows.gaps(cells, sizes, total) if "gaps" in needs else None,
-            ranked=rank_values(cells) if "order" in needs and own.kind in ("int", "date") else None,
+            ranked=rank_values(cells.values, cells.counts, cells.bounds, cells.totals)
+            if "order" in needs and own.kind in ("int", "date")
+            else None,
             confidence=rows.joint(*every, people, having) if "joint" in needs else None,
             people=self.people,
         )
