@@ -98,9 +98,10 @@ def _worst_class(
     which of them is taken does not matter.
     """
     sizes, lengths = np.add.reduceat(counts, bounds[:-1]), np.diff(bounds)
-    each = np.stack((solved.area, solved.initial_entropy, sizes[solved.classes]))
-    worst = solved.classes[(each == each[:, [np.lexsort(each[::-1])[0]]]).all(axis=0)]
-    axis = Axis.from_values(values)
+    least = np.arange(len(solved.classes))
+    for each in (solved.area, solved.initial_entropy, sizes[solved.classes]):
+        least = least[each[least] == each[least].min()]
+    worst, axis = solved.classes[least], Axis.from_values(values)
 
     def cells_of(c: int) -> tuple[bytes, bytes]:
         own = slice(bounds[c], bounds[c + 1])
