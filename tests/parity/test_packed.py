@@ -195,6 +195,26 @@ def test_counting_once_for_each_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(times) == 2
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_people(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with several rows or none, and numbers as their secrets."""
+    table = random_table(Random(seed))
+    both(table, monkeypatch, ["text", "flag"], ["amount", "number"], person="far")
+
+
+def test_classes_that_tie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of classes as bad as each other but not alike, the first by its texts is shown."""
+    random = Random(5)
+    for _ in range(5):
+        cells = [
+            (f"c{random.randint(0, 10**6)}", random.choice(((1, 2), (2, 1)))) for _ in range(9)
+        ]
+        rows = [(q, 10 * v) for q, pair in cells for v in (0, 1) for _ in range(pair[v])]
+        random.shuffle(rows)
+        columns = zip(*rows, strict=True)
+        both(pa.table(dict(zip("qs", map(list, columns), strict=True))), monkeypatch, ["q"], ["s"])
+
+
 def test_people_are_counted_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they repeat, how many they are and what is missing follow from that count."""
     monkeypatch.setattr(session, "LARGE", 0)

@@ -20,13 +20,14 @@ from sievert.counts.answers import (
     JointCounts,
     NumberCells,
     Profiles,
+    Ranked,
     RecordCounts,
     SecretCounts,
     Sizes,
 )
 from sievert.counts.cells import Adapter
 from sievert.counts.cube import DENSE_SIZES, Cube, histogram, merge_cells
-from sievert.counts.packed import kernels
+from sievert.counts.packed import kernels, numbers
 from sievert.counts.packed.keys import (
     CodedColumn,
     Pace,
@@ -36,13 +37,7 @@ from sievert.counts.packed.keys import (
     count_keys,
     map_threads,
 )
-from sievert.counts.packed.numbers import (
-    FEW_BITS,
-    code_field,
-    number_cells,
-    rank_codes,
-    rank_values,
-)
+from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
 from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_CELLS = 10**5  # that are kept beside others
@@ -86,6 +81,18 @@ class PackedCells:
                 totals = np.array([self.counts[own == code].sum() for code in present])
         there = totals > 0
         return dict(zip(column.spell(present[there]), totals[there].tolist(), strict=True))
+
+    @property
+    def ranked(self) -> Ranked:
+        """The classes by the ranks of their values."""
+        return numbers.rank_values(self.values, self.counts, self.bounds, self.totals)
+
+    def as_numbers(self) -> NumberCells:
+        """The cells of the secret with its values as texts."""
+        assert self.secret is not None
+        texts = self.secret.spell(self.present[self.totals > 0])
+        classes = self.keys[self.bounds[:-1]] >> np.uint64(self.low)
+        return numbers.number_cells(self.ranked, texts, classes, self.quasi)
 
     def roll_up(self) -> PackedCells:
         """The classes alone, without the secret."""
@@ -240,13 +247,7 @@ class PackedQuestions(Questions):
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
         """The cells of a secret number; its texts stay in this process."""
         cells = self._packed_cells(tuple(quasi), secret)
-        if cells is None or cells.secret is None:
-            return super().number_cells(quasi, secret)
-        ranked = rank_values(cells.values, cells.counts, cells.bounds, cells.totals)
-        texts = cells.secret.spell(cells.present[cells.totals > 0])
-        return number_cells(
-            ranked, texts, cells.keys[ranked.starts] >> np.uint64(cells.low), cells.quasi
-        )
+        return super().number_cells(quasi, secret) if cells is None else cells.as_numbers()
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -326,7 +327,7 @@ class PackedQuestions(Questions):
             )
             if "known_joint" in needs and bounds is not None
             else None,
-            ranked=rank_values(cells.values, cells.counts, cells.bounds, cells.totals)
+            ranked=cells.ranked
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
             else None,
         )

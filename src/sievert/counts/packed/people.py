@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.answers import PeopleCounts, Profiles, SecretCounts, Sizes
+from sievert.counts.answers import NumberCells, PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
 from sievert.counts.packed import kernels
 from sievert.counts.packed.adapter import PackedCells, PackedQuestions
 from sievert.counts.packed.keys import CodedColumn
-from sievert.counts.packed.numbers import code_field, rank_values
+from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
 from sievert.counts.people import PeopleQuestions
 
 
@@ -44,22 +44,25 @@ class Sightings:
 
         Beside it the number of records without a person.
         """
-        places = np.searchsorted(sizes.sizes, self.people)
+        places, people, bits = np.searchsorted(sizes.sizes, self.people), self.keys, self.bits
+        if bits > max(FEW_BITS, len(people).bit_length() + 1):  # far more codes than people
+            present, ranks = rank_codes(code_field(people, 0, bits), bits)
+            people, bits = ranks.astype(np.uint64), len(present).bit_length()
         classes, smallest, unnamed = kernels.people_seen(
-            self.keys, self.counts, self.bits, self.bounds, places, len(sizes.sizes)
+            people, self.counts, bits, self.bounds, places, len(sizes.sizes)
         )
         named = classes > 0
         least = np.bincount(smallest[named], minlength=len(sizes.sizes)) + unnamed
         most = max(1, int(classes.max()))
         if most * len(sizes.sizes) <= DENSE_SIZES:
             table = kernels.pair_kinds(
-                self.keys, self.bits, self.bounds, places, classes, most, len(sizes.sizes)
+                people, bits, self.bounds, places, classes, most, len(sizes.sizes)
             )
             table[1] += unnamed
             m, place = np.nonzero(table)
             times = table[m, place]
         else:
-            person = code_field(self.keys, 0, self.bits)
+            person = code_field(people, 0, bits)
             of_class = np.repeat(places, np.diff(self.bounds))[person > 0]
             words, times = np.unique(
                 (classes[person[person > 0]] << 32) | of_class, return_counts=True
@@ -70,9 +73,9 @@ class Sightings:
             m, place = words >> 32, words & 0xFFFFFFFF
         present = np.flatnonzero(least)
         alone = int(unnamed.sum())
-        people = int(np.count_nonzero(named)) + alone
+        number = int(np.count_nonzero(named)) + alone
         smallest_sizes = Sizes.from_arrays(sizes.sizes[present], least[present])
-        return PeopleCounts(people, smallest_sizes, m, sizes.sizes[place], times), alone
+        return PeopleCounts(number, smallest_sizes, m, sizes.sizes[place], times), alone
 
 
 class PackedPeopleQuestions(PeopleQuestions):
@@ -84,6 +87,7 @@ class PackedPeopleQuestions(PeopleQuestions):
         self._class_people: dict[tuple[str, ...], tuple[Ints, PeopleCounts] | None] = {}
         self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
+        self._last: tuple[Any, PackedCells] | None = None  # the secret counted last, its cells
 
     def _sighted(self, columns: tuple[str, ...]) -> tuple[list[CodedColumn], Sightings] | None:
         """The sightings of some columns; None where they cannot be packed."""
@@ -133,6 +137,16 @@ class PackedPeopleQuestions(PeopleQuestions):
         classes = self._classes(quasi)
         return super()._people_counts(quasi) if classes is None else classes[1]
 
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number, in people; those of one secret are kept."""
+        if self._last is not None and self._last[0] == (tuple(quasi), secret):
+            return self._last[1].as_numbers()
+        sighted = self._sighted((*quasi, secret))
+        if sighted is None:
+            return super().number_cells(quasi, secret)
+        (*coded, own, _), seen = sighted
+        return PackedCells(seen.runs, seen.people, coded, own).as_numbers()
+
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
         """The codes of a secret that occur, and how many people have each."""
         if secret not in self._value_people and (sighted := self._sighted((secret,))) is not None:
@@ -152,6 +166,7 @@ class PackedPeopleQuestions(PeopleQuestions):
         (*coded, own, _), seen = sighted
         cells, people = PackedCells(seen.runs, seen.people, coded, own), classes[0]
         self._packed_rows.note_cells(coded, own, seen.runs, seen.records)
+        self._last = (quasi, secret), cells
         sizes, total, rows = histogram(cells.sizes), int(cells.totals.sum()), self._packed_rows
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
@@ -163,9 +178,7 @@ class PackedPeopleQuestions(PeopleQuestions):
             profiles=_profiles(cells, people),
             joint=rows.joint(*every, cells.sizes, cells.totals) if "joint" in needs else None,
             gaps=rows.gaps(cells, sizes, total) if "gaps" in needs else None,
-            ranked=rank_values(cells.values, cells.counts, cells.bounds, cells.totals)
-            if "order" in needs and own.kind in ("int", "date")
-            else None,
+            ranked=cells.ranked if "order" in needs and own.kind in ("int", "date") else None,
             confidence=rows.joint(*every, people, having) if "joint" in needs else None,
             people=self.people,
         )
