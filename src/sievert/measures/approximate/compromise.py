@@ -297,15 +297,17 @@ def class_compromises(
     Class c has the cells from `bounds[c]` up to `bounds[c + 1]`; `counts` of its records have the
     values that `codes` number, in ascending order.
     """
-    number, size = len(bounds) - 1, len(values)
+    number, size, axis = len(bounds) - 1, len(values), Axis.from_values(values)
     if compiled is None:
         loaded = "numba" in sys.modules and number * size >= FEW_CELLS
-        compiled = loaded or number * size * size * TRIED >= COMPILE_MANY
+        windows = min(size * (size - 1) // 2, int(axis.places[-1] - axis.places[0]) + 1)
+        windows = windows if axis.whole else TRIED * size
+        compiled = loaded or number * size * size * min(windows, TRIED * size) >= COMPILE_MANY
     if compiled and number > 1 and compile_loops() is not None:
         from sievert.measures.approximate.class_curves import different_classes, trace_classes
 
         classes, times = different_classes(codes, counts, bounds)
-        solved = trace_classes(Axis.from_values(values), codes, counts, bounds, classes)
+        solved = trace_classes(axis, codes, counts, bounds, classes)
         return ClassCompromises(classes, times, *solved)
     table = np.zeros((number, size))
     table[np.repeat(np.arange(number), np.diff(bounds)), codes] = counts
