@@ -194,14 +194,19 @@ def _questions(
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:
-    """The same table, counted in distinct people."""
+    """The same table, counted in distinct people; once until records are left out."""
     from sievert.counts.people import PeopleQuestions
 
-    if hasattr(questions, "count_keys"):  # packed keys, whose compiled loops are there already
+    people = questions.in_people.get(person)
+    if people is None and hasattr(questions, "count_keys"):  # packed keys: compiled already
         from sievert.counts.packed.people import PackedPeopleQuestions
 
-        return PackedPeopleQuestions(cast("PackedQuestions", questions), person)
-    return PeopleQuestions(questions, person)
+        people = PackedPeopleQuestions(cast("PackedQuestions", questions), person)
+    elif people is None:
+        people = PeopleQuestions(questions, person)
+    people.suppression = questions.suppression
+    questions.in_people[person] = people
+    return cast("PeopleQuestions", people)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
-from sievert.commands._repeated import repeated_columns, repeated_identifiers
+from sievert.commands._repeated import repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
     leave_out_suppressed,
@@ -30,7 +30,7 @@ from sievert.formatting import plural
 from sievert.notes import Caution
 from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
-from sievert.session import Measurable, Steps, open_source
+from sievert.session import Measurable, Steps, count_people, open_source
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ class RequestedRoles:
         several = False
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
-            several = bool(repeated_columns(questions, [roles.person]))
+            counted = roles.quasi if people else ()
+            several = count_people(questions, roles.person).repeat(counted)
             require(
                 people or not several,
                 f"people have several rows by {roles.person!r}, which is not defined here",

@@ -93,6 +93,7 @@ class CellTables:
         self._number = itertools.count()
         self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._totals: dict[str, str] = {}
+        self.in_people: dict[str, Any] = {}  # by the column of the person, the same in people
         self._input = "input"
         self.suppression = Suppression()
         self.records = self._count_records() if records is None else records

@@ -43,7 +43,7 @@ class PeopleQuestions(Questions):
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records)
         self.rows, self.person = rows, person
-        self._number, self._input, self.suppression = rows._number, rows._input, rows.suppression
+        self._number, self._input = rows._number, rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
@@ -62,6 +62,10 @@ class PeopleQuestions(Questions):
     def _people(self) -> int:
         values = self.rows.distinct([self.person])[self.person]
         return values + self.unnamed - bool(self.unnamed)
+
+    def repeat(self, quasi: Sequence[str]) -> bool:
+        """Whether somebody has several rows; `quasi` are what people will be counted by, if any."""
+        return self.people < self.records
 
     # -- about rows -----------------------------------------------------------------------------
 

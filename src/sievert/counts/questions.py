@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
+from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
 from sievert.counts.cells import Adapter, CellTables, LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube, rank_texts
 from sievert.counts.secret_counts import SecretCounter
-from sievert.errors import InvariantError, require
 from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
@@ -69,7 +68,7 @@ class Questions(CellTables):
     def forget_counts(self) -> None:
         """Forget what was counted, and drop its tables."""
         self.drop_tables(*self._totals.values(), *self._cells.values())
-        for counted in (self._totals, self._cells, self._sizes):
+        for counted in (self._totals, self._cells, self._sizes, self.in_people):
             counted.clear()
 
     # -- suppressed records ---------------------------------------------------------------------
@@ -260,10 +259,11 @@ class Questions(CellTables):
         sql = f"SELECT {{ranks}}, a.n AS n FROM {cells} AS a {{joins}}"
         (*codes, counts), texts = self.rank_values(names, cells, sql)
         self.drop_tables(cells)
-        cube = Cube.from_cells(columns, codes, counts, texts)
-        covered = f"combinations cover {cube.records} records where {self.records} were read"
-        require(cube.records == self.records, covered, error=InvariantError)
-        return cube
+        return Cube.from_cells(columns, codes, counts, texts).check(self.records)
+
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number; its texts stay in this process."""
+        return self.cube((*quasi, secret)).number_cells
 
     def records_in_order(self, columns: Sequence[str]) -> Cube:
         """One cell per record, in the order of the input, whether records were left out or not."""

@@ -18,11 +18,9 @@ from sievert.commands._common import Clock, RequestedRoles, columns_without_role
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
-from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
-from sievert.hierarchies import NUMBER
 from sievert.measures import MEASURES, kernel
 from sievert.measures.measure import Value
 from sievert.roles import Roles
@@ -297,6 +295,8 @@ def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]
     """How near each class leads to a secret number, where its values are not too many."""
     if measures.measures is not MEASURES:
         return {}
+    from sievert.commands.assess.near_classes import near_classes
+
     questions, quasi = measures.questions, measures.roles.quasi
     return {
         secret: classes
@@ -305,49 +305,7 @@ def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]
         and questions.engine.kind(secret) != "text"
         and 1 < values <= MOST_NUMBERS
         and questions.sizes(quasi).things <= MOST_CELLS // values
-        and (classes := near_classes(questions.cube((*quasi, secret)))) is not None
-    }
-
-
-def near_classes(cube: Cube) -> dict[str, Any] | None:
-    """H0 and area of the secret number in every class: the worst, and the means; None of texts."""
-    from sievert.measures.approximate.compromise import approximate_compromise, compromises
-
-    texts = cube.values[-1]
-    if not all(t is None or NUMBER.fullmatch(t) for t in texts):
-        return None
-    numbers = np.array([np.nan if t is None else float(t) for t in texts])
-    known = ~np.isnan(numbers[cube.codes[-1]])
-    values, place = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
-    if len(values) < 2 or not np.isfinite(values).all():
-        return None
-    code = np.zeros(len(texts), dtype=np.int64)
-    code[~np.isnan(numbers)] = place
-    table = np.zeros((len(cube.classes[0]), len(values)))
-    np.add.at(table, (cube.owner[known], code[cube.codes[-1]][known]), cube.counts[known])
-    sizes = table.sum(axis=1)
-    table, sizes = table[sizes > 0], sizes[sizes > 0]
-    classes = compromises(values, table / sizes[:, None])
-    worst = int(np.lexsort((sizes, classes.initial_entropy, classes.area))[0])
-    one, whole = (
-        _curve(approximate_compromise(values, shares, domain=values))
-        for shares in (table[worst] / sizes[worst], table.sum(axis=0) / sizes.sum())
-    )
-    means = {
-        over: {
-            name: kernel.total(getattr(classes, name) * weights) / float(weights.sum())
-            for name in ("initial_entropy", "area")
-        }
-        for over, weights in (("classes", np.ones(len(sizes))), ("records", sizes))
-    }
-    return {
-        "classes": len(sizes),
-        "values": len(values),
-        "worst": {"records": int(sizes[worst]), **one},
-        "mean": means,
-        "table": whole,
-        "unit": "bits; area in bits times the unit of the column",
-        "riskier": "low",
+        and (classes := near_classes(questions.number_cells(quasi, secret))) is not None
     }
 
 
@@ -361,11 +319,3 @@ def class_sizes(sizes: Sizes) -> list[dict[str, int | None]]:
         )
         for part in [Sizes(sizes.sizes[start:stop], sizes.times[start:stop])]
     ]
-
-
-def _curve(curve: Any) -> dict[str, Any]:
-    """A curve without the values it goes through: windows are differences of them."""
-    names = ("initial_entropy", "area", "range", "relative_area", "standard_deviation", "width90")
-    return {name: getattr(curve, name) for name in names} | {
-        "steps": [list(s) for s in curve.steps]
-    }
