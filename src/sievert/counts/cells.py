@@ -57,6 +57,7 @@ class Adapter(Protocol):
     name: str
     columns: tuple[str, ...]
     uncoded: str | None
+    expected: int | None  # records, where they are known before they are read
     notes: list[Note]
 
     @property

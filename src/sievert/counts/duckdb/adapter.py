@@ -19,6 +19,7 @@ class DuckDB:
     """One table on DuckDB, in memory, spilling to a private directory."""
 
     name = "duckdb"
+    expected: int | None = None
 
     def __init__(
         self,

@@ -38,6 +38,7 @@ class Spark(FetchedCells):
     ) -> None:
         self.table, self.unfit = table, None
         self.uncoded: str | None = None
+        self.expected: int | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self._interrupted = False
         session.check(table)
@@ -53,7 +54,7 @@ class Spark(FetchedCells):
             self.columns, self.kinds = self._guard(
                 lambda: spark_reading.view(self, table, self._session, scratch, resources)
             )
-            self._open_cells(table, scratch, resources)
+            self._open_cells(scratch, resources, memory, threads)
             self.close = resources.pop_all().close
 
     def check_usable(self, column: str) -> None:
@@ -67,9 +68,11 @@ class Spark(FetchedCells):
     # -- records --------------------------------------------------------------------------------
 
     def view(self, name: str, sql: str) -> None:
+        self._check_records()
         self._ask(sql, lambda frame: frame.createOrReplaceTempView(name))
 
     def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        self._check_records()
         return self._there.rows(sql, parameters)
 
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:

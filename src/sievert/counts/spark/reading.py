@@ -63,6 +63,11 @@ def _frame(
     """The records, their columns called c0, c1, ...; the names and types of those."""
     if table.kind in ("csv", "parquet"):
         described = DuckDB(replace(table, types={}, na=()), scratch, threads=1)
+        engine.expected = (
+            described.rows("SELECT COUNT(*) FROM input")[0][0]  # Parquet files say how many
+            if table.scan is None
+            else table.scan.records
+        )
         described.close()
         engine.unusable, engine.notes, kinds = described.unusable, described.notes, described.kinds
         if table.kind == "csv":

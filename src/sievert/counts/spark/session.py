@@ -278,7 +278,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
         **(INTERPRETED if small else {}),
         "spark.app.name": "sievert",
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
-        "spark.driver.maxResultSize": "0",
+        "spark.driver.maxResultSize": f"{_mebibytes(memory) // 2}m",
         "spark.driver.memory": f"{_mebibytes(memory)}m",
         "spark.eventLog.enabled": "false",
         "spark.io.encryption.enabled": "true",
