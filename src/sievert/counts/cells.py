@@ -71,6 +71,7 @@ class Adapter(Protocol):
     def forget(self, name: str) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]: ...  # as arrays, at once
     def load(self, table: str, columns: LoadedColumns) -> None: ...
     def list_downwards(self, value: str) -> str: ...
     def list_in_order(self, value: str, by: str) -> str: ...
@@ -209,3 +210,25 @@ class CellTables:
         totals = self.value_totals(self.count_cells(tuple(quasi), column))
         text = self.engine.as_text("s")
         return [v for (v,) in self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")]
+
+
+def count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
+    """The query for the histogram of matching records of the classes of pattern `a`.
+
+    Two classes match when they agree on the keys neither lacks: one join per pair of patterns.
+    """
+    parts = []
+    for b in masks:
+        common = [c for i, c in enumerate(keys) if not (a | b) & (1 << i)]
+        shared = "".join(f"{c}, " for c in common)
+        grouped = f" GROUP BY {', '.join(common)}" if common else ""
+        on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
+        parts.append(
+            f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {classes} AS x JOIN (SELECT {shared}"
+            f"CAST(SUM(n) AS BIGINT) AS n FROM {classes} WHERE mask = {b}{grouped}) AS y "
+            f"ON {on} WHERE x.mask = {a}"
+        )
+    return (
+        "SELECT f, CAST(SUM(own) AS BIGINT) FROM (SELECT MAX(own) AS own, CAST(SUM(n) AS BIGINT) "
+        f"AS f FROM ({' UNION ALL '.join(parts)}) AS u GROUP BY id) AS v GROUP BY f"
+    )

@@ -263,12 +263,15 @@ class PeopleSecretCounter(SecretCounter):
             f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
         )
 
-    def _profiles(self, profile: str, table: str) -> Profiles:
-        lists, people, times = self.engine.arrays(
+    def _ask_profiles(self, profile: str, table: str) -> str:
+        return (
             "SELECT profile, people, COUNT(*) AS m FROM "
             f"(SELECT {profile} AS profile, people FROM {table}) AS d "
             "GROUP BY profile, people ORDER BY profile, people"
         )
+
+    def _read_profiles(self, answer: Sequence[Any]) -> Profiles:
+        lists, people, times = answer
         return Profiles.from_arrays(lists, times, people)
 
     def _known_classes(self) -> str:

@@ -83,6 +83,9 @@ class DuckDB:
         columns = self._guard(lambda: self._execute(sql).fetchnumpy())
         return list(columns.values())
 
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
+        return [self.arrays(sql) for sql in queries]
+
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))
 

@@ -133,6 +133,10 @@ class FetchedCells:
         arrays: list[Any] = self._guard(lambda: self._cells.arrays(sql))
         return arrays
 
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
+        answers: list[list[Any]] = self._guard(lambda: self._cells.each_answer(queries))
+        return answers
+
     def list_downwards(self, value: str) -> str:
         return self._cells.list_downwards(value)
 
