@@ -67,6 +67,9 @@ class Adapter(Protocol):
     def view(self, name: str, sql: str) -> None: ...
     def query_records(self, sql: str) -> list[tuple[Any, ...]]: ...
     def count(self, name: str, sql: str, records: int) -> None: ...
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool: ...  # of each table's name its column and its own query
     def keep(self, name: str, sql: str) -> None: ...
     def forget(self, name: str) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
@@ -98,6 +101,7 @@ class CellTables:
         self._totals: dict[str, str] = {}
         self._input = "input"
         self.suppression = Suppression()
+        self.secrets: tuple[str, ...] = ()  # whose cells will be asked for
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
 
@@ -157,16 +161,33 @@ class CellTables:
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""
-        if (quasi, secret) not in self._cells:
-            keys = self.sql_names(quasi)
+        if (quasi, secret) not in self._cells and not self._count_together(quasi, secret):
             finer = self._find_cells(quasi) if secret is None else None
-            s = "" if secret is None else self.sql_name(secret)
-            fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
-            sql = f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
+            sql, keys = self._ask_cells(quasi, secret), self.sql_names(quasi)
             if finer is not None:
                 sql = f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
             self._cells[quasi, secret] = self.keep_table(sql, of_records=finer is None)
         return self._cells[quasi, secret]
+
+    def _ask_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
+        keys = self.sql_names(quasi)
+        s = "" if secret is None else self.sql_name(secret)
+        fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
+        return f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
+
+    def _count_together(self, quasi: tuple[str, ...], secret: str | None) -> bool:
+        """Count the cells of all secrets at once, if the engine can and they are several."""
+        new = [s for s in self.secrets if s not in quasi and (quasi, s) not in self._cells]
+        if secret not in new or len(new) == 1:
+            return False
+        names = {s: f"t{next(self._number)}" for s in new}
+        queries = {names[s]: (self.sql_name(s), self._ask_cells(quasi, s)) for s in new}
+        together = self.engine.count_together(
+            queries, self.sql_names(quasi), self._input, self.records
+        )
+        if together:
+            self._cells |= {(quasi, s): name for s, name in names.items()}
+        return together
 
     def _find_cells(self, quasi: tuple[str, ...]) -> str | None:
         """Any table of cells with these keys that was counted before."""

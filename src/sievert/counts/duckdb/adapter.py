@@ -71,6 +71,11 @@ class DuckDB:
     def count(self, name: str, sql: str, records: int) -> None:
         self.keep(name, sql)
 
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool:
+        return False
+
     def forget(self, name: str) -> None:
         self.run(f"DROP TABLE {name}")
 

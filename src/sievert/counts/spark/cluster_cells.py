@@ -62,7 +62,9 @@ class ClusterCells:
         self._ask(sql, keep, parameters)
 
     def forget(self, name: str) -> None:
-        """Drop a table."""
+        """Drop a table, if it is there."""
+        if name not in self._kept:
+            return
         self._session.catalog.dropTempView(name)
         self._kept.pop(name).unpersist()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,9 @@ class FetchedCells:
 
     def count(self, name: str, sql: str, records: int) -> None:
         """Count cells, and fetch them if they fit; from the first that do not, all stay."""
-        here, fetched, counted = self._cells, None, records
+        here, counted = self._cells, records
         if isinstance(here, DuckDB) and (fetched := self._fetch(name, sql, records)) is not None:
-            here.register("fetched", fetched.to_reader())
-            here.keep(name, "SELECT * FROM fetched")
-            here.unregister("fetched")
-            counted = int(fetched.column("n").to_numpy().sum())
+            counted = self._take({name: "SELECT * FROM fetched"}, fetched, here)
         else:
             if isinstance(here, DuckDB):
                 self._cells = self._there
@@ -85,16 +83,50 @@ class FetchedCells:
             self._there.keep(name, sql)
             if not self._checked:
                 counted = int(self._there.rows(f"SELECT SUM(n) FROM {name}")[0][0] or 0)
+        self._check_counted(counted, records)
+        self._made[name] = partial(_keep, name=name, sql=sql)
+
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool:
+        """Count the cells of several secrets in one pass over the records, if all of them fit."""
+        here, columns = self._cells, [column for column, _ in queries.values()]
+        if not isinstance(here, DuckDB):
+            return False
+        fields = ", ".join(f"{c} AS s{i}, GROUPING({c}) AS g{i}" for i, c in enumerate(columns))
+        sets = ", ".join(f"({keys}, {c})" for c in columns)
+        sql = f"SELECT {keys}, {fields}, COUNT(*) AS n FROM {source} "
+        name, most = next(iter(queries)), records * len(columns)
+        fetched = self._fetch(name, f"{sql}GROUP BY GROUPING SETS ({sets})", most)
+        if fetched is None:
+            self._there.forget(name)
+            return False
+        own = f"SELECT {keys}, s{{0}} AS s, n FROM fetched WHERE g{{0}} = 0"
+        each = {table: own.format(i) for i, table in enumerate(queries)}
+        self._check_counted(self._take(each, fetched, here) / len(columns), records)
+        for table, (_, single) in queries.items():
+            self._made[table] = partial(_keep, name=table, sql=single)
+        return True
+
+    def _take(self, queries: Mapping[str, str], fetched: Any, here: DuckDB) -> int:
+        """Make tables of what was fetched; returns how many records they cover together."""
+        here.register("fetched", fetched)
+        for name, sql in queries.items():
+            here.keep(name, sql)
+        here.unregister("fetched")
+        return int(fetched.column("n").to_numpy().sum())
+
+    def _check_counted(self, counted: float, records: int) -> None:
+        """Check that the cells cover the records, and as many of them as the file has."""
         if not self._checked:
             self._checked = True
-            self.table.check_records(counted, self.expected)
+            self.table.check_records(int(counted), self.expected)
         require(
             counted == records,
             f"{self.table.name}: two counts of its records differ",
             hint="a frame that does not depend on time or chance",
             error=InputError,
         )
-        self._made[name] = lambda cells: cells.keep(name, sql)
 
     def _fetch(self, name: str, sql: str, records: int) -> Any:
         """The cells as columns; None if they are too many, or larger than the driver takes.
@@ -157,6 +189,10 @@ class FetchedCells:
 
     def as_text(self, value: str) -> str:
         return self._cells.as_text(value)
+
+
+def _keep(cells: Cells, name: str, sql: str) -> None:
+    cells.keep(name, sql)
 
 
 def _columns(frame: Any) -> Any:
