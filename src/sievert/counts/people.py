@@ -77,9 +77,9 @@ class PeopleQuestions(Questions):
         """The different values of a secret as text, without missing; they stay in this process."""
         return self.rows.values(column, quasi)
 
-    def coded_missing(self, columns: Sequence[str]) -> dict[str, int | None]:
+    def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing."""
-        return self.rows.coded_missing(columns)
+        return self.rows.coded_missing(columns, quasi)
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""

@@ -165,7 +165,7 @@ class Questions(CellTables):
             whole = len(own) <= MOST_TALLIED
             self._tallied[quasi, column] = {v: n for v, n in own.items() if whole or not v}
 
-    def coded_missing(self, columns: Sequence[str]) -> dict[str, int | None]:
+    def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
 
         None where records were left out: the codes of those that stay are not told apart.
@@ -174,9 +174,9 @@ class Questions(CellTables):
             return dict.fromkeys(columns, 0)
         if self._input != "input":
             return dict.fromkeys(columns)
-        with_codes = self._count_missing(columns, "input")
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        return {c: a - b for c, a, b in zip(columns, with_codes, without, strict=True)}
+        pairs = zip(columns, without, strict=True)
+        return {c: self.tally(c, quasi).get(None, 0) - number for c, number in pairs}
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
-from sievert.counts.spark import failures, session
+from sievert.counts.spark import failures, session, spelling
 from sievert.counts.spark.cluster_cells import NO_RECORDS
 from sievert.counts.spark.fetched_cells import FetchedCells
 from sievert.errors import ExhaustedError, SievertError
@@ -79,7 +79,8 @@ class Spark(FetchedCells):
         def ask() -> Any:
             for value in parameters:
                 str(value).encode()  # or the error would look like one of Spark
-            return use(self._session.sql(sql, args=list(parameters)))
+            # An empty list would be made by Java, whose classes are looked for in every archive.
+            return use(self._session.sql(sql, args=list(parameters) or {}))
 
         return self._guard(ask)
 
@@ -121,4 +122,4 @@ class Spark(FetchedCells):
             raise failures.explain(error, self, interrupted=self._interrupted) from None
 
     def has_text(self, column: str, text: str) -> str:
-        return f"CAST({column} AS STRING) = DECODE(UNHEX('{text.encode().hex()}'), 'UTF-8')"
+        return f"CAST({column} AS STRING) = {spelling.literal(text)}"

@@ -47,7 +47,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "SPARK_CONNECT_MODE": "0",
-    "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData",
+    "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
@@ -285,6 +285,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
         "spark.local.dir": str(scratch),
         "spark.log.level": "OFF",
         "spark.master": master,
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
