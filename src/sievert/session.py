@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from sievert.counts.cells import Adapter, Suppression
 from sievert.counts.questions import Questions
-from sievert.errors import ExhaustedError, InputError, require, unknown
+from sievert.errors import ExhaustedError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
-from sievert.sources import csv_header, isolation, unpack
+from sievert.sources import isolation, unpack
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
 
@@ -87,7 +87,7 @@ def open_source(
                 )
                 running.append(questions)
                 check()
-                _account(table, questions.records)
+                table.check_records(questions.records)
                 yield table, questions
             if isinstance(data, str | os.PathLike):
                 table.check_unchanged(Path(data))
@@ -170,7 +170,7 @@ def _questions(
     engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
 ) -> Questions:
     """NumPy answers of a small table, packed keys of a large and plain one, else the engine."""
-    questions = Questions(adapter)
+    questions = Questions(adapter, adapter.expected)
     large = LARGE if large is None else large
     if engine == "duckdb" and questions.records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedQuestions
@@ -234,17 +234,3 @@ def _deadline(
     finally:
         timer.cancel()
     check()
-
-
-def _account(table: Table, read: int) -> None:
-    """Check that every record of the file was read, and that there is at least one."""
-    if table.scan is not None and table.scan.records != read:
-        assert table.path is not None and table.delimiter is not None
-        csv_header.count_fields(  # names the line, if a line is to blame
-            table.path, table.name, table.delimiter, len(table.columns), csv_header.FIELD_LIMIT
-        )
-        raise InputError(
-            f"{table.name}: {read} records were read where the file has {table.scan.records}",
-            hint="look for stray quotes and line ends",
-        )
-    require(read, f"{table.name}: 0 records; nothing to measure", error=InputError)

@@ -264,6 +264,7 @@ class RequestedRoles:
         if not roles.quasi:
             return 0, notes
         if not all_rows:
+            questions.secrets = roles.sensitive
             # Cells that are counted now are counted again where more records are left out.
             notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes

@@ -72,6 +72,21 @@ class Table:
         if absent := [column for column in self.types if column not in names]:
             raise unknown("--type: column", absent[0], names)
 
+    def check_records(self, read: int, expected: int | None = None) -> None:
+        """Check that every record of the file was read, and that there is at least one."""
+        expected = self.scan.records if self.scan is not None else expected
+        if expected not in (None, read):
+            if self.scan is not None:
+                assert self.path is not None and self.delimiter is not None
+                csv_header.count_fields(  # names the line, if a line is to blame
+                    self.path, self.name, self.delimiter, len(self.columns), csv_header.FIELD_LIMIT
+                )
+            raise InputError(
+                f"{self.name}: {read} records were read where the file has {expected}",
+                hint="look for stray quotes and line ends" if self.scan is not None else None,
+            )
+        require(read, f"{self.name}: 0 records; nothing to measure", error=InputError)
+
     def check_unchanged(self, original: Path) -> None:
         """Raise an error if the file has changed: the numbers would be those of no table at all."""
         try:

@@ -227,7 +227,7 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
     questions, quasi = measures.questions, measures.roles.quasi
     questions.sizes(quasi)
     by_column, notes = {}, []
-    for column, coded in questions.coded_missing(measures.roles.measured_columns).items():
+    for column, coded in questions.coded_missing(measures.roles.measured_columns, quasi).items():
         tally = questions.tally(column, quasi)
         counts = _count_missing(tally, coded)
         if any(counts.values()):
