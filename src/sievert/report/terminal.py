@@ -60,7 +60,7 @@ def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[
     for block in (*front, *page.chapters):
         lines += _block(block, width, everything=everything)
     if page.more:
-        lines += [(), *_text(page.more, width, style="note")]
+        lines += [(), *_text(" ".join(page.more[everything:]), width, style="note")]
     return [line for before, line in pairwise([(("", ""),), *lines]) if line or before]
 
 
@@ -96,6 +96,8 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
             if not any(isinstance(inner, Numbers) for inner in block.blocks):
                 yield from ((), *_text(block.title, width, style="head"))
             for inner in block.blocks:
+                if isinstance(inner, Grid) and inner.caption == block.title:
+                    inner = replace(inner, caption="")  # it was said just above
                 yield from _block(inner, width, everything=everything)
     elif isinstance(block, Paragraph):
         if everything or block.kind != "reading":
@@ -178,9 +180,8 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
 
 
 def _grid(grid: Grid, width: int) -> Iterator[Line]:
-    yield ()
     if grid.caption:
-        yield from _text(grid.caption, width, style="reading")
+        yield from ((), *_text(grid.caption, width, style="reading"))
     rows = [[c.text if isinstance(c, Link) else c for c in row] for row in (grid.head, *grid.rows)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(grid.head))]
     if max(widths[1:], default=0) > LONGEST:
