@@ -161,8 +161,7 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
                 "impossible": None,
             }
         )
-    given = policy.get("reasons", ())
-    reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
+    reasons = [_reason(r, names) for r in policy.get("reasons", ()) if r["what"] in OF_SETTINGS]
     return {
         "name": None,  # it may tell of a file
         "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns

@@ -50,9 +50,8 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             if target in attacks.get(attack, ())
         }
         if chosen:
-            below = (f"{RATE} of {what} by column", SCALE)
             charts[file_name(charts, attack, target)] = bars(
-                title, below, _by_column(chosen), axis=RATE
+                title, (f"{RATE} of {what} by column", SCALE), _by_column(chosen), axis=RATE
             )
         columns = dict.fromkeys(c for each in chosen.values() for c in each.columns)
         for column in columns if attack == "homogeneity" else ():

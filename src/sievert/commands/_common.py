@@ -176,12 +176,11 @@ class RequestedRoles:
             return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
-        ignored = {c: why for c, why in roles.ignored.items() if c not in given or c in own}
         return {
             "person": self.person or roles.person,
             "household": roles.household,
             "weight": roles.weight,
-            "ignored": ignored,
+            "ignored": {c: why for c, why in roles.ignored.items() if c not in given or c in own},
         }
 
     def gate(
@@ -205,19 +204,19 @@ class RequestedRoles:
         rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
         basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
         gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
-        if bare := [c for c in columns if c not in roles.every_column]:
-            gate.not_met("columns_without_role", bare)
         own, used = self.policy.roles, roles.every_column
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
-        if weaker := [c for c in columns if c in less and c in used]:
-            gate.not_met("roles_replaced", weaker)
-        if roles.repeated:
-            gate.not_met("identifier_repeats", roles.repeated)
-        if self.person is not None and self.person != own.person:
-            gate.not_met("person_replaced", [self.person])
+        for what, names in (
+            ("columns_without_role", [c for c in columns if c not in used]),
+            ("roles_replaced", [c for c in columns if c in less and c in used]),
+            ("identifier_repeats", roles.repeated),
+            ("person_replaced", [p for p in (self.person,) if p not in (None, own.person)]),
+        ):
+            if names:
+                gate.not_met(what, names)
         if dropped:
             gate.undecided("records_left_out")
         if leaves_out_more(self.policy, suppression):

@@ -263,9 +263,8 @@ class TableMeasures:
             self._check_parts(secret, partition)
         self.clock("computing", self.questions)
         target = SecretTarget(counts)
-        merged = SecretTarget(counts.parts) if counts.parts is not None else None
         beside = {
-            "merged": merged,
+            "merged": SecretTarget(counts.parts) if counts.parts is not None else None,
             "order": "of the values themselves" if order is None else "given",
         }
         if order is None and any("order" in m.needs for m in chosen):

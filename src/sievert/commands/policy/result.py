@@ -69,8 +69,7 @@ class PolicyCheck:
     def _lines(self, texts: Texts) -> Iterator[str]:
         table, name = self.table, printable(self.table["name"])
         size = f"{plural(table['rows'], 'record')}, {plural(table['columns'], 'column')}"
-        policy = printable(self.policy)
-        yield texts("policy_check.title", policy=policy, table=name, size=size)
+        yield texts("policy_check.title", policy=printable(self.policy), table=name, size=size)
         if self.passed:
             yield texts("policy_check.complete")
         for what in KINDS:
