@@ -289,7 +289,8 @@ def test_estimates_of_the_population_are_on_the_first_screen() -> None:
     data = found("weights")["population"]
     expected = significant(data["expected_reidentifications"]["value"])
     mean, highest = (
-        percent(x) for x in (data["global_risk"]["value"], data["global_risk"]["details"]["highest"])
+        percent(x)
+        for x in (data["global_risk"]["value"], data["global_risk"]["details"]["highest"])
     )
     text = explained.points(part("weights"))[0][1]
     assert f"Expected re-identifications by weights: {expected} (individual risk: mean" in text

@@ -118,7 +118,11 @@ def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
 def _enough(view: ExplanationView) -> Iterator[tuple[str, str]]:
     """How few columns find most of those who are unique."""
     if (best := explain_columns.fewest_columns(view)) is not None:
-        columns, alone, whole = view.names(best["columns"]), view.alone(best), view.alone(view.whole)
+        columns, alone, whole = (
+            view.names(best["columns"]),
+            view.alone(best),
+            view.alone(view.whole),
+        )
         key = "few_one" if len(best["columns"]) == 1 else "few"
         places = {"columns": columns, "alone": alone, "whole": whole, "share": view.of_all(alone)}
         yield view.say(key), view.say("enough", **places)
