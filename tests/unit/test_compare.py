@@ -542,8 +542,8 @@ def test_remarks_on_columns_and_suppressed_records(tmp_path: Path) -> None:
     table = {c: [str(i % m) for i in range(60)] for c, m in (("a", 3), ("s", 5), ("x", 60))}
     policy = tmp_path / "p.toml"
     policy.write_text(
-        'version = 1\nquasi = ["a"]\nsensitive = ["s"]\n'
-        '[ignored]\nx = "not released"\n[limits]\nk_anonymity = { min = 2 }\n'
+        '[roles]\nquasi = ["a"]\nsensitive = ["s"]\n'
+        '[roles.ignored]\nx = "not released"\n[limits]\nk_anonymity = { min = 2 }\n'
     )
     hidden = {**table, "a": ["*" if i < 6 else v for i, v in enumerate(table["a"])]}
     for release, unknown in ((hidden, False), ({**hidden, "new": table["x"]}, True)):

@@ -106,9 +106,11 @@ class SharedResult(ShownResult):
     def _rows(self) -> Iterator[dict[str, Any]]:
         chapters = [(None, self.content.get("reidentification", {}))]
         chapters += self.content.get("inference", {}).items()
-        for secret, numbers in chapters:
-            for measure, number in numbers.items():
-                yield {"sensitive": secret, "measure": measure, **number}
+        return (
+            {"sensitive": secret, "measure": measure, **number}
+            for secret, numbers in chapters
+            for measure, number in numbers.items()
+        )
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:

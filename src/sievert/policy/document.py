@@ -120,13 +120,15 @@ class Policy(_Strict):
 
     def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
         """Each limit with the table of the file that it stands in and its measure."""
-        for table, limits in (
-            ("limits", self.everywhere),
-            ("limits.reidentification", self.reidentification),
-            *((f"limits.inference.{s}", limits) for s, limits in self.inference.items()),
-        ):
-            for measure, limit in limits.items():
-                yield table, measure, limit
+        return (
+            (table, measure, limit)
+            for table, limits in (
+                ("limits", self.everywhere),
+                ("limits.reidentification", self.reidentification),
+                *((f"limits.inference.{s}", limits) for s, limits in self.inference.items()),
+            )
+            for measure, limit in limits.items()
+        )
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """The first screen: the answer, what was assessed, what matters most, and what is not covered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
+from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, some_names
 from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
 from sievert.report.page import (
@@ -301,9 +300,11 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         sum(s["records"] for s in spans if low <= s["least"] < high)
         for low, high in ((1, 2), (2, small), (small, float("inf")))
     ]
-    shares = round_to_hundred(groups)
+    whole = sum(groups) or 1
+    alone, few, many = round_shares([group / whole for group in groups])
     span = "2" if small == 3 else f"2–{small - 1}"
     labels = []
+    shares = (alone, few, many)
     for key, share, people in zip(("alone", "small", "large"), shares, groups, strict=True):
         number = texts("front.fewer_than_one") if people and not share else f"{share}"
         label = texts(f"front.hundred_{key}", number=number, span=span, small=small)
@@ -314,21 +315,6 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         allowed = int(100 * most)
         words = texts("front.hundred_allowed", number=f"{100 * most:.12g}")
     return [Hundred(texts("front.hundred"), shares, tuple(labels), allowed, words)]
-
-
-def round_to_hundred(groups: Sequence[int]) -> tuple[int, int, int]:
-    """Shares of a whole in per cent, rounded by largest remainder so that they are 100.
-
-    >>> round_to_hundred([1, 1, 1])
-    (34, 33, 33)
-    """
-    whole = sum(groups) or 1
-    shares = [100 * group // whole for group in groups]
-    order = sorted(range(len(groups)), key=lambda i: (-(100 * groups[i] % whole), i))
-    for i in order[: 100 - sum(shares)]:
-        shares[i] += 1
-    first, second, third = shares
-    return first, second, third
 
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:

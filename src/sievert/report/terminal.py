@@ -3,8 +3,6 @@
 Lines are pieces of text with a style, so that colours are put on where there are any.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -151,8 +149,8 @@ def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[
 def _text(
     text: str, width: int, indent: str = "", after: str | None = None, style: str = ""
 ) -> Iterator[Line]:
-    for line in wrap(text, min(width, WIDTH), indent, after):
-        yield ((line, STYLES.get(style, style)),)
+    lines = wrap(text, min(width, WIDTH), indent, after)
+    return (((line, STYLES.get(style, style)),) for line in lines)
 
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:

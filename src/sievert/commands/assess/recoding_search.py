@@ -5,8 +5,6 @@ is. How many changed tables are measured follows from the number of combinations
 clock, so that the same table has the same options.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -290,9 +288,8 @@ def _excess(verdict: Verdict) -> float:
         return 0.0
     if verdict.value is None:
         return 1.0
-    low, high = verdict.min, verdict.max
-    over = 0.0 if high is None else verdict.value - high
-    return max(over, 0.0 if low is None else low - verdict.value) or 1.0
+    over = 0.0 if verdict.max is None else verdict.value - verdict.max
+    return max(over, 0.0 if verdict.min is None else verdict.min - verdict.value) or 1.0
 
 
 def _with_level(state: State, column: int, level: int) -> State:

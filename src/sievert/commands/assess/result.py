@@ -81,17 +81,19 @@ class Assessment(Result):
             yield from ({"key_set": number, **row} for row in each._rows())
         if self.key_sets:
             return
-        for secret, values in ((None, self.reidentification), *self.inference.items()):
-            for v in values.values():
-                yield {
-                    "risk": "reidentification" if secret is None else "inference",
-                    "sensitive": secret,
-                    "measure": v.id,
-                    "value": v.value,
-                    "unit": v.unit,
-                    "riskier": v.riskier,
-                    "reason": v.reason,
-                }
+        yield from (
+            {
+                "risk": "reidentification" if secret is None else "inference",
+                "sensitive": secret,
+                "measure": v.id,
+                "value": v.value,
+                "unit": v.unit,
+                "riskier": v.riskier,
+                "reason": v.reason,
+            }
+            for secret, values in ((None, self.reidentification), *self.inference.items())
+            for v in values.values()
+        )
 
 
 def _without_steps(chapter: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The result of `sievert attack`: frozen, readable, complete."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,18 +60,20 @@ class Attacks(Result):
         return {v.id: v.value for v in attacks[0].numbers.values()} if len(attacks) == 1 else {}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for name, each in self.attacks.items():
-            for target, attack in each.items():
-                for v in attack.numbers.values():
-                    yield {
-                        "attack": name,
-                        "target": target,
-                        "number": v.id,
-                        "value": v.value,
-                        "unit": v.unit,
-                        "riskier": v.riskier,
-                        "reason": v.reason,
-                    }
+        return (
+            {
+                "attack": name,
+                "target": target,
+                "number": v.id,
+                "value": v.value,
+                "unit": v.unit,
+                "riskier": v.riskier,
+                "reason": v.reason,
+            }
+            for name, each in self.attacks.items()
+            for target, attack in each.items()
+            for v in attack.numbers.values()
+        )
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the attacks by column and by value, attacker against learner."""

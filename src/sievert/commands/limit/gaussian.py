@@ -1,7 +1,5 @@
 """Columns of real numbers: the Gaussian limit and its release, after a check of normality."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -56,7 +54,6 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     part = AlphabetResult(
         quasi,
         f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
-        False,
         0,
         0,
         0,

@@ -3,13 +3,11 @@
 A table of all attacks comes first; the attacks on secrets are written here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from sievert.charts.curves import Share
+from sievert.charts import Bar
 from sievert.report.chapters import attack_identity as identity
 from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.chapters.attack_numbers import (
@@ -312,7 +310,7 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
     head = part.texts.each("attacked.values", ("head", "records"))
     head += part.texts.each(key, ("prior", "posterior", "ratio"))
     grid = make_grid(title, head, rows, folded=True)
-    bars = [Share(name, s.number, str(s)) for name, s in zip(names, shares, strict=True)]
+    bars = [Bar(name, s.number, text=str(s)) for name, s in zip(names, shares, strict=True)]
     differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
     yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
     yield from values_left(part, values, groups)

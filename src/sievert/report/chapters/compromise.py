@@ -1,13 +1,11 @@
 """The chapter of `compromise`: how near an intruder comes to a confidential number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import lines
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.chapters.explain_view import words_chapter
 from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture

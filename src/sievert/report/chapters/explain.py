@@ -1,12 +1,10 @@
 """The chapter of `explain`: what drives the risk, what would help, how many columns suffice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sievert.charts import Bar
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.chapters import explain_columns, explain_records, why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
