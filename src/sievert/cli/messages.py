@@ -23,6 +23,17 @@ from sievert.errors import (
 )
 from sievert.formatting import nearest, printable
 
+# Options that people look for in another command than the one they are of.
+OWNERS = {
+    **dict.fromkeys(
+        ("--weight", "--fraction", "--household", "--population", "--population-size"), "explain"
+    ),
+    **dict.fromkeys(("--original", "--register", "--group", "--sensitive-table"), "attack"),
+    **dict.fromkeys(("--trajectory", "--key-set", "--attacks"), "assess"),
+    **dict.fromkeys(("--shuffles", "--predict"), "compare"),
+    **dict.fromkeys(("--at", "--distortion"), "limit"),
+    "--epsilon": "compromise",
+}
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
 INTERNAL_AND_SHARED = UsageError(
@@ -78,6 +89,8 @@ def _usage_error(error: CycloptsError) -> SievertError:
             names = [n for a in error.argument_collection if a.parse for n in a.names]
             close = nearest(given, [n for n in names if n.startswith("-")])
             hint = f"{close}, or {help_}" if close else help_
+            if given in OWNERS:
+                hint = f"sievert {OWNERS[given]} {given}"
             return UsageError(f"no option of {command or 'sievert'} is called {given!r}", hint=hint)
         case MissingArgumentError() if error.argument is not None:
             given = error.keyword or error.argument.name
