@@ -111,7 +111,6 @@ def test_every_model_has_its_sentence(
     "more, code",
     [
         (["--at", "0.1", "--share"], 7),
-        ([], 2),
         (["--at", "x"], 2),
         (["--at", "0.1,0.2", "-o", "r.csv"], 2),
         (["--at", "0.1", "-o", "r.txt"], 2),
