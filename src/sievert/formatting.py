@@ -108,6 +108,18 @@ def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[s
     return [line.replace("\xa0", " ") for line in lines]
 
 
+def middle_cut(text: str, longest: int) -> str:
+    """A text that is not too long: what it begins and ends with.
+
+    >>> middle_cut("adult_qi4_k10_s5", 9), middle_cut("bands", 9)
+    ('adul…0_s5', 'bands')
+    """
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
+
+
 def own_name(name: str, file: str | None) -> str:
     """The name of a table by its file, where it was named after that.
 

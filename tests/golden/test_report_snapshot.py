@@ -70,7 +70,7 @@ def test_the_report_answers(demo: Path) -> None:
     places = [
         first.index("May the hospital's table be published?"),
         first.index("No. The policy is not met.** 8 of its 12 limits are breached"),
-        first.index("1 of 4 releases meets the policy.** Met by halves.csv."),
+        first.index("1 of 4 releases meets the policy.** Met by halves."),
         first.index("1,305 of 2,000 are the only one with their sex, age, postcode and occupation"),
         first.index("guesses diagnosis right for 83.2 % of people, and for 12.7 % without them"),
         first.index("Best tried: without age, without postcode, without occupation"),

@@ -221,3 +221,10 @@ def test_wide_counts_use_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     before = found()
     monkeypatch.setattr(cells, "WIDE", 0)
     assert found() == before
+
+
+def test_a_secret_with_an_order_has_both_kinds_of_t() -> None:
+    table = {"q": list("aabb") * 5, "pay": [*range(20)], "ill": list("xyxz") * 5}
+    lines = repr(sievert.assess(table, "q", ["pay", "ill"])).splitlines()
+    assert sum("t-closeness, ordered" in line for line in lines) == 1
+    assert sum("t_closeness " in f"{line} " for line in lines) == 2

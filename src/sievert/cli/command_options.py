@@ -266,8 +266,7 @@ class LimitOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        require(self.at, "no constraint given", hint="--at 0.1")
-        return {**vars(self), "at": _numbers(self.at or (), "--at")}
+        return {**vars(self), "at": _numbers(self.at, "--at") if self.at else None}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,17 @@ COMMANDS = {
     "help": "help.show_help",
     "completion": "completion.complete",
 }
+# Options that people look for in another command than the one they are of.
+OWNERS = {
+    **dict.fromkeys(
+        ("--weight", "--fraction", "--household", "--population", "--population-size"), "explain"
+    ),
+    **dict.fromkeys(("--original", "--register", "--group", "--sensitive-table"), "attack"),
+    **dict.fromkeys(("--trajectory", "--key-set", "--attacks"), "assess"),
+    **dict.fromkeys(("--shuffles", "--predict"), "compare"),
+    **dict.fromkeys(("--at", "--distortion"), "limit"),
+    "--epsilon": "compromise",
+}
 SUMMARIES = {"policy": "Check a policy against a table."}  # of words that begin several commands
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number
 LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "-i", "--key-set"}
@@ -113,6 +124,8 @@ def _parse(
             name = token.partition("=")[0]
             close = nearest(name, options)
             hint = f"{close}, or sievert {command} --help" if close else None
+            if name in OWNERS:
+                hint = f"sievert {OWNERS[name]} {name}"
             raise UsageError(f"no option of {command} is called {name!r}", hint=hint)
         if not sign and option.kind is bool:
             text = "true"

@@ -32,11 +32,17 @@ def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) 
 
 
 def leave_out_suppressed(
-    questions: Questions, roles: Roles, *, keep_all: bool = False, cells: bool = True
+    questions: Questions,
+    roles: Roles,
+    *,
+    keep_all: bool = False,
+    cells: bool = True,
+    where: str = "left out of every number",
 ) -> list[str]:
     """Count the suppressed records, and leave them out unless they are kept; notes on marks.
 
-    `keep_all` keeps them as one class where there are no others, which is an error otherwise.
+    `where` says out of which numbers. `keep_all` keeps them as one class where there are no
+    others, which is an error otherwise.
     """
     number = count_suppressed(questions, roles, cells=cells)
     notes = _partial_marks(questions.suppression)
@@ -53,7 +59,7 @@ def leave_out_suppressed(
         error=InputError,
     )
     questions.drop_suppressed(roles.quasi)
-    return [f"{plural(number, 'record')} suppressed{MARKED}; left out of every number", *notes]
+    return [f"{plural(number, 'record')} suppressed{MARKED}; {where}", *notes]
 
 
 def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[str]:

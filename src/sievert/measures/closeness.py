@@ -218,7 +218,7 @@ CLOSENESS: tuple[Measure, ...] = (
         lambda target, _: _gap(target.counts.gaps, target.records),
         ("secret",),
         frozenset({"gaps"}),
-        aliases=("t", "EMD"),
+        aliases=("t", "EMD", "equal-distance EMD"),
         influence=None,
     ),
     Measure(
@@ -235,6 +235,7 @@ CLOSENESS: tuple[Measure, ...] = (
         t_closeness_ordered,
         ("secret",),
         frozenset({"order"}),
+        aliases=("EMD", "ordered EMD", "ordered t-closeness"),
         influence=None,
     ),
     Measure(

@@ -118,7 +118,9 @@ def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datet
         contents=texts("front.contents"),
         warning=texts("front.internal"),
         kind=texts("front.decision" if parts[0].kind == "assess" else "front.page"),
-        more="" if written is not None else texts("front.more"),
+        more=()
+        if written is not None
+        else tuple(texts.each("front", ("more_numbers", "more"), ".")),
     )
 
 

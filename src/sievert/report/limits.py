@@ -31,6 +31,7 @@ PERCENT = {
 }
 # What a decision rests on, whether a policy limits it or not.
 OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
+ORDERED = "t_closeness_ordered"
 OF_SECRETS = (
     "l_diversity",
     "t_closeness",
@@ -72,7 +73,7 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     head = texts.each("limits_table", HEAD, ".")
     places: list[tuple[str, tuple[str, ...], Data]]
     places = [("reidentification", OF_RECORDS, part.data["reidentification"])]
-    places += [(f"inference.{s}", OF_SECRETS, v) for s, v in part.data["inference"].items()]
+    places += [(f"inference.{s}", _of_secret(v), v) for s, v in part.data["inference"].items()]
     groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
     axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
@@ -81,6 +82,13 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *rests)
     topic = texts("limits_table.topic" if limits else "limits_table.topic_open")
     return Chapter(title, "limits", blocks, screen=True, topic=topic)
+
+
+def _of_secret(values: Data) -> tuple[str, ...]:
+    """The measures of a secret; of one with an order the t-closeness that goes by it as well."""
+    if (values.get(ORDERED) or {"value": None})["value"] is None:
+        return OF_SECRETS
+    return tuple(m for each in OF_SECRETS for m in (each, *(ORDERED,) * (each == "t_closeness")))
 
 
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:

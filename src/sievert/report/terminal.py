@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from os import environ
 
-from sievert.formatting import wrap
+from sievert.formatting import middle_cut, wrap
 from sievert.report.page import (
     Block,
     BulletList,
@@ -30,7 +30,8 @@ from sievert.report.page import (
     PolicyAnswer,
 )
 
-WIDTH, LEAST = 100, 56
+WIDTH, LEAST = 100, 56  # of sentences; tables are as wide as the terminal
+WIDEST = 240
 NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
@@ -51,7 +52,10 @@ Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 
 
 def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
-    """The lines of a page; the title comes first where there is no verdict."""
+    """The lines of a page; the title comes first where there is no verdict.
+
+    Tables may be as wide as that, sentences are narrower.
+    """
     lines: list[Line] = []
     if not any(isinstance(block, PolicyAnswer) for block in page.front):
         lines += _text(page.title, width, style="head")
@@ -59,7 +63,7 @@ def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[
     for block in (*front, *page.chapters):
         lines += _block(block, width, everything=everything)
     if page.more:
-        lines += [(), *_text(page.more, width, style="note")]
+        lines += [(), *_text(" ".join(page.more[everything:]), width, style="note")]
     return [line for before, line in pairwise([(("", ""),), *lines]) if line or before]
 
 
@@ -73,7 +77,7 @@ def show(page: Page, *, everything: bool = False) -> None:
     if not sys.stdout.isatty():
         sys.stdout.write(as_text(render(page, everything=everything)) + "\n")
         return
-    width = max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
+    width = max(LEAST, min(WIDEST, shutil.get_terminal_size().columns))
     lines = render(page, width=width, everything=everything)
     plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
     sys.stdout.write((as_text(lines) if plain else _in_colours(lines)) + "\n")
@@ -98,6 +102,8 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
             if not any(isinstance(inner, Numbers) for inner in block.blocks):
                 yield from ((), *_text(block.title, width, style="head"))
             for inner in block.blocks:
+                if isinstance(inner, Grid) and inner.caption == block.title:
+                    inner = replace(inner, caption="")  # it was said just above
                 yield from _block(inner, width, everything=everything)
         case Paragraph(kind=kind) if everything or kind != "reading":
             yield from _paragraph(block, width)
@@ -116,7 +122,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
         case PolicyAnswer():
             text = f"{MARKS[block.state]} {block.text}"
             styles = (f"bold {STYLES[block.state]}", "bold")
-            lines = wrap(f"{text} {block.why}".rstrip(), width, "", GAP)
+            lines = wrap(f"{text} {block.why}".rstrip(), min(width, WIDTH), "", GAP)
             yield from _lead(text, lines, styles)
         case Facts():
             facts = (f"{name} {fact}".strip() for name, fact in block.items)
@@ -124,7 +130,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
         case Points():
             yield ()
             for head, text in block.items:
-                lines = wrap(f"{head} {text}", width, GAP, GAP * 2)
+                lines = wrap(f"{head} {text}", min(width, WIDTH), GAP, GAP * 2)
                 yield from _lead(f"{GAP}{head}", lines, ("bold", ""))
         case Figures():
             yield ()
@@ -147,7 +153,8 @@ def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[
 def _text(
     text: str, width: int, indent: str = "", after: str | None = None, style: str = ""
 ) -> Iterator[Line]:
-    return (((line, STYLES.get(style, style)),) for line in wrap(text, width, indent, after))
+    lines = wrap(text, min(width, WIDTH), indent, after)
+    return (((line, STYLES.get(style, style)),) for line in lines)
 
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
@@ -162,7 +169,7 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
     marks = block.marks or ("",) * len(block.items)
     for item, mark, state in zip(block.items, marks, states, strict=True):
         sign = MARKS[state] if state else "-"
-        for number, line in enumerate(wrap(f"{mark} {item}".strip(), width - 4, "")):
+        for number, line in enumerate(wrap(f"{mark} {item}".strip(), min(width, WIDTH) - 4, "")):
             start = ((f"  {sign} ", STYLES.get(state, "")),) if not number else (("    ", ""),)
             yield (*start, (line, ""))
 
@@ -171,16 +178,16 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
 
 
 def _grid(grid: Grid, width: int) -> Iterator[Line]:
-    yield ()
     if grid.caption:
-        yield from _text(grid.caption, width, style="reading")
+        yield from ((), *_text(grid.caption, width, style="reading"))
     rows = [[c.text if isinstance(c, Link) else c for c in row] for row in (grid.head, *grid.rows)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(grid.head))]
     if max(widths[1:], default=0) > LONGEST:
         yield from _row_by_row(rows, width)
         return
     room = width - len(GAP)
-    widths[0] = min(widths[0], max(SHORTEST, room - sum(w + len(GAP) for w in widths[1:])))
+    left = room - sum(w + len(GAP) for w in widths[1:])
+    names, widths[0] = _shorten([row[0] for row in rows], left if left >= SHORTEST else LONGEST)
     groups: list[list[int]] = [[]]
     for i, wide in enumerate(widths[1:], 1):
         if groups[-1] and sum(widths[j] + len(GAP) for j in (0, *groups[-1])) + wide > room:
@@ -190,7 +197,7 @@ def _grid(grid: Grid, width: int) -> Iterator[Line]:
         if number:
             yield ()
         for at, row in enumerate(rows):
-            cells = [_cut(row[0], widths[0]).ljust(widths[0])]
+            cells = [names[at].ljust(widths[0])]
             cells += [
                 row[i].rjust(widths[i]) if i in grid.right else row[i].ljust(widths[i])
                 for i in group
@@ -214,6 +221,19 @@ def _cut(text: str, longest: int) -> str:
     ('release', 'rele…')
     """
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _shorten(names: Sequence[str], longest: int) -> tuple[list[str], int]:
+    """Names that are not too long, cut in the middle, and their width; no two become alike.
+
+    >>> _shorten(["adult_k10_s0", "adult_k10_s5", "adult_k15_s0"], 7)
+    (['adul…_s0', 'adul…_s5', 'adu…5_s0'], 8)
+    """
+    while True:
+        short = [middle_cut(name, longest) for name in names]
+        if len(set(short)) == len(set(names)):
+            return short, max(map(len, short))
+        longest += 1
 
 
 def _numbers(block: Numbers, width: int) -> Iterator[Line]:

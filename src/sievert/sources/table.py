@@ -24,6 +24,7 @@ from sievert.sources.options import ReaderOptions, optional_package
 MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
+INDEX = "column1"  # what a first column without a name is called
 MOST_COLUMNS = 10_000
 TYPES = ("text", "int", "float", "date")
 SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, in a name of Python's
@@ -278,7 +279,8 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         csv_header.transcode(source, name, encoding, path)
     delimiter = "\t" if options.get("delimiter") == "tab" else options.get("delimiter")
     names, delimiter = csv_header.header(path, name, delimiter, named=header, max_field=max_field)
-    columns = check_names(names, name)
+    unnamed = header and len(names) > 1 and names[0] == "" and INDEX not in names
+    columns = check_names([INDEX, *names[1:]] if unnamed else names, name)
     scan = csv_scan.scan(path, name, delimiter, len(columns), header=header, max_field=max_field)
     if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine misreads both
         mixed, path = path, scratch / "input.lines"
@@ -292,6 +294,9 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         encoding=encoding,
         header=header,
         scan=scan,
+        notes=(f"the first column has no name, as an index that was written too: {INDEX!r}",)
+        if unnamed
+        else (),
     )
 
 
