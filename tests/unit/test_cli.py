@@ -615,6 +615,20 @@ def test_start_up_loads_nothing_heavy(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_parent_imports_the_standard_library_only() -> None:
+    script = (
+        "import sys\n"
+        "from sievert.__main__ import main\n"
+        "from sievert.cli import app\n"
+        "rooms = {name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names\n"
+        "assert rooms <= {'__main__', '__mp_main__', 'sievert', 'sitecustomize'}, rooms\n"
+        "own = {name for name in sys.modules if name.startswith('sievert.')}\n"
+        "assert 'sievert.cli.parser' not in own, own\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_assessing_a_file_needs_no_frame_library(table: Path) -> None:
     script = (
         "import sys\n"
