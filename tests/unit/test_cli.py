@@ -21,6 +21,7 @@ from sievert.cli import help as help_
 from sievert.cli.parameters import HEADINGS, parameters
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
+from sievert.sources import isolation
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
 
@@ -579,11 +580,28 @@ def test_completion_in_bash(words: list[str], completed: str, table: Path, capsy
 
 
 def test_completion_in_other_shells(capsys) -> None:
-    for shell, words in (("zsh", "#compdef sievert"), ("fish", "complete -c sievert")):
+    for shell, words, choices in (
+        ("zsh", "#compdef sievert", ":missing:(value wildcard drop error)'"),
+        ("fish", "complete -c sievert", "-l missing -x -a 'value wildcard drop error'"),
+    ):
         assert run("completion", shell) == 0
-        assert words in capsys.readouterr().out
+        script = capsys.readouterr().out
+        assert words in script and choices in script and "--internal" not in script
     assert run("completion", "tcsh") == 2
     assert "'tcsh' does not exist. Try: one of 'bash', 'zsh', 'fish'" in capsys.readouterr().err
+
+
+def test_a_system_without_room_for_a_process(monkeypatch, capsys) -> None:
+    def full() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "umask", lambda _mask: 0)
+    monkeypatch.setattr(os, "fork", full)
+    monkeypatch.setattr(isolation, "hold_signals", lambda _hold: None)
+    with pytest.raises(SystemExit) as ended:
+        app.main(["measures"])
+    assert ended.value.code == 5
+    assert capsys.readouterr().err.startswith("error: no process can be started: Resource")
 
 
 def test_unknown_keywords_are_told_all_that_there_are(table: Path) -> None:
@@ -610,6 +628,20 @@ def test_start_up_loads_nothing_heavy(code: str) -> None:
         "assert not loaded, loaded\n"
         "assert 'sievert.report' not in sys.modules\n"
         "assert 'duckdb' not in sys.modules and 'numpy' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_parent_imports_the_standard_library_only() -> None:
+    script = (
+        "import sys\n"
+        "from sievert.__main__ import main\n"
+        "from sievert.cli import app\n"
+        "rooms = {name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names\n"
+        "assert rooms <= {'__main__', '__mp_main__', 'sievert', 'sitecustomize'}, rooms\n"
+        "own = {name for name in sys.modules if name.startswith('sievert.')}\n"
+        "assert 'sievert.cli.parser' not in own, own\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

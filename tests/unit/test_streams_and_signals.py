@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import random
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
+from stopping import COMMAND, stop_at_random
 
-COMMAND = [sys.executable, "-m", "sievert"]
 POLICY = (
     "[roles]\nquasi = ['zip']\nidentifier = ['disease']\nrows_are_people = true\n"
     "[limits]\nk_anonymity = {{ min = {k} }}\n"
@@ -70,37 +66,6 @@ def test_pages_on_a_full_disk() -> None:
     assert done.returncode == 5 and done.stderr.startswith("error: the output cannot be written")
 
 
-def children(process: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{process}/task/{process}/children").read_text()
-    except OSError:
-        return []
-    return [int(number) for number in text.split()]
-
-
-def stop_at_random(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
-    """The exit code as a shell sees it, of a command stopped some time after its fork."""
-    process = subprocess.Popen(
-        [*COMMAND, "assess", str(table), "-q", "zip", "-s", "disease"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while process.poll() is None and not children(process.pid):
-        time.sleep(0)
-    time.sleep(delay)
-    alive = process.poll() is None
-    process.send_signal(sent)
-    error = process.communicate(timeout=30)[1]
-    code = process.returncode
-    return (128 - code if code < 0 else code) if alive else 128 + sent, error
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_never_lost(sent: signal.Signals, table: Path) -> None:
-    moments = random.Random(int(sent))
-    runs = 100 if os.environ.get("SIEVERT_SOAK") else 10
-    for number in range(runs):
-        delay = 0.0 if number % 2 else moments.uniform(0, 0.3)
-        code, error = stop_at_random(table, sent, delay)
-        assert code == 128 + sent, (delay, error)
-        assert error in ("", "interrupted\n"), delay
+    stop_at_random(table, sent, runs=10)

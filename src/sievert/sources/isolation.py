@@ -89,7 +89,10 @@ def supervise(work: Callable[[], int]) -> int:
     hold_signals(True)
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
     killed_before = _killed_for_memory()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        raise ExhaustedError(f"no process can be started: {error.strerror}") from None
     if child == 0:
         os.close(up[0])
         os.close(down[1])
