@@ -55,7 +55,6 @@ def write_json(
         sys.stdout.write(as_json(content))
     else:
         files.write_text(path, as_json(content), sources=sources, force=force)
-        announce(Path(path))
 
 
 def announce(path: Path) -> None:
@@ -84,7 +83,6 @@ class Outputs:
         self.settings = _settings(output, page)
         given = (output.json_, output.timings, page.html, page.markdown, *others)
         paths = check_outputs(given, self.inputs, force=output.force)
-        self.others = [path for path in others if path is not None]  # which the library writes
         page.check_endings()
         if charts_to is not None:
             _check_charts(charts_to, self.inputs, paths)
@@ -99,8 +97,6 @@ class Outputs:
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
-        for other in self.others:
-            announce(other)
         for path, content in ((output.json_, type(result).to_dict), (output.timings, timings)):
             if path is not None:
                 write_json(path, content(result), self.inputs, force=force)
