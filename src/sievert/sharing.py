@@ -40,8 +40,9 @@ ROLES = {
 }
 # Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
 OF_SETTINGS = {
-    *("columns_without_role", "roles_replaced", "person_replaced", "settings_replaced"),
-    *("no_limits", "harmless_side"),
+    *("columns_without_role", "quasi_left_out", "secrets_left_out", "roles_replaced"),
+    *("person_replaced", "settings_replaced", "codes_not_listed"),
+    *("no_limits", "harmless_side", "cannot_be_breached"),
 }
 Data = Mapping[str, Any]
 

@@ -154,7 +154,7 @@ def test_a_symbolic_link_is_not_followed(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_records_in_input_order(table: Path, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"records.{ending}"
-    assert run("assess", table, "-q", "zip,age", "-s", "disease,age", "--records", out) == 0
+    assert run("assess", table, "-q", "zip", "-s", "disease,age", "--records", out) == 0
     if ending == "csv":
         rows = list(csv.DictReader(out.read_text().splitlines()))
     else:

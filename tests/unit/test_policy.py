@@ -28,7 +28,7 @@ def judged(limits: dict[str, Any], sensitive: str | None = "s", **more: Any) -> 
 
 
 def test_met_and_breached() -> None:
-    found = judged({"k_anonymity": {"min": 1}, "inference": {"s": {"l_diversity": {"min": 1}}}})
+    found = judged({"average_risk": {"max": 0.99}, "inference": {"s": {"t_closeness": {"max": 0.99}}}})
     assert found.met is True
     found = judged({"k_anonymity": {"min": 2}})
     assert found.met is False
@@ -77,7 +77,7 @@ def test_a_limit_on_the_harmless_side_decides_nothing() -> None:
     found = judged({"k_anonymity": {"max": 5}})
     assert found.met is None and [v.met for v in found.verdicts or ()] == [True]
     assert any("harmless side" in w for w in found.warnings)
-    assert judged({"k_anonymity": {"min": 1, "max": 5}}).met is True
+    assert judged({"average_risk": {"min": 0, "max": 0.99}}).met is True
 
 
 def test_roles_of_the_policy_are_not_replaced_silently() -> None:

@@ -95,6 +95,7 @@ class CellTables:
         self._totals: dict[str, str] = {}
         self._input = "input"
         self.suppression = Suppression()
+        self.first_line = False  # whether the names of the columns are the first line of a text
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
 

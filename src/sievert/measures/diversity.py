@@ -21,6 +21,8 @@ from sievert.measures.measure import (
 )
 from sievert.measures.target import SecretTarget
 
+NO_SUCH_VALUE = "the named value does not occur"
+
 
 def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, Any]:
     """The same measure without the records whose secret is missing, where there are any."""
@@ -79,6 +81,8 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
         return MeasureResult(
             confidence.value, details={"k": target.smallest_class, **confidence.details}
         )
+    if not any(named.count):
+        return undefined(NO_SUCH_VALUE)
     return MeasureResult(
         kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
         details={

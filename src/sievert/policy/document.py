@@ -41,6 +41,9 @@ class RolesTable(_Strict):
             raise ValueError("person and rows_are_people exclude each other")
         single = (self.person, self.household, self.weight)
         others = {*self.quasi, *self.sensitive, *self.identifier, *single}
+        for column in self.sensitive:
+            if column in self.quasi:
+                raise ValueError(f"column {column!r} is both quasi-identifier and secret")
         for column, reason in self.ignored.items():
             words = reason.strip().casefold()
             if not words or words == SAY_WHY or words.startswith("todo"):
@@ -48,6 +51,12 @@ class RolesTable(_Strict):
             if column in others:
                 raise ValueError(f"column {column!r} is ignored and has another role as well")
         return self
+
+
+class ReadingTable(_Strict):
+    """[reading]: how the table has to be read."""
+
+    na: tuple[str, ...] = ()  # codes for missing
 
 
 class Recursive(_Strict):
@@ -96,6 +105,7 @@ class Policy(_Strict):
     """A policy: roles, what measures need, and limits."""
 
     roles: RolesTable = Field(default_factory=RolesTable.model_construct)
+    reading: ReadingTable = ReadingTable()
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
     parameters: Parameters = Parameters()
@@ -240,6 +250,6 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
         model = next(
             (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), MeasureLimit
         )
-    known = ["roles", "partitions", "orders", "parameters", "limits"]
+    known = ["roles", "reading", "partitions", "orders", "parameters", "limits"]
     known = known if model is Policy else list(model.model_fields)
     return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"
