@@ -178,7 +178,7 @@ def assign(
 def _unknown_column(
     what: str, name: str, columns: Sequence[str], roles: Roles, first_line: bool
 ) -> UsageError:
-    """The error for a column that does not exist; a first line may be a record, which is no hint."""
+    """The error for a column that does not exist; a first line may be a record: no hint then."""
     record = first_line and looks_like_record(columns)
     lost = first_line and roles.every_column.isdisjoint(columns)
     if not record and not (lost and nearest(name, columns) is None):

@@ -28,7 +28,9 @@ def judged(limits: dict[str, Any], sensitive: str | None = "s", **more: Any) -> 
 
 
 def test_met_and_breached() -> None:
-    found = judged({"average_risk": {"max": 0.99}, "inference": {"s": {"t_closeness": {"max": 0.99}}}})
+    found = judged(
+        {"average_risk": {"max": 0.99}, "inference": {"s": {"t_closeness": {"max": 0.99}}}}
+    )
     assert found.met is True
     found = judged({"k_anonymity": {"min": 2}})
     assert found.met is False

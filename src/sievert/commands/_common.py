@@ -48,8 +48,8 @@ SHARED_IDENTIFIER = (
     "is higher; name it with --person, or say rows_are_people in a policy"
 )
 NOT_ONE_EACH = (
-    "the policy says that rows are people, but rows share the identifier {}: rows were counted, and "
-    "the risk may be higher; name it as person"
+    "the policy says that rows are people, but rows share the identifier {}: rows were counted, "
+    "and the risk may be higher; name it as person"
 )
 MISSING_RULES = {
     "value": "a missing quasi-identifier is a value of its own",

@@ -11,7 +11,15 @@ from typing import Any
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import percent, printable
-from sievert.report.first_screen import not_measured
+from sievert.measures import BY_ID
+from sievert.report.chapters.numbers import measure_title
+from sievert.report.first_screen import (
+    answer,
+    counted,
+    not_covered,
+    not_measured,
+    some_columns,
+)
 from sievert.report.limits import STATES, asked
 from sievert.report.page import (
     Block,
@@ -94,7 +102,8 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
             texts("front.limits"), anchor, tuple(_releases(result, texts, verdicts)), screen=True
         )
         return
-    yield _verdict(texts, verdicts[0] if verdicts else None)
+    yield _verdict(texts, verdicts[0] if verdicts else None, result)
+    yield from not_covered(texts, result, _name)
     if verdicts and (reasons := verdicts[0].get("reasons")):
         yield BulletList(tuple(_reason(texts, reason) for reason in reasons))
     figures = tuple(_figures(result, texts))
@@ -162,20 +171,21 @@ def _share(texts: Texts, entry: Data) -> str:
 # -- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdict(texts: Texts, policy: Data | None) -> PolicyAnswer:
+def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
     if policy is None:
         return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
     counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
-    key = f"front.why_{state}{'_one' if counts[state] == 1 else ''}"
-    why = texts(key, such=counts[state], number=len(policy["limits"])) if counts[state] else ""
-    return PolicyAnswer(state, texts(f"front.verdict_{state}"), why)
+    why = " ".join(counted(texts, state, policy["limits"], counts))
+    return PolicyAnswer(state, answer(texts, state, result["roles"], _name), why)
 
 
 def _reason(texts: Texts, reason: Data) -> str:
     """Why a policy is not met or undecided, besides its limits."""
-    names = texts.join([_name(n) for n in reason["names"]])
+    names = some_columns(
+        texts, reason["names"], lambda n: measure_title(texts, n) if n in BY_ID else _name(n)
+    )
     return texts(f"front.reason_{reason['what']}", names=names)
 
 

@@ -112,7 +112,7 @@ class PolicyCheck:
             yield from wrap(f"{printable(shown)}: {why}", WIDTH, "  ", "    ")
 
     def _block_to_copy(self, texts: Texts) -> Iterator[str]:
-        """A table of the policy with the columns that have no role; a reason is still to be given."""
+        """A table of the policy with the columns that have no role; reasons are still to be given."""
         gaps = [gap for gap in self.gaps if gap.what == "columns_without_role"]
         if gaps:
             yield from ("", texts("policy_check.copy"), "", "  [roles.ignored]")
