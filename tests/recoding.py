@@ -8,7 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from sievert.commands.assess.options import ColumnChange
+from sievert.commands.assess.result import ColumnChange
 
 Columns = dict[str, list[Any]]
 LADDER = {f"z{i}": (f"y{i // 2}", f"x{i // 4}", "*") for i in range(8)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -48,6 +49,19 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
         return known[name.casefold()]
     matches = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
     return known[matches[0]] if matches else None
+
+
+def make_unique(labels: Iterable[str]) -> list[str]:
+    """Labels as they are, but no two alike: alike ones would be one row.
+
+    >>> make_unique(["age", "combined", "combined"])
+    ['age', 'combined', 'combined (2)']
+    """
+    unique: list[str] = []
+    for label in labels:
+        numbered = (f"{label} ({number})" for number in itertools.count(2))
+        unique.append(next(t for t in itertools.chain([label], numbered) if t not in unique))
+    return unique
 
 
 # -- numbers ------------------------------------------------------------------------------------

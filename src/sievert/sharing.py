@@ -149,21 +149,19 @@ def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
     """Verdicts without their numbers, and without the reasons why a number is undefined."""
     if policy is None:
         return None
-    limits = []
-    for limit in policy["limits"]:
-        chapter, _, secret = limit["where"].partition(".")
-        limits.append(
-            {key: limit[key] for key in ("measure", "min", "max", "met")}
-            | {
-                "where": f"{chapter}.{names(secret)}" if secret else chapter,
-                "value": None,
-                "reason": SUPPRESSED,
-                "reading": None,
-                "impossible": None,
-            }
-        )
-    given = policy.get("reasons", ())
-    reasons = [_reason(r, names) for r in given if r["what"] in OF_SETTINGS]
+    limits = [
+        {key: limit[key] for key in ("measure", "min", "max", "met")}
+        | {
+            "where": f"{chapter}.{names(secret)}" if secret else chapter,
+            "value": None,
+            "reason": SUPPRESSED,
+            "reading": None,
+            "impossible": None,
+        }
+        for limit in policy["limits"]
+        for chapter, _, secret in [limit["where"].partition(".")]
+    ]
+    reasons = [_reason(r, names) for r in policy.get("reasons", ()) if r["what"] in OF_SETTINGS]
     return {
         "name": None,  # it may tell of a file
         "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns

@@ -10,7 +10,7 @@ from recoding import LADDER, Columns, random_table, recode
 
 import sievert
 from sievert.commands.assess import helpful_changes
-from sievert.commands.assess.options import ChangeOption
+from sievert.commands.assess.result import ChangeOption
 from sievert.measures import MEASURES
 
 SECRETS = ("ill", "days")

@@ -18,7 +18,7 @@ import sievert
 from sievert.cli import app
 from sievert.commands._coarser_columns import coarser_columns
 from sievert.commands._combinations import CombinationCounts, count_combinations
-from sievert.commands._shapley import exact_shares, sample_shares
+from sievert.commands._subset_chapters import exact_shares, sample_shares
 from sievert.commands._subsets import (
     Subsets,
     largest_size,

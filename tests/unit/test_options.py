@@ -13,7 +13,9 @@ from recoding import LADDER
 
 import sievert
 from sievert.cli import app
-from sievert.commands.assess import explanation, helpful_changes, options, recoding_search
+from sievert.commands import _subset_chapters as explanation
+from sievert.commands.assess import helpful_changes, recoding_search
+from sievert.commands.assess import result as options
 from sievert.counts.recoded import type_order
 
 N = 400

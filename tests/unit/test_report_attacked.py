@@ -14,7 +14,8 @@ import pytest
 
 import sievert
 from sievert import methods
-from sievert.charts.curves import Share, running, shares
+from sievert.charts import Bar
+from sievert.charts.curves import running, shares
 from sievert.formatting import percent
 from sievert.report import texts
 from sievert.report.chapters import attack as attacked
@@ -379,8 +380,8 @@ def test_charts_can_be_drawn(results: dict[str, Any]) -> None:
 
 def test_shares_and_running_means() -> None:
     spec = shares(
-        "t", ["b"], [Share("a", 0.25, "25 % (20 % to 30 %)", (0.2, 0.3), shown="25 %"),
-                     Share("c", None, "withheld")], axis="x",
+        "t", ["b"], [Bar("a", 0.25, interval=(0.2, 0.3), text="25 % (20 % to 30 %)", shown="25 %"),
+                     Bar("c", None, text="withheld")], axis="x",
     )  # fmt: skip
     first, second = spec["data"]["values"]
     assert first["shown"] == "25 %" and first["said"] == "a: 25 % (20 % to 30 %)"

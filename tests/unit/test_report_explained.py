@@ -198,7 +198,7 @@ def test_pictures_say_what_their_tables_say(kind: str) -> None:
 
 
 def test_internal_numbers_are_those_of_the_json() -> None:
-    data, blocks = found(), explained.blocks(part())
+    data, blocks = found(), tuple(explained.blocks(part()))
     shares = data["shapley"]["reidentification"]["discrimination_rate"]["columns"]
     for column, share, *_, without in grid(blocks, "shares").rows:
         assert abs(whole(str(share)) - 100 * shares[str(column)]["share"]) < 1

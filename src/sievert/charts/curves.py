@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.drawing import (
@@ -20,8 +19,8 @@ from sievert.charts.drawing import (
     shades,
     short_name,
 )
-from sievert.charts.results import file_name, make_unique
-from sievert.formatting import percent, printable, significant
+from sievert.charts.results import file_name
+from sievert.formatting import make_unique, percent, printable, significant
 
 DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2])
 WIDEST = 400  # points of a stair
@@ -154,18 +153,6 @@ NARROWEST = 0.02  # of an axis of running means: less than that is no difference
 ROOM = 0.1  # beyond the outermost point
 
 
-@dataclass(frozen=True)
-class Share:
-    """One bar: its row, its number (None is not drawn), its words, its interval if any."""
-
-    row: str
-    number: float | None
-    text: str
-    interval: tuple[float, float] | None = None
-    last: bool = False  # of all together: set apart
-    shown: str | None = None  # beside the bar, where the words are long
-
-
 WHO = (
     ("attacker", "attacker_accuracy"),
     ("attacker expects", "attacker_expects"),
@@ -181,7 +168,12 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
         data, name = attack.to_dict(), short_name(secret)
         intervals = data.get("intervals") or {}
         given = [
-            Share(who, value, percent(value), tuple(intervals[key]) if intervals.get(key) else None)
+            Bar(
+                who,
+                value,
+                interval=tuple(intervals[key]) if intervals.get(key) else None,
+                text=percent(value),
+            )
             for who, key in WHO
             if data.get("converged") and (value := (data.get(key) or {}).get("value")) is not None
         ]
@@ -208,24 +200,18 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
     return charts
 
 
-def shares(title: str, below: Sequence[str], given: Iterable[Share], *, axis: str) -> Spec:
+def shares(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: str) -> Spec:
     """Bars from 0 in per cent, each with the words that the table behind it has; no two alike.
 
-    >>> spec = shares("Named", ["people"], [Share("attacker", 0.25, "25 %")], axis="people")
+    >>> spec = shares("Named", ["people"], [Bar("attacker", 0.25, text="25 %")], axis="people")
     >>> [(row["row"], row["number"], row["shown"]) for row in spec["data"]["values"]]
     [('attacker', 0.25, '25 %')]
     """
-    shares_given = list(given)
-    spec = bars(
-        title,
-        below,
-        [Bar(s.row, s.number, interval=s.interval, last=s.last) for s in shares_given],
-        axis=axis,
-        most=len(shares_given),
-    )
-    for row, share in zip(spec["data"]["values"], shares_given, strict=True):
-        shown = share.text if share.shown is None else share.shown
-        row |= {"shown": printable(shown), "said": f"{row['row']}: {printable(share.text)}"}
+    every = list(given)
+    spec = bars(title, below, every, axis=axis, most=len(every))
+    for row, bar in zip(spec["data"]["values"], every, strict=True):
+        words = f"{row['row']}: {printable(bar.text)}"
+        row |= {"shown": printable(bar.shown or bar.text), "said": words}
     said = [row["said"] for row in spec["data"]["values"]]
     return {**in_per_cent(spec, "x", PER_CENT), "description": _description(below, said)}
 

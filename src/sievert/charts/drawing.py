@@ -72,6 +72,8 @@ class Bar:
     interval: tuple[float, float] | None = None
     note: str = ""  # beside the number
     last: bool = False  # of all together: set apart, never left out
+    text: str = ""  # of a share, in place of the number
+    shown: str = ""  # beside the bar, where the text is long
 
 
 @dataclass(frozen=True)
@@ -335,11 +337,12 @@ def caption_bars(spec: Spec, words: Sequence[str]) -> Spec:
 
 def in_per_cent(spec: Spec, channel: str, digits: str = "~%") -> Spec:
     """The same chart with the axis of one channel in per cent."""
-    layers = []
-    for layer in spec["layer"]:
-        scale = layer["encoding"][channel]
-        scale = {**scale, "axis": {**scale.get("axis", {}), "format": digits}}
-        layers.append({**layer, "encoding": {**layer["encoding"], channel: scale}})
+
+    def rescale(encoding: Spec) -> Spec:
+        axis = {**encoding[channel].get("axis", {}), "format": digits}
+        return {**encoding, channel: {**encoding[channel], "axis": axis}}
+
+    layers = [{**layer, "encoding": rescale(layer["encoding"])} for layer in spec["layer"]]
     return {**spec, "layer": layers}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sievert.attacks.attack import Attack, Attacks, Group
 from sievert.charts.drawing import LABEL, BandPoint, Bar, Spec, band, bars, short_name
-from sievert.formatting import percent, significant
+from sievert.formatting import make_unique, percent, significant
 
 MOST_VALUES = 30
 RATE = "Discrimination rate"
@@ -50,9 +50,8 @@ def of_attacks(releases: Mapping[str, Attacks]) -> dict[str, Spec]:
             if target in attacks.get(attack, ())
         }
         if chosen:
-            below = (f"{RATE} of {what} by column", SCALE)
             charts[file_name(charts, attack, target)] = bars(
-                title, below, _by_column(chosen), axis=RATE
+                title, (f"{RATE} of {what} by column", SCALE), _by_column(chosen), axis=RATE
             )
         columns = dict.fromkeys(c for each in chosen.values() for c in each.columns)
         for column in columns if attack == "homogeneity" else ():
@@ -73,9 +72,11 @@ def _by_column(attacks: Mapping[str, Attack]) -> Iterator[Bar]:
     columns = list(dict.fromkeys(c for attack in attacks.values() for c in attack.columns))
     rows = make_unique([*(short_name(c, LABEL) for c in columns), COMBINED])
     for column, row in zip(columns, rows, strict=False):
-        for release, attack in attacks.items():
-            if column in attack.columns:
-                yield Bar(row, attack.columns[column].number.value, release)
+        yield from (
+            Bar(row, attack.columns[column].number.value, release)
+            for release, attack in attacks.items()
+            if column in attack.columns
+        )
     if len(columns) > 1:
         for release, attack in attacks.items():
             yield Bar(rows[-1], attack.numbers["discrimination_rate"].value, release, last=True)
@@ -203,19 +204,6 @@ def _size(least: int, most: int | None) -> str:
 
 
 # -- names ----------------------------------------------------------------------------------------
-
-
-def make_unique(labels: Iterable[str]) -> list[str]:
-    """Labels as they are, but no two alike: alike ones would be one row.
-
-    >>> make_unique(["age", "combined", "combined"])
-    ['age', 'combined', 'combined (2)']
-    """
-    unique: list[str] = []
-    for label in labels:
-        numbered = (f"{label} ({number})" for number in itertools.count(2))
-        unique.append(next(t for t in itertools.chain([label], numbered) if t not in unique))
-    return unique
 
 
 def file_name(taken: Iterable[str], *parts: str) -> str:

@@ -20,9 +20,9 @@ from sievert.charts.drawing import (
     number_axis,
     short_name,
 )
-from sievert.charts.results import file_name, make_unique
+from sievert.charts.results import file_name
 from sievert.errors import require
-from sievert.formatting import significant
+from sievert.formatting import make_unique, significant
 
 ROOM = 1.08  # beyond the outermost point
 LINE = 12  # pixels from one label to the next
@@ -183,8 +183,7 @@ def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str
         above = levels[i] = min(dots[i].up, above - line)
     lift = max(0.0, -min(levels, default=0.0))
     names = make_unique(short_name(d.name, LONGEST) for d in dots)
-    for name, dot, level in zip(names, dots, levels, strict=True):
-        yield name, dot, level + lift
+    return zip(names, dots, (level + lift for level in levels), strict=True)
 
 
 def of_comparison(comparison: Any) -> dict[str, Spec]:

@@ -61,15 +61,14 @@ def draw(text: str) -> str:
 
 def _texts(part: Any) -> Iterator[str]:
     """Every text in a dict of dicts and lists."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, dict):
-        for key, value in part.items():
-            yield str(key)
-            yield from _texts(value)
-    elif isinstance(part, list | tuple):
-        for value in part:
-            yield from _texts(value)
+    match part:
+        case str():
+            yield part
+        case dict():
+            yield from _texts([*map(str, part), *part.values()])
+        case list() | tuple():
+            for value in part:
+                yield from _texts(value)
 
 
 TAG = re.compile(r"<[^>]*>")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from cyclopts import App, Parameter
 
-from sievert.cli import analyses, documents, messages, policies
+from sievert.cli import analyses, documents, messages
 from sievert.cli.options import STDIN, join_lists
 from sievert.errors import MissingRolesError, SievertError
 from sievert.sources import isolation
@@ -52,7 +52,7 @@ for command in (
 ):
     app.command(command)
 policy = App(name="policy", help="Check a policy against a table.")
-policy.command(policies.check)
+policy.command(documents.check)
 app.command(policy)
 
 

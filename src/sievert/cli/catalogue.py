@@ -115,13 +115,11 @@ def find_entries(names: Iterable[str]) -> list[Entry]:
 
 def describe_entries(entries: Iterable[Entry], texts: Texts) -> str:
     """What the entries mean: one paragraph each."""
-    blocks = ("\n".join(_lines(entry, texts)) for entry in entries)
-    return "\n\n".join(blocks)
+    return "\n\n".join("\n".join(_lines(entry, texts)) for entry in entries)
 
 
 def _lines(entry: Entry, texts: Texts) -> Iterator[str]:
-    topic = f"catalogue.topics.{entry.id}"
-    title = texts(topic) if isinstance(entry, Topic) else entry.title
+    title = texts(f"catalogue.topics.{entry.id}") if isinstance(entry, Topic) else entry.title
     yield from wrap(f"{entry.id}: {title}", WIDTH, "", " " * 12)
     for word, text in (
         ("also", ", ".join(entry.aliases)),

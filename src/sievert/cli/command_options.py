@@ -47,7 +47,6 @@ class AttackOptions(Options):
     value: Names = None
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
 
 
@@ -92,7 +91,6 @@ class ReasoningOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         options = dict(vars(self))
         options["reasoning"] = not options.pop("no_reasoning")
         names = ["cross"] if self.domain is None else list(self.domain)
@@ -134,7 +132,6 @@ class ComparisonOptions(Options):
     limit: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         numbers: dict[str, int] = {}
         for column, text in pairs(self.bins, "--bins", "income=10").items():
             require(text.isdecimal(), "--bins takes COLUMN=NUMBER", hint="--bins income=10")
@@ -198,7 +195,6 @@ class MethodOptions(Options):
     matching: str = "oracle"
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         options = dict(vars(self))
         parameters = None
         for method, option in PARAMETERS.items():
@@ -265,7 +261,6 @@ class LimitOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         require(self.at, "no constraint given", hint="--at 0.1")
         return {**vars(self), "at": _numbers(self.at or (), "--at")}
 

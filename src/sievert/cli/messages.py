@@ -46,14 +46,15 @@ PLAINLY = {
 
 def in_our_words(error: Exception) -> SievertError:
     """Every failure as one of ours."""
-    if isinstance(error, SievertError):
-        return _with_the_nearest_file(error)
-    if isinstance(error, CycloptsError):
-        return _usage_error(error)
-    if isinstance(error, MemoryError):
-        return ExhaustedError("out of memory", hint="--memory with a smaller size")
-    if isinstance(error, OSError):
-        return ExhaustedError(f"the output cannot be written: {error.strerror}")
+    match error:
+        case SievertError():
+            return _with_the_nearest_file(error)
+        case CycloptsError():
+            return _usage_error(error)
+        case MemoryError():
+            return ExhaustedError("out of memory", hint="--memory with a smaller size")
+        case OSError():
+            return ExhaustedError(f"the output cannot be written: {error.strerror}")
     return InvariantError(
         f"a defect of sievert itself ({type(error).__name__})",
         hint="the same command with --debug, and report what it shows",
@@ -64,25 +65,26 @@ def _usage_error(error: CycloptsError) -> SievertError:
     """The error of a command line that cannot be parsed, with the nearest correct spelling."""
     if isinstance(error.__cause__, SievertError):  # of an option that does not go with another
         return error.__cause__
-    if isinstance(error, UnusedCliTokensError):
-        return UsageError("names are separated by commas", hint="-q age,zip")
-    if isinstance(error, UnknownCommandError):
-        given = (error.unused_tokens or [""])[0]
-        names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
-        hint = nearest(given, names) or ", ".join(names) or "sievert --help"
-        return UsageError(f"no command is called {given!r}", hint=hint)
     command = " ".join(error.command_chain or ())
     help_ = " ".join(["sievert", *(error.command_chain or ()), "--help"])
-    if isinstance(error, UnknownOptionError):
-        given = (error.token.keyword or error.token.value).partition("=")[0]
-        names = [n for a in error.argument_collection if a.parse for n in a.names]
-        close = nearest(given, [n for n in names if n.startswith("-")])
-        hint = f"{close}, or {help_}" if close else help_
-        return UsageError(f"no option of {command or 'sievert'} is called {given!r}", hint=hint)
-    if isinstance(error, MissingArgumentError) and error.argument is not None:
-        given = error.keyword or error.argument.name
-        lacks = f"{given} needs a value" if given.startswith("-") else f"{given} is missing"
-        return UsageError(f"{command}: {lacks}" if command else lacks, hint=help_)
+    match error:
+        case UnusedCliTokensError():
+            return UsageError("names are separated by commas", hint="-q age,zip")
+        case UnknownCommandError():
+            given = (error.unused_tokens or [""])[0]
+            names = [] if error.app is None else [n for n in error.app if not n.startswith("-")]
+            hint = nearest(given, names) or ", ".join(names) or "sievert --help"
+            return UsageError(f"no command is called {given!r}", hint=hint)
+        case UnknownOptionError():
+            given = (error.token.keyword or error.token.value).partition("=")[0]
+            names = [n for a in error.argument_collection if a.parse for n in a.names]
+            close = nearest(given, [n for n in names if n.startswith("-")])
+            hint = f"{close}, or {help_}" if close else help_
+            return UsageError(f"no option of {command or 'sievert'} is called {given!r}", hint=hint)
+        case MissingArgumentError() if error.argument is not None:
+            given = error.keyword or error.argument.name
+            lacks = f"{given} needs a value" if given.startswith("-") else f"{given} is missing"
+            return UsageError(f"{command}: {lacks}" if command else lacks, hint=help_)
     return UsageError(" ".join(str(error).split()).rstrip(".?"), hint=help_)
 
 

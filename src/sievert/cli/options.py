@@ -100,7 +100,6 @@ class RoleOptions(Options):
     alpha_value: Names = None
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         if hierarchies := pairs(self.hierarchy, "--hierarchy", "disease=FILE"):
             from sievert.commands._measuring import check_hierarchy_files
 
@@ -165,7 +164,6 @@ class ReadingOptions(Options):
     max_columns: int = 10_000
 
     def arguments(self) -> dict[str, Any]:
-        """As the library takes them."""
         options = {k: v for k, v in vars(self).items() if k not in ("no_header", "type_")}
         types = pairs(self.type_, "--type", "age=int")
         options["suppressed"] = None if self.suppressed == MISSING else self.suppressed

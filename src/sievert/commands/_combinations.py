@@ -192,8 +192,7 @@ def _person_last(ask: Callable[[Sequence[str]], Cube], quasi: tuple[str, ...], s
     if secret not in quasi:
         return ask((*quasi, secret))
     cube = ask(quasi)
-    person = cube.columns[-1]
-    doubled = (*quasi, secret, person)
+    doubled = (*quasi, secret, cube.columns[-1])
     places = [cube.columns.index(c) for c in doubled]
     return Cube(
         doubled,

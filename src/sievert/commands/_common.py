@@ -188,12 +188,11 @@ class RequestedRoles:
             return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
-        ignored = {c: why for c, why in roles.ignored.items() if c not in given or c in own}
         return {
             "person": self.person or roles.person,
             "household": roles.household,
             "weight": roles.weight,
-            "ignored": ignored,
+            "ignored": {c: why for c, why in roles.ignored.items() if c not in given or c in own},
         }
 
     def gate(
@@ -218,35 +217,34 @@ class RequestedRoles:
         basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
         gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
         own, used = self.policy.roles, roles.every_column
-        bare = dict.fromkeys(c for c in columns if c not in used)
-        for what, names in (("quasi_left_out", own.quasi), ("secrets_left_out", own.sensitive)):
-            if left_out := [c for c in names if c in bare]:
-                gate.not_met(what, left_out)
-                bare = dict.fromkeys(c for c in bare if c not in left_out)
-        if bare:
-            gate.not_met("columns_without_role", bare)
+        bare = [c for c in columns if c not in used]
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
-        if weaker := [c for c in columns if c in less and c in used]:
-            gate.not_met("roles_replaced", weaker)
-        if roles.repeated and roles.rows_are_people:
-            gate.undecided("rows_share_identifier", roles.repeated)
-        elif roles.repeated:
-            gate.not_met("identifier_repeats", roles.repeated)
-        if roles.like_people:
-            gate.undecided("ignored_like_people", roles.like_people)
-        if self.person is not None and self.person != own.person:
-            gate.not_met("person_replaced", [self.person])
-        if dropped:
-            gate.undecided("records_left_out")
-        if leaves_out_unlimited(self.policy, suppression):
-            gate.undecided("records_left_out_by_mark")
-        if {*codes} - {*self.policy.reading.na}:
-            gate.undecided("codes_not_listed")
-        if {*self.policy.reading.na} - {*codes}:
-            gate.not_met("settings_replaced", ["na"])
+        stated, listed = roles.rows_are_people, {*self.policy.reading.na}
+        named = {*own.quasi, *own.sensitive}
+        reasons: tuple[tuple[str, bool | None, Collection[str]], ...] = (
+            ("quasi_left_out", False, [c for c in bare if c in own.quasi]),
+            ("secrets_left_out", False, [c for c in bare if c in own.sensitive]),
+            ("columns_without_role", False, [c for c in bare if c not in named]),
+            ("roles_replaced", False, [c for c in columns if c in less and c in used]),
+            ("identifier_repeats", False, () if stated else roles.repeated),
+            ("rows_share_identifier", None, roles.repeated if stated else ()),
+            ("ignored_like_people", None, roles.like_people),
+            ("person_replaced", False, [p for p in (self.person,) if p not in (None, own.person)]),
+            ("settings_replaced", False, ["na"] if listed - {*codes} else ()),
+        )
+        for what, met, names in reasons:
+            if names:
+                (gate.undecided if met is None else gate.not_met)(what, names)
+        for what, so in (
+            ("records_left_out", dropped),
+            ("records_left_out_by_mark", leaves_out_unlimited(self.policy, suppression)),
+            ("codes_not_listed", {*codes} - listed),
+        ):
+            if so:
+                gate.undecided(what)
         return gate
 
     def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:

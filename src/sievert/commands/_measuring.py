@@ -15,8 +15,10 @@ from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures.classes import under_wildcards
 from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
+from sievert.measures.target import RecordTarget, SecretTarget, record_target
 from sievert.roles import Roles
 
 if TYPE_CHECKING:
@@ -167,8 +169,6 @@ class TableMeasures:
 
     def reidentification(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
-        from sievert.measures.target import record_target
-
         chosen = [m for m in self.measures if "record" in m.kinds]
         if not chosen:
             return {}
@@ -195,8 +195,6 @@ class TableMeasures:
 
     def reidentification_under_wildcards(self) -> dict[str, Value]:
         """Re-identification where a missing quasi-identifier matches anything."""
-        from sievert.measures.classes import under_wildcards
-
         self.clock("matching wildcards", self.questions)
         counts = self.questions.record_counts(self.roles.quasi, wildcard=True)
         frequencies = counts.wildcard
@@ -219,8 +217,6 @@ class TableMeasures:
 
     def inference(self, secret: str) -> dict[str, Value]:
         """Inference: a sensitive attribute is the target."""
-        from sievert.measures.target import SecretTarget
-
         order, ordered = self._order(secret)
         parts = self.settings.partitions.get(secret)
         partition = None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()}
@@ -263,9 +259,8 @@ class TableMeasures:
             self._check_parts(secret, partition)
         self.clock("computing", self.questions)
         target = SecretTarget(counts)
-        merged = SecretTarget(counts.parts) if counts.parts is not None else None
         beside = {
-            "merged": merged,
+            "merged": SecretTarget(counts.parts) if counts.parts is not None else None,
             "order": "of the values themselves" if order is None else "given",
         }
         if order is None and any("order" in m.needs for m in chosen):
@@ -282,8 +277,6 @@ class TableMeasures:
 
     def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
         """Numbers of the same records in one class: no release can do better."""
-        from sievert.measures.target import RecordTarget, SecretTarget
-
         bounded = [m for m in self.measures if m.id in ids and has_bound(m)]
         people = self.questions.people
         record = RecordTarget(records_in_one_class(people or self.questions.records))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -18,10 +17,11 @@ from sievert.commands._pairing_evidence import (
     pairing_by_order,
     require_paired,
 )
+from sievert.commands._repeated import usable_columns
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, SievertError, require
+from sievert.errors import InputError, require
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -145,7 +145,7 @@ def read_further(
     questions: Questions, used: Sequence[str], apart: Sequence[str], name: str
 ) -> Cube | None:
     """A few columns that are not in use but may show how records are paired, in their order."""
-    others = _usable(questions, [c for c in questions.columns if c not in (*used, *apart)])
+    others = usable_columns(questions, [c for c in questions.columns if c not in (*used, *apart)])
     return _in_order(questions, others[: max(0, MOST_EVIDENCE - len(used))], name)
 
 
@@ -154,21 +154,11 @@ def pair_further(
 ) -> list[PairedColumn]:
     """Such columns of one table, which were read (`released`: of the release), and the other's."""
     columns = [] if read is None else [c for c in read.columns if c in questions.columns]
-    other = _in_order(questions, _usable(questions, columns), name)
+    other = _in_order(questions, usable_columns(questions, columns), name)
     if read is None or other is None:
         return []
     original, release = (other, read) if released else (read, other)
     return pair_in_order(original, release, other.columns, {})
-
-
-def _usable(questions: Questions, columns: Sequence[str]) -> list[str]:
-    """The columns of plain values."""
-    usable = []
-    for column in columns:
-        with suppress(SievertError):
-            questions.engine.check_usable(column)
-            usable.append(column)
-    return usable
 
 
 def _in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube | None:
@@ -263,15 +253,16 @@ def pairing_notes(
 ) -> Iterator[str]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
-    for missing in (c for c in lacking if c in quasi):
-        yield f"the release lacks {missing!r}: it counts as suppressed"
-    for number, thing, what in (
-        (strange, "column", "of the release, unknown to the original, not used"),
-        (people.keyless, "record", "of the release without a key"),
-        (release.extra, "record", "of the release that the original lacks"),
-    ):
-        if number:
-            yield f"{plural(number, thing)} {what}"
+    yield from (f"the release lacks {c!r}: it counts as suppressed" for c in lacking if c in quasi)
+    yield from (
+        f"{plural(number, thing)} {what}"
+        for number, thing, what in (
+            (strange, "column", "of the release, unknown to the original, not used"),
+            (people.keyless, "record", "of the release without a key"),
+            (release.extra, "record", "of the release that the original lacks"),
+        )
+        if number
+    )
     yield from pairing.notes()
     for column in release.secrets:
         if column.name in lacking:
@@ -294,9 +285,11 @@ def pairing_notes(
             )
         if column.hierarchy is not None:
             coverage = label_coverage(column)
-            for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed)):
-                if number := coverage.records(which):
-                    yield f"{plural(number, 'released value')} of {column.name!r} {text}"
+            yield from (
+                f"{plural(number, 'released value')} of {column.name!r} {text}"
+                for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed))
+                if (number := coverage.records(which))
+            )
 
 
 def differs(column: PairedColumn) -> Any:

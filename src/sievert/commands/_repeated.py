@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from sievert.counts.questions import Questions
 from sievert.errors import SievertError
 from sievert.roles import Roles, tells_people_apart
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
 MANY = 0.1  # of the rows: so many different values may be people
@@ -44,14 +41,19 @@ def ignored_like_people(questions: Questions, roles: Roles) -> list[str]:
     ]
 
 
-def repeated_columns(questions: Questions, columns: Sequence[str]) -> dict[str, float]:
-    """The columns whose values several rows share, and how many rows a value has on average."""
+def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
+    """The columns of plain values."""
     usable = []
     for column in columns:
         with suppress(SievertError):
             questions.engine.check_usable(column)
             usable.append(column)
-    if not usable:
+    return usable
+
+
+def repeated_columns(questions: Questions, columns: Sequence[str]) -> dict[str, float]:
+    """The columns whose values several rows share, and how many rows a value has on average."""
+    if not (usable := usable_columns(questions, columns)):
         return {}
     lacking, repeated = questions.missing(usable), {}
     for column, values in questions.distinct(usable).items():

@@ -13,8 +13,30 @@ from sievert.roles import Roles
 from sievert.version import __version__
 
 
+class ShownResult:
+    """What can be shown of a result: as a frame, as text, in a notebook."""
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """One row per number, as a pandas or Polars frame, whichever is installed."""
+        return frame(self._rows())
+
+    def __repr__(self) -> str:
+        """The terminal output, without colours."""
+        from sievert.report import builder, terminal
+
+        return terminal.as_text(terminal.render(builder.screen(self)))
+
+    def _repr_html_(self) -> str:
+        from sievert.report.builder import notebook_html
+
+        return notebook_html(self)
+
+
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(ShownResult):
     """The result of a command: frozen, readable, complete."""
 
     table: Mapping[str, Any]
@@ -54,13 +76,6 @@ class Result:
     def _content(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        raise NotImplementedError
-
-    def to_frame(self) -> Any:
-        """One row per number, as a pandas or Polars frame, whichever is installed."""
-        return frame(self._rows())
-
     def share(self, *, min_cell: int = 10, mask_names: bool = False) -> SharedResult:
         """What may be shared of it: verdicts, and numbers that one person can hardly move.
 
@@ -70,20 +85,9 @@ class Result:
 
         return SharedResult(shareable(self.to_dict(), min_cell=min_cell, mask_names=mask_names))
 
-    def __repr__(self) -> str:
-        """The terminal output, without colours."""
-        from sievert.report import builder, terminal
-
-        return terminal.as_text(terminal.render(builder.screen(self)))
-
-    def _repr_html_(self) -> str:
-        from sievert.report.builder import notebook_html
-
-        return notebook_html(self)
-
 
 @dataclass(frozen=True, repr=False)
-class SharedResult:
+class SharedResult(ShownResult):
     """What may be shared of a result: short, rounded, with its verdicts."""
 
     content: Mapping[str, Any]
@@ -99,27 +103,14 @@ class SharedResult:
         """The JSON of the command line with --share."""
         return dict(self.content)
 
-    def to_frame(self) -> Any:
-        """One row per number, as a pandas or Polars frame, whichever is installed."""
+    def _rows(self) -> Iterator[dict[str, Any]]:
         chapters = [(None, self.content.get("reidentification", {}))]
         chapters += self.content.get("inference", {}).items()
-        return frame(
+        return (
             {"sensitive": secret, "measure": measure, **number}
             for secret, numbers in chapters
             for measure, number in numbers.items()
         )
-
-    def __repr__(self) -> str:
-        """The terminal output, without colours."""
-        from sievert.report import builder, terminal
-
-        return terminal.as_text(terminal.render(builder.screen(self)))
-
-    def _repr_html_(self) -> str:
-        from sievert.report import html
-        from sievert.report.builder import build
-
-        return html.fragment(*build([self]).front)
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:

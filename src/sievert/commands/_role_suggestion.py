@@ -8,16 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from sievert.counts.questions import Questions
 from sievert.errors import MissingRolesError, SievertError
 from sievert.formatting import percent, printable, wrap
 from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
 from sievert.roles import tells_people_apart
-
-if TYPE_CHECKING:
-    from sievert.counts.questions import Questions
 
 MOST_COLUMNS = 20  # of a suggestion
 MOST_VALUES = 100_000  # of a column whose values are looked at

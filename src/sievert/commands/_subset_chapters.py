@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.commands import _shapley
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._common import Clock
+from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands._subsets import (
     MOST_SUBSETS,
     Subset,
@@ -114,16 +116,16 @@ def _share_chapter(
     errors: Sequence[Floats | None] = [None] * len(names)
     if complete:
         every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
-        shares: Sequence[Floats] = [_shapley.exact_shares(column) for column in every.T]
+        shares: Sequence[Floats] = [exact_shares(column) for column in every.T]
     else:
         clock("sampling orders of columns", None)
         orders, seed = settings.orders, settings.seed
         orders = orders or max(8, min(ORDERS, MOST_SAMPLED // n))
-        means, halves, sampled = _shapley.sample_shares(value, n, orders, seed)
+        means, halves, sampled = sample_shares(value, n, orders, seed)
         shares, errors = list(means), list(halves)
         for prefix in sampled:
             prefixes.setdefault(len(prefix), []).append(tuple(quasi[p] for p in prefix))
-        chapter |= {"orders": len(sampled) // n, "seed": seed, "level": _shapley.LEVEL}
+        chapter |= {"orders": len(sampled) // n, "seed": seed, "level": LEVEL}
     wholes = np.subtract(value(range(n)), value(())).tolist()
     for (secret, name), share, whole, error in zip(names, shares, wholes, errors, strict=True):
         place = chapter["reidentification"]
@@ -132,7 +134,7 @@ def _share_chapter(
         if subsets.whole.numbers(secret)[name] is None:
             place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
         else:
-            place[name] = _shapley.shares_by_column(quasi, share, whole, error) | {"reason": None}
+            place[name] = shares_by_column(quasi, share, whole, error) | {"reason": None}
     return chapter, prefixes
 
 
@@ -143,3 +145,144 @@ def _units(whole: Subset) -> dict[str, dict[str, str]]:
         for name in sorted({*whole.reidentification}.union(*whole.inference.values()))
         for unit, riskier in [UNITS.get(name) or (BY_ID[name].unit, BY_ID[name].riskier)]
     }
+
+
+# -- Shapley values ------------------------------------------------------------------------------
+
+
+LEVEL = 0.95
+
+
+def exact_shares(values: Floats) -> Floats:
+    """From v of every subset: `values[mask]` belongs to the columns whose bits are set in the mask.
+
+    phi_i = sum over subsets S without i of |S|!(n-|S|-1)!/n! · (v(S + i) - v(S)): what column i
+    adds, averaged over all orders in which the columns could become known. They add up to
+    v(all) - v(none). Shapley 1953.
+
+    >>> exact_shares(np.array([0.0, 1.0, 1.0, 4.0])).tolist()
+    [2.0, 2.0]
+    """
+    n = (len(values) - 1).bit_length()
+    masks = np.arange(len(values))
+    sizes = np.array([m.bit_count() for m in range(len(values))])
+    weights = np.array([1.0 / (n * math.comb(n - 1, s)) for s in range(n)])
+    return np.array(
+        [
+            math.fsum((weights[sizes[s]] * (values[s | 1 << i] - values[s])).tolist())
+            for i, s in enumerate([masks[masks >> i & 1 == 0] for i in range(n)])
+        ]
+    )
+
+
+def sample_shares(
+    value: Callable[[tuple[int, ...]], Sequence[float]], columns: int, orders: int, seed: int
+) -> tuple[Floats, Floats, list[tuple[int, ...]]]:
+    """From orders drawn with equal chances, each taken backwards as well.
+
+    `value` gives the numbers of a set of columns. Every order adds up to the whole, so the means
+    do. The interval is Student's over pairs of orders, of 95 % each. Returns the means, one row per
+    number, half the width of their intervals, and the sets of columns that were measured.
+    """
+    rng = np.random.default_rng(seed)
+    nothing = np.asarray(value(()), dtype=np.float64)
+    pairs, prefixes = [], []
+    for _ in range(max(2, orders // 2)):
+        order = rng.permutation(columns).tolist()
+        increase = np.zeros((len(nothing), columns))
+        for way in (order, order[::-1]):
+            before = nothing
+            for known, column in enumerate(way, 1):
+                prefixes.append(tuple(sorted(way[:known])))
+                after = np.asarray(value(prefixes[-1]), dtype=np.float64)
+                increase[:, column] += (after - before) / 2
+                before = after
+        pairs.append(increase)
+    every = np.array(pairs)
+    error = every.std(axis=0, ddof=1) / math.sqrt(len(every))
+    return every.mean(axis=0), error * _student(len(every) - 1), prefixes
+
+
+def _student(freedom: int) -> float:
+    """The quantile of Student's distribution, from that of the normal one.
+
+    >>> round(_student(31), 3)  # 2.040
+    2.04
+    """
+    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return math.fsum(term / freedom**power for power, term in enumerate(terms))
+
+
+def shares_by_column(
+    columns: Sequence[str], values: Floats, whole: float, error: Floats | None
+) -> dict[str, Any]:
+    """As it stands in the JSON: by column the value, its share, and its interval if sampled."""
+    halves = [None] * len(columns) if error is None else error.tolist()
+    by_column = {
+        column: {"value": value, "share": value / whole if whole else None}
+        | ({} if half is None else {"low": value - half, "high": value + half})
+        for column, value, half in zip(columns, values.tolist(), halves, strict=True)
+    }
+    return {"whole": whole, "columns": by_column}
+
+
+# -- why the numbers of an assessment are as they are --------------------------------------------
+
+
+MOST_CELLS = 10**6  # combinations that are fetched
+WORK = 10**9  # cells times subsets that are rolled up together
+WORK_ALONE = 10**8  # the same, where one subset is rolled up after the other
+LEAST_ORDERS = 4
+LONGEST = 12  # columns that become known one after the other
+STEP = ("k_anonymity", "unique_count", "unique_records", "discrimination_rate")
+
+
+def explain_columns(
+    measures: TableMeasures, count: Callable[[], CombinationCounts]
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """The chapters of `explain` on columns, and the most telling columns one after the other.
+
+    None, and a note, where there are too many combinations to count.
+    """
+    if most_cells(measures) > MOST_CELLS:
+        return None, ["the shares of the columns are left out: too many combinations"]
+    measures.clock("counting combinations", measures.questions)
+    combinations = count()
+    cells = sum(len(cube.counts) for cube in combinations.cubes)
+    n = len(combinations.quasi)
+    orders = max(LEAST_ORDERS, min(ORDERS, WORK_ALONE // (cells * n)))
+    work = WORK_ALONE if isinstance(combinations, PeopleCombinations) else WORK
+    most = min(MOST_SUBSETS, max(n, work // cells))
+    settings = SubsetSettings(orders=orders)
+    subsets, chapters = measure_subsets(combinations, settings, measures.clock, most)
+    steps = min(n, LONGEST, max(1, WORK_ALONE // (cells * n)))
+    return {**chapters, "path": _path(subsets, steps)}, []
+
+
+def _path(subsets: Subsets, steps: int) -> list[dict[str, Any]]:
+    """Nothing known, then the column that leaves most people alone, and so on."""
+    known: tuple[str, ...] = ()
+    path = [_step(subsets, known, None)]
+    while len(known) < steps:
+        others = [c for c in subsets.quasi if c not in known]
+        subsets.some([*known, c] for c in others)
+
+        def risk(column: str, known: tuple[str, ...] = known) -> tuple[float, float]:
+            numbers = subsets.one([*known, column]).reidentification
+            return numbers["unique_count"] or 0, numbers["discrimination_rate"] or 0.0
+
+        column = max(others, key=risk)
+        known = (*known, column)
+        path.append(_step(subsets, known, column))
+    return path
+
+
+def _step(subsets: Subsets, known: tuple[str, ...], column: str | None) -> dict[str, Any]:
+    numbers = subsets.one(known).reidentification
+    return {"column": column, "known": list(known), **{name: numbers[name] for name in STEP}}

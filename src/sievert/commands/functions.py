@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
+import numpy as np
+
 from sievert import roles as role
 from sievert.commands._measuring import clamp_to_bounds
 from sievert.commands._suppression import leave_out_suppressed
 from sievert.commands.assess.api import assess
+from sievert.counts.answers import Profiles
 from sievert.errors import require
-from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult
+from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult, kernel
+from sievert.measures.target import RecordTarget, SecretTarget
 from sievert.session import open_source
 from sievert.sources.options import ReaderOptions
 
@@ -58,12 +62,6 @@ def discrimination_rate_by_value(
     >>> discrimination_rate_by_value(table, "age", "disease")[("2*",)]
     1.0
     """
-    import numpy as np
-
-    from sievert.counts.answers import Profiles
-    from sievert.measures.kernel import profile_entropies
-    from sievert.measures.target import RecordTarget, SecretTarget
-
     measure = BY_ID["discrimination_rate_of_value"]
     sensitive = _one_secret(sensitive)
     with open_source(data, **source) as (_, questions):
@@ -80,7 +78,7 @@ def discrimination_rate_by_value(
         else:
             target = SecretTarget(questions.secret_counts(roles.quasi, sensitive, frozenset()))
             counts = Profiles.from_arrays(profiles, [1] * len(profiles))
-            entropies = profile_entropies(counts.counts, counts.starts)
+            entropies = kernel.profile_entropies(counts.counts, counts.starts)
     rates = {
         key: measure.compute(
             target, {"size": size, "entropy": entropy, "records": questions.records}

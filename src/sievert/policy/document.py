@@ -130,13 +130,15 @@ class Policy(_Strict):
 
     def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
         """Each limit with the table of the file that it stands in and its measure."""
-        for table, limits in (
-            ("limits", self.everywhere),
-            ("limits.reidentification", self.reidentification),
-            *((f"limits.inference.{s}", limits) for s, limits in self.inference.items()),
-        ):
-            for measure, limit in limits.items():
-                yield table, measure, limit
+        return (
+            (table, measure, limit)
+            for table, limits in (
+                ("limits", self.everywhere),
+                ("limits.reidentification", self.reidentification),
+                *((f"limits.inference.{s}", limits) for s, limits in self.inference.items()),
+            )
+            for measure, limit in limits.items()
+        )
 
 
 @dataclass(frozen=True)
@@ -231,14 +233,15 @@ def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = 
         loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
     where = ".".join(loc) or "top level"
     what, hint = first["msg"][0].lower() + first["msg"][1:], None
-    if first["type"] == "extra_forbidden":
-        what, hint = "not known here", _nearest_key(first["loc"], model)
-    elif first["type"] == "model_type" and loc[0] == "limits":
-        what, hint = "a limit is a table", "{ min = 5 } or { max = 0.8 }"
-    elif first["type"] == "tuple_type":
-        what, hint = "not a list", '["age", "zip"]'
-    elif first["type"] in ("model_type", "dict_type"):
-        what = "not a table"
+    match first["type"]:
+        case "extra_forbidden":
+            what, hint = "not known here", _nearest_key(first["loc"], model)
+        case "model_type" if loc[0] == "limits":
+            what, hint = "a limit is a table", "{ min = 5 } or { max = 0.8 }"
+        case "tuple_type":
+            what, hint = "not a list", '["age", "zip"]'
+        case "model_type" | "dict_type":
+            what = "not a table"
     return UsageError(f"{name}: {where}: {what}", hint=hint)
 
 

@@ -102,8 +102,7 @@ class GateReason:
     @property
     def text(self) -> str:
         """The reason in a sentence."""
-        sentence = REASONS.get(self.what, self.what.replace("_", " "))
-        return sentence.format(list_names(self.names))
+        return REASONS.get(self.what, self.what.replace("_", " ")).format(list_names(self.names))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -288,8 +287,7 @@ def _require_number(present: bool, measure: str, where: str) -> None:
         hint = "it is about finding a person: [limits.reidentification]"
     elif "record" not in kinds and not where.startswith("limits.inference"):
         hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
-    what = f"{where}: {measure} is not among the numbers of this assessment"
-    require(present, what, hint=hint)
+    require(present, f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:

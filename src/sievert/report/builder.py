@@ -106,7 +106,8 @@ def screen(result: Any) -> Page:
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
     texts, alone = parts[0].texts, len(parts) == 1
     chapters = [c for part in parts for c in _chapters(part, alone=alone)]
-    first = front(parts, tuple(dict.fromkeys(_points(parts))), _options(parts), written)
+    ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
+    first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
     if written is not None:
         chapters += _closing(texts, parts, (*first, *chapters))
     return Page(
@@ -210,10 +211,6 @@ def _more_points(part: ReportPart) -> Iterator[Points]:
     shown = min(HELPS.get(part.kind, 0), len(points) - 1)
     if more := (*points[:shown], *points[shown + 1 :]):
         yield Points(more)
-
-
-def _options(parts: Sequence[ReportPart]) -> list[Chapter]:
-    return [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
 
 
 def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:

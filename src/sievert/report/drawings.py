@@ -30,22 +30,23 @@ def icon(state: str, size: int = 16) -> Markup:
 def _sign(state: str, inner: str, *, outlined: bool = False) -> str:
     """A state in a square of 24: a shape of its own, so that it is told apart without colours."""
     line = f'fill="none" stroke="{inner}" stroke-width="2.6" {ROUND}'
-    if state == "met":
-        shape = f'<rect x="1" y="1" width="22" height="22" rx="5" fill="{colour("met")}"/>'
-        return f'{shape}<path d="{TICK}" {line}/>'
-    if state == "breached" and outlined:
-        line = f'fill="none" stroke="{colour("breached")}" stroke-width="2.2" {ROUND}'
-        return f'<circle cx="12" cy="12" r="10.6" {line}/><path d="{CROSS}" {line}/>'
-    if state == "breached":
-        shape = f'<circle cx="12" cy="12" r="11.4" fill="{colour("breached")}"/>'
-        return f'{shape}<path d="{CROSS}" {line}/>'
-    if state == "doubtful":
-        return f'<path d="{DIAMOND}" fill="{colour("doubtful")}"/><path d="{QUESTION}" {line}/>'
-    if state == "open":
-        line = f'fill="none" stroke="{colour("soft")}" stroke-width="2" {ROUND}'
-        return f'<circle cx="12" cy="12" r="10.6" stroke-dasharray="3.6 3.05" {line}/>' + (
-            f'<path d="M8 12h8" {line}/>'
-        )
+    match state:
+        case "met":
+            shape = f'<rect x="1" y="1" width="22" height="22" rx="5" fill="{colour("met")}"/>'
+            return f'{shape}<path d="{TICK}" {line}/>'
+        case "breached" if outlined:
+            line = f'fill="none" stroke="{colour("breached")}" stroke-width="2.2" {ROUND}'
+            return f'<circle cx="12" cy="12" r="10.6" {line}/><path d="{CROSS}" {line}/>'
+        case "breached":
+            shape = f'<circle cx="12" cy="12" r="11.4" fill="{colour("breached")}"/>'
+            return f'{shape}<path d="{CROSS}" {line}/>'
+        case "doubtful":
+            shape = f'<path d="{DIAMOND}" fill="{colour("doubtful")}"/>'
+            return f'{shape}<path d="{QUESTION}" {line}/>'
+        case "open":
+            line = f'fill="none" stroke="{colour("soft")}" stroke-width="2" {ROUND}'
+            shape = f'<circle cx="12" cy="12" r="10.6" stroke-dasharray="3.6 3.05" {line}/>'
+            return f'{shape}<path d="M8 12h8" {line}/>'
     return ""
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
+from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, some_names
 from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
 from sievert.report.page import (
@@ -344,7 +345,8 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         for low, high in ((1, 2), (2, small), (small, float("inf")))
     ]
     groups += [suppressed] if (suppressed := suppressed_records(part)) else []
-    shares = round_to_hundred(groups)
+    whole = sum(groups) or 1
+    shares = tuple(round_shares([group / whole for group in groups]))
     span = "2" if small == 3 else f"2–{small - 1}"
     labels = []
     kinds = ("alone", "small", "large", "suppressed")[: len(groups)]
@@ -365,20 +367,6 @@ def suppressed_records(part: ReportPart) -> int:
     """How many records are in no number, because they are suppressed."""
     table = part.data["table"]
     return 0 if table.get("keep_suppressed") else table.get("suppressed") or 0
-
-
-def round_to_hundred(groups: Sequence[int]) -> tuple[int, ...]:
-    """Shares of a whole in per cent, rounded by largest remainder so that they are 100.
-
-    >>> round_to_hundred([1, 1, 1])
-    (34, 33, 33)
-    """
-    whole = sum(groups) or 1
-    shares = [100 * group // whole for group in groups]
-    order = sorted(range(len(groups)), key=lambda i: (-(100 * groups[i] % whole), i))
-    for i in order[: 100 - sum(shares)]:
-        shares[i] += 1
-    return tuple(shares)
 
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:

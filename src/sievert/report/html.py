@@ -39,14 +39,17 @@ def render(page: Page) -> str:
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     chapters = (b for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter))
-    template = _environment(for_page=True).get_template("page.html.j2")
-    rendered = template.render(
-        page=page,
-        front=arrange(page.front),
-        anchors={chapter.anchor for chapter in chapters},
-        style=Markup(style),  # noqa: S704 - ours
-        digest=digest,
-        version=__version__,
+    rendered = (
+        _environment(for_page=True)
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            front=arrange(page.front),
+            anchors={chapter.anchor for chapter in chapters},
+            style=Markup(style),  # noqa: S704 - ours
+            digest=digest,
+            version=__version__,
+        )
     )
     return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
 

@@ -55,51 +55,44 @@ def render(page: Page) -> str:
 
 
 def _block(block: Block | Chapter, level: int) -> Iterator[str]:
-    if isinstance(block, Chapter):
-        yield from (f'<a id="{block.anchor}"></a>', "")
-        yield from (f"{'#' * min(level, 6)} {escape(block.title)}", "")
-        for inner in block.blocks:
-            yield from _block(inner, level + 1)
-    elif isinstance(block, Paragraph):
-        text = escape(block.text)
-        yield from (f"**{text}**" if block.kind.startswith("lead") else text, "")
-    elif isinstance(block, BulletList):
-        for place, item in enumerate(block.items):
-            mark = f"**{escape(block.marks[place])}** " if block.marks else ""
-            mark = f"{MARKS[block.states[place]]} {mark}" if block.states else mark
-            yield f"- {mark}{escape(item)}"
-        yield ""
-    elif isinstance(block, Figures):
-        yield from (f"- **{escape(number)}** {escape(words)}" for number, words in block.items)
-        yield ""
-    elif isinstance(block, Picture):
-        yield from (f"**{escape(' '.join(block.spec['title']['text']))}**", "")
-        yield from (escape(block.caption), "")
-        yield from _grid(block.behind, caption=False)
-    elif isinstance(block, Grid):
-        yield from _grid(block, caption=True)
-    else:
-        yield from (*_first_screen(block), "")
-
-
-def _first_screen(
-    block: PolicyAnswer | Facts | Points | Hundred | Numbers | OptionCards,
-) -> Iterator[str]:
-    if isinstance(block, PolicyAnswer):
-        yield f"**{MARKS[block.state]} {escape(block.text)}** {escape(block.why)}".rstrip()
-    elif isinstance(block, Facts):
-        yield " · ".join(f"{escape(name)} **{escape(fact)}**" for name, fact in block.items)
-    elif isinstance(block, Points):
-        for number, (head, text) in enumerate(block.items, 1):
-            start = f"**{escape(head)}** " if head else ""
-            yield f"{number}. {start}{escape(text)}"
-    elif isinstance(block, Hundred):
-        parts = ", ".join(f"{key} ({words})" for key, words in block.labels)
-        yield escape(f"{block.title}: {parts}. {block.allowance}".rstrip())
-    elif isinstance(block, Numbers):
-        yield from _numbers(block)
-    else:
-        yield from _options(block)
+    match block:
+        case Chapter():
+            yield from (f'<a id="{block.anchor}"></a>', "")
+            yield from (f"{'#' * min(level, 6)} {escape(block.title)}", "")
+            for inner in block.blocks:
+                yield from _block(inner, level + 1)
+            return
+        case Paragraph():
+            text = escape(block.text)
+            yield f"**{text}**" if block.kind.startswith("lead") else text
+        case BulletList():
+            for place, item in enumerate(block.items):
+                mark = f"**{escape(block.marks[place])}** " if block.marks else ""
+                mark = f"{MARKS[block.states[place]]} {mark}" if block.states else mark
+                yield f"- {mark}{escape(item)}"
+        case Figures():
+            yield from (f"- **{escape(number)}** {escape(words)}" for number, words in block.items)
+        case Picture():
+            yield from (f"**{escape(' '.join(block.spec['title']['text']))}**", "")
+            yield from (escape(block.caption), "", *_grid(block.behind))
+        case Grid():
+            yield from (f"*{escape(block.caption)}*", "", *_grid(block))
+        case PolicyAnswer():
+            yield f"**{MARKS[block.state]} {escape(block.text)}** {escape(block.why)}".rstrip()
+        case Facts():
+            yield " · ".join(f"{escape(name)} **{escape(fact)}**" for name, fact in block.items)
+        case Points():
+            for number, (head, text) in enumerate(block.items, 1):
+                start = f"**{escape(head)}** " if head else ""
+                yield f"{number}. {start}{escape(text)}"
+        case Hundred():
+            parts = ", ".join(f"{key} ({words})" for key, words in block.labels)
+            yield escape(f"{block.title}: {parts}. {block.allowance}".rstrip())
+        case Numbers():
+            yield from _numbers(block)
+        case OptionCards():
+            yield from _options(block)
+    yield ""
 
 
 def _numbers(block: Numbers) -> Iterator[str]:
@@ -128,12 +121,10 @@ def _options(block: OptionCards) -> Iterator[str]:
         yield _row((option.title, mark, *(row.after for row in option.rows)))
 
 
-def _grid(grid: Grid, *, caption: bool) -> Iterator[str]:
-    if caption:
-        yield from (f"*{escape(grid.caption)}*", "")
+def _grid(grid: Grid) -> Iterator[str]:
     yield _row(grid.head)
     yield f"|{'|'.join('---:' if i in grid.right else '---' for i, _ in enumerate(grid.head))}|"
-    yield from (*map(_row, grid.rows), "")
+    yield from map(_row, grid.rows)
 
 
 def _row(cells: tuple[Cell, ...]) -> str:

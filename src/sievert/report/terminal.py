@@ -91,69 +91,61 @@ def show(page: Page, *, everything: bool = False) -> None:
 
 
 def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[Line]:
-    if isinstance(block, Chapter):
-        if block.screen or everything:
+    match block:
+        case Chapter(screen=screen) if screen or everything:
             if not any(isinstance(inner, Numbers) for inner in block.blocks):
                 yield from ((), *_text(block.title, width, style="head"))
             for inner in block.blocks:
                 yield from _block(inner, width, everything=everything)
-    elif isinstance(block, Paragraph):
-        if everything or block.kind != "reading":
+        case Paragraph(kind=kind) if everything or kind != "reading":
             yield from _paragraph(block, width)
-    elif isinstance(block, BulletList):
-        yield from _list(block, width)
-    elif isinstance(block, Grid):
-        if everything or not block.folded:
+        case BulletList():
+            yield from _list(block, width)
+        case Grid(folded=folded) if everything or not folded:
             yield from _grid(block, width)
-    elif isinstance(block, Picture):
-        if everything:
-            yield from ((), *_text(block.caption, width))
-        if everything or block.screen:
+        case Picture(screen=screen) if everything or screen:
+            if everything:
+                yield from ((), *_text(block.caption, width))
             yield from _grid(block.behind, width)
-    elif isinstance(block, Hundred):
-        if everything:
+        case Hundred() if everything:
             parts = (f"{key} ({words})" for key, words in block.labels)
             text = f"{block.title}: {', '.join(parts)}. {block.allowance}"
             yield from _text(text.rstrip(), width, GAP, GAP * 2)
-    else:
-        yield from _first_screen(block, width)
+        case PolicyAnswer():
+            text = f"{MARKS[block.state]} {block.text}"
+            styles = (f"bold {STYLES[block.state]}", "bold")
+            lines = wrap(f"{text} {block.why}".rstrip(), width, "", GAP)
+            yield from _lead(text, lines, styles)
+        case Facts():
+            facts = (f"{name} {fact}".strip() for name, fact in block.items)
+            yield from _text(" · ".join(facts), width, style="note")
+        case Points():
+            yield ()
+            for head, text in block.items:
+                lines = wrap(f"{head} {text}", width, GAP, GAP * 2)
+                yield from _lead(f"{GAP}{head}", lines, ("bold", ""))
+        case Figures():
+            yield ()
+            for number, words in block.items:
+                yield from _text(f"{number} {words}", width, GAP, GAP * 2)
+        case Numbers():
+            yield from _numbers(block, width)
+        case OptionCards():
+            yield from _options(block, width)
 
 
-def _first_screen(
-    block: PolicyAnswer | Facts | Points | Figures | Numbers | OptionCards, width: int
-) -> Iterator[Line]:
-    if isinstance(block, PolicyAnswer):
-        style = STYLES[block.state]
-        text = f"{MARKS[block.state]} {block.text}"
-        first = len(text)
-        for line in wrap(f"{text} {block.why}".rstrip(), width, "", GAP):
-            yield ((line[:first], f"bold {style}"), (line[first:], "bold"))
-            first = 0
-    elif isinstance(block, Facts):
-        facts = (f"{name} {fact}".strip() for name, fact in block.items)
-        yield from _text(" · ".join(facts), width, style="note")
-    elif isinstance(block, Points):
-        yield ()
-        for head, text in block.items:
-            first = len(head) + len(GAP)
-            for line in wrap(f"{head} {text}", width, GAP, GAP * 2):
-                yield ((line[:first], "bold"), (line[first:], ""))
-                first = 0
-    elif isinstance(block, Figures):
-        yield ()
-        for number, words in block.items:
-            yield from _text(f"{number} {words}", width, GAP, GAP * 2)
-    elif isinstance(block, Numbers):
-        yield from _numbers(block, width)
-    else:
-        yield from _options(block, width)
+def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[Line]:
+    """Lines of which the first begins with words in a style of their own."""
+    first = len(lead)
+    for line in lines:
+        yield ((line[:first], styles[0]), (line[first:], styles[1]))
+        first = 0
 
 
 def _text(
     text: str, width: int, indent: str = "", after: str | None = None, style: str = ""
 ) -> Iterator[Line]:
-    for line in wrap(text, width, indent, after):
-        yield ((line, STYLES.get(style, style)),)
+    return (((line, STYLES.get(style, style)),) for line in wrap(text, width, indent, after))
 
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
@@ -168,8 +160,7 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
     marks = block.marks or ("",) * len(block.items)
     for item, mark, state in zip(block.items, marks, states, strict=True):
         sign = MARKS[state] if state else "-"
-        text = f"{mark} {item}".strip()
-        for number, line in enumerate(wrap(text, width - 4, "")):
+        for number, line in enumerate(wrap(f"{mark} {item}".strip(), width - 4, "")):
             start = ((f"  {sign} ", STYLES.get(state, "")),) if not number else (("    ", ""),)
             yield (*start, (line, ""))
 

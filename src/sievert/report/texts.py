@@ -112,9 +112,11 @@ def _check(name: str, key: str, text: Any) -> None:
 
 def _places(text: str) -> Iterator[str]:
     """Names in braces; nothing but a plain name may stand there."""
-    for _, name, layout, conversion in string.Formatter().parse(text):
-        if name is not None:
-            yield f"{name}!" if layout or conversion or not name.isidentifier() else name
+    return (
+        f"{name}!" if layout or conversion or not name.isidentifier() else name
+        for _, name, layout, conversion in string.Formatter().parse(text)
+        if name is not None
+    )
 
 
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

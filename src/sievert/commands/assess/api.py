@@ -5,19 +5,30 @@ It has one keyword per option of the command, so that editors and `help` show th
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
+from sievert import roles as role
+from sievert.commands._common import (
+    Clock,
+    PolicySource,
+    Reading,
+    RequestedRoles,
+    check_whole,
+    requested_roles,
+)
 from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
-from sievert.commands.assess.key_sets import assess_key_sets, collect_sets
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
+from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
+from sievert.sources.table import Table
 
 MOST_SIGHTINGS = 1000
 
@@ -151,3 +162,44 @@ def assess(
         if sets is not None:
             return assess_key_sets(table, questions, requested, sets, settings, reading.clock)
         return assess_table(table, questions, requested, settings, reading.clock, target)
+
+
+# -- several key sets ----------------------------------------------------------------------------
+
+
+NOT_MET_FIRST = (False, None, True)
+RANKED = ("k_anonymity", "unique_records")
+
+
+def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:
+    """The sets as given; iterators, which are read only once, become tuples."""
+    require(not isinstance(given, str), "key sets are lists of columns", hint='[["age", "zip"]]')
+    sets = [each if isinstance(each, str | tuple) else tuple(each) for each in given]
+    require(sets, "no key set given", hint="--key-set age,zip")
+    return sets
+
+
+def assess_key_sets(
+    table: Table,
+    questions: Questions,
+    requested: RequestedRoles,
+    given: Sequence[str | tuple[str, ...]],
+    settings: AssessmentSettings,
+    clock: Clock,
+) -> Assessment:
+    """The worst of the assessments of each set, with all of them beside it."""
+    sets = [role.names(each, questions.columns) for each in given]
+    assessments = []
+    for number, key_set in enumerate(sets):
+        fork, others = questions.fork(), (*sets[:number], *sets[number + 1 :])
+        one = replace(requested, given=[key_set, *requested.given[1:]], other_sets=others)
+        assessments.append(assess_table(table, fork, one, settings, clock, None))
+        fork.forget_counts()
+    return replace(min(assessments, key=_rank), key_sets=tuple(assessments), **clock.stop())
+
+
+def _rank(assessment: Assessment) -> tuple[int, float, float]:
+    """The worst first: policy not met, then undecided; the smallest k; the most unique people."""
+    numbers = assessment.reidentification
+    k, unique = (numbers[m].value if m in numbers else None for m in RANKED)
+    return NOT_MET_FIRST.index(assessment.met), math.inf if k is None else k, -(unique or 0.0)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
-from sievert.commands.assess import options
-from sievert.commands.assess.options import ChangeOption, ChangeOptions, ColumnChange
+from sievert.commands.assess import result
 from sievert.commands.assess.recoding_search import (
     ALONE,
     Level,
@@ -18,6 +17,7 @@ from sievert.commands.assess.recoding_search import (
     choose_outcomes,
     find_levels,
 )
+from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
 from sievert.counts.recoded import type_order
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
@@ -52,7 +52,7 @@ class OptionSearch:
         self.measures.clock("searching options", self.measures.questions)
         combinations, roles = count(), self.measures.roles
         if not self._have_order(combinations):
-            return ChangeOptions(before, reason=options.NO_ORDER), []
+            return ChangeOptions(before, reason=result.NO_ORDER), []
         levels, notes = find_levels(
             combinations,
             self.measures.settings.hierarchies,
@@ -66,7 +66,6 @@ class OptionSearch:
             start = replace(start, alone=unchanged.alone)
             before = replace(before, alone=unchanged.alone)
         search = RecodingSearch(tables, levels, start, WORK // _cost(combinations))
-        chosen = choose_outcomes(start, search.run())
         ways = tuple(
             ChangeOption(
                 _changes(outcome, combinations.quasi, levels),
@@ -75,20 +74,20 @@ class OptionSearch:
                 outcome.alone,
                 outcome.loss,
             )
-            for outcome in chosen
+            for outcome in choose_outcomes(start, search.run())
         )
-        reason = None if ways else options.NOTHING_HELPS
+        reason = None if ways else result.NOTHING_HELPS
         return ChangeOptions(before, ways, len(search.outcomes), reason), notes
 
     def _obstacle(self, wildcards: bool) -> str | None:
         """Why no changed table is measured, if so."""
         questions = self.measures.questions
         if all(v.met for v in self.judgement.verdicts):
-            return options.EVERY_LIMIT_MET
+            return result.EVERY_LIMIT_MET
         if wildcards:
-            return options.WILDCARDS
+            return result.WILDCARDS
         if most_cells(self.measures) > MOST_CELLS or questions.records > MOST_RECORDS:
-            return options.TOO_MANY
+            return result.TOO_MANY
         return None
 
     def _have_order(self, combinations: CombinationCounts) -> bool:

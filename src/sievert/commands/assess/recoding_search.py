@@ -290,9 +290,8 @@ def _excess(verdict: Verdict) -> float:
         return 0.0
     if verdict.value is None:
         return 1.0
-    low, high = verdict.min, verdict.max
-    over = 0.0 if high is None else verdict.value - high
-    return max(over, 0.0 if low is None else low - verdict.value) or 1.0
+    over = 0.0 if verdict.max is None else verdict.value - verdict.max
+    return max(over, 0.0 if verdict.min is None else verdict.min - verdict.value) or 1.0
 
 
 def _with_level(state: State, column: int, level: int) -> State:

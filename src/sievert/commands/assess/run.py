@@ -133,7 +133,7 @@ def assess_table(
             options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
             warnings += notes
     if settings.explain and not settings.quick and not wild:
-        from sievert.commands.assess.explanation import explain_columns
+        from sievert.commands._subset_chapters import explain_columns
 
         explanation, notes = explain_columns(measures, count)
         warnings += notes
@@ -285,18 +285,18 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str
 
 def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
     """Write one row per record: the numbers of its class and of its cells, joined by the engine."""
-    from sievert.measures.kernel import cell_columns, class_columns
-
     questions, roles = measures.questions, measures.roles
     people = questions.people or questions.records
-    marks: dict[str | None, Any] = {None: class_columns(questions.sizes(roles.quasi), people)}
+    marks: dict[str | None, Any] = {
+        None: kernel.class_columns(questions.sizes(roles.quasi), people)
+    }
     for secret in roles.sensitive:
         joint = measures.joint.get(secret)
         if joint is None:
             counts = questions.secret_counts(roles.quasi, secret, frozenset({"joint"}))
             joint = counts.confidence or counts.joint
         assert joint is not None
-        marks[secret] = cell_columns(
+        marks[secret] = kernel.cell_columns(
             joint, people, files.escape_formula(secret) if kind == "csv" else secret
         )
     questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)

@@ -31,8 +31,7 @@ def _shared_columns(
     run: AttackRun, release: AttackedRelease, questions: Questions, what: str, name: str
 ) -> list[str]:
     """The quasi-identifiers that another table has as well."""
-    quasi = release.roles.quasi
-    shared = [q for q in quasi if q in questions.columns]
+    shared = [q for q in release.roles.quasi if q in questions.columns]
     require(
         shared,
         f"{name}: the {what} has none of the quasi-identifiers",
@@ -40,7 +39,7 @@ def _shared_columns(
     )
     for column in shared:
         questions.engine.check_usable(column)
-    if absent := len(quasi) - len(shared):
+    if absent := len(release.roles.quasi) - len(shared):
         run.notes.append(f"the {what} lacks {plural(absent, 'quasi-identifier')}")
     return shared
 

@@ -55,18 +55,20 @@ class Attacks(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for name, each in self.attacks.items():
-            for target, attack in each.items():
-                for v in attack.numbers.values():
-                    yield {
-                        "attack": name,
-                        "target": target,
-                        "number": v.id,
-                        "value": v.value,
-                        "unit": v.unit,
-                        "riskier": v.riskier,
-                        "reason": v.reason,
-                    }
+        return (
+            {
+                "attack": name,
+                "target": target,
+                "number": v.id,
+                "value": v.value,
+                "unit": v.unit,
+                "riskier": v.riskier,
+                "reason": v.reason,
+            }
+            for name, each in self.attacks.items()
+            for target, attack in each.items()
+            for v in attack.numbers.values()
+        )
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the attacks by column and by value, attacker against learner."""

@@ -5,7 +5,6 @@ It has one keyword per option of the command, so that editors and `help` show th
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +33,7 @@ from sievert.commands.compare.run import (
     read_original,
 )
 from sievert.errors import require
+from sievert.formatting import make_unique
 from sievert.losses import BY_ID
 from sievert.numerics.acceleration import thread_count
 from sievert.session import Steps, no_progress
@@ -219,12 +219,8 @@ def named_releases(given: Any) -> dict[str, Any]:
         number = "release {}" if len(several) > 1 else "release"
         named = [(_file_stem(d) or number.format(i), d) for i, d in enumerate(several, 1)]
     require(named, "no release to compare", hint="compare ORIGINAL RELEASE [RELEASE ...]")
-    by_name: dict[str, Any] = {}
-    for text, data in named:
-        again = (f"{text} ({i})" for i in itertools.count(2))
-        name = next(n for n in itertools.chain([text], again) if n not in by_name)
-        by_name[name] = data
-    return by_name
+    names = make_unique(text for text, _ in named)
+    return dict(zip(names, (data for _, data in named), strict=True))
 
 
 def _is_column(data: Any) -> bool:

@@ -102,8 +102,7 @@ class Judging:
         from sievert.policy import Verdict, judge
         from sievert.policy.judgement import verdict_remarks
 
-        secrets = roles.sensitive
-        limits = list(_placed_limits(self.policy, secrets))
+        limits = list(_placed_limits(self.policy, roles.sensitive))
         lacking = {
             (secret, measure): self._reason_missing(assessed, secret, measure)
             for secret, measure, _ in limits
@@ -118,7 +117,7 @@ class Judging:
                 "limit",
             )
         verdicts, _ = judge(
-            _evaluable(self.policy, assessed, secrets, lacking),
+            _evaluable(self.policy, assessed, roles.sensitive, lacking),
             assessed.reidentification,
             assessed.inference,
             assessed.best,
@@ -187,9 +186,11 @@ def _placed_limits(
     for secret in (None, *secrets):
         kind = "record" if secret is None else "secret"
         narrower = policy.reidentification if secret is None else policy.inference.get(secret, {})
-        for measure, limit in {**policy.everywhere, **narrower}.items():
-            if kind in BY_ID[measure].kinds:
-                yield secret, measure, limit
+        yield from (
+            (secret, measure, limit)
+            for measure, limit in {**policy.everywhere, **narrower}.items()
+            if kind in BY_ID[measure].kinds
+        )
 
 
 def _evaluable(

@@ -79,14 +79,16 @@ class Disclosed:
 
     def every(self) -> Iterator[tuple[str, str | None, str | None, InformationEstimate]]:
         """Every estimate: its name, its secret, its column, itself."""
-        for name, by_secret in (
-            ("identity_disclosure", [(None, self.identity)]),
-            ("attribute_disclosure", self.attribute.items()),
-            ("information_loss", self.loss.items()),
-        ):
-            for secret, bits in by_secret:
-                for column, estimate in ((None, bits.whole), *bits.columns.items()):
-                    yield name, secret, column, estimate
+        return (
+            (name, secret, column, estimate)
+            for name, by_secret in (
+                ("identity_disclosure", [(None, self.identity)]),
+                ("attribute_disclosure", self.attribute.items()),
+                ("information_loss", self.loss.items()),
+            )
+            for secret, bits in by_secret
+            for column, estimate in ((None, bits.whole), *bits.columns.items())
+        )
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,8 @@ class ReleaseDistance:
     @property
     def ratio(self) -> float | None:
         """At least so many times the least possible is disclosed."""
-        if self.least is None or self.least <= NOTHING:
-            return None
-        return self.disclosed / self.least
+        known = self.least is not None and self.least > NOTHING
+        return self.disclosed / self.least if known and self.least else None
 
     @property
     def reason(self) -> str | None:
@@ -309,8 +310,10 @@ class Comparison(Result):
                 for what, unit in DISTANCE_UNITS.items()
                 for reason in [distance.reason if what == "ratio" else None]
             ]
-            for row in rows:
-                yield {"release": release.name, **dict(zip(FRAME_COLUMNS, row, strict=True))}
+            yield from (
+                {"release": release.name, **dict(zip(FRAME_COLUMNS, row, strict=True))}
+                for row in rows
+            )
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the risk-utility map of each secret, and its limit if asked."""

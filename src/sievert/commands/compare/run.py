@@ -304,10 +304,9 @@ def compare_release(
         stated=settings.paired,
     )
     known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
-    strange = len(set(columns) - known)
     remarks = [
         *questions.engine.notes,
-        *_pairing.pairing_notes(release, people, pairing, lacking, strange),
+        *_pairing.pairing_notes(release, people, pairing, lacking, len(set(columns) - known)),
     ]
     description, rows = describe_input(table, questions), questions.records
     information = original.information()

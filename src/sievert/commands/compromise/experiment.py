@@ -181,12 +181,13 @@ def _protect(
 ) -> Any:
     """What the publisher's method makes of the data; None for a release that is given."""
     number, secret, values = parameter or 0, data.secret, data.values
-    if method == "sampling":
-        return sampled(secret, values, float(number), seed)
-    if method == "query":
-        return restricted(secret, values, int(number), seed)
-    if method == "noise":
-        return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
+    match method:
+        case "sampling":
+            return sampled(secret, values, float(number), seed)
+        case "query":
+            return restricted(secret, values, int(number), seed)
+        case "noise":
+            return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
     return None
 
 

@@ -56,21 +56,21 @@ class Compromises(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for secret, each in self.curves.items():
-            for c in each:
-                for p in c.points:
-                    for over in ("combinations", "records"):
-                        for number, t in getattr(p, over).items():
-                            yield {
-                                "sensitive": secret,
-                                "parameter": c.parameter,
-                                "known": p.known,
-                                "over": over,
-                                "number": number,
-                                "mean": t.mean,
-                                "minimum": t.minimum,
-                                "quantile_05": t.quantile,
-                            }
+        return (
+            {
+                "sensitive": secret,
+                "parameter": c.parameter,
+                "known": p.known,
+                "over": over,
+                "number": number,
+                **summary.to_dict(),
+            }
+            for secret, each in self.curves.items()
+            for c in each
+            for p in c.points
+            for over in ("combinations", "records")
+            for number, summary in getattr(p, over).items()
+        )
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: entropy and area against what is known, of each secret."""

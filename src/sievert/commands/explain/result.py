@@ -40,15 +40,17 @@ class Explanation(Result):
         return {**self.chapters, "subsets": {**self.chapters["subsets"], "list": subsets}}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for subset in self.subsets:
-            for secret in (None, *subset.inference):
-                yield {
-                    "columns": ", ".join(subset.columns),
-                    "known": len(subset.columns),
-                    "risk": "reidentification" if secret is None else "inference",
-                    "sensitive": secret,
-                    **subset.numbers(secret),
-                }
+        return (
+            {
+                "columns": ", ".join(subset.columns),
+                "known": len(subset.columns),
+                "risk": "reidentification" if secret is None else "inference",
+                "sensitive": secret,
+                **subset.numbers(secret),
+            }
+            for subset in self.subsets
+            for secret in (None, *subset.inference)
+        )
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the curve of what is known, and each column's share."""

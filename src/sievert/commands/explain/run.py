@@ -19,13 +19,14 @@ from sievert.commands._combinations import (
 )
 from sievert.commands._common import Clock, check_known
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
-from sievert.commands._subsets import Subset, Subsets
+from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
 from sievert.commands.explain import population, riskiest_records, values
-from sievert.commands.explain.ranking import rank_columns
 from sievert.counts import microdata
+from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import SievertError, require
 from sievert.formatting import plural
+from sievert.lattice import Lattice
 from sievert.roles import Roles
 from sievert.session import count_people
 
@@ -101,8 +102,7 @@ def explain_risk(
     chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
     if target is not None:
         run.clock("writing records", run.questions)
-        people = run.questions.people
-        columns = riskiest_records.record_columns(classes, scores, risks, people)
+        columns = riskiest_records.record_columns(classes, scores, risks, run.questions.people)
         with files.name_output(records):
             microdata.write_row_marks(
                 run.questions, classes, columns, target, files.record_format(records)
@@ -200,3 +200,54 @@ def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
             f"{column!r} has nearly one value for each record: not counted as known"
         )
     return chosen
+
+
+# -- every column as the target ------------------------------------------------------------------
+
+
+RANKED_BY = ("discrimination_rate", "itpr_unnormalized", "mutual_information")
+MOST_PAIRS = 16  # known columns up to which each is tried alone
+
+
+def rank_columns(
+    questions: Questions, columns: Sequence[str], known: Sequence[str], cube: Cube
+) -> list[dict[str, Any]]:
+    """What the `known` columns disclose about each column, themselves excepted; the most first.
+
+    `cube` holds the combinations of the known columns; other columns are counted with them.
+    """
+    entries = []
+    for column in columns:
+        others = [c for c in known if c != column]
+        cells = cube if column in known else questions.cube((*known, column))
+        if not others:
+            continue
+        alone = cells.roll_up([column])
+        lattice = Lattice(cells, column, compiled=False)
+        (rolled,) = lattice.some([others])
+        best = None
+        if len(others) <= MOST_PAIRS and lattice.prior:
+            singles = [
+                (about_secret(r, cells.records, lattice.prior)["discrimination_rate"], r.columns[0])
+                for r in lattice.some([c] for c in others)
+            ]
+            rate, which = max(singles, key=lambda pair: pair[0] or 0.0)
+            best = {"column": which, "discrimination_rate": rate}
+        entries.append(
+            {
+                "column": column,
+                "known": column in known,
+                "values": len(alone.counts),
+                "entropy": lattice.prior,
+                "as_target": about_secret(rolled, cells.records, lattice.prior),
+                "told_most_by": best,
+                "as_key": about_records(alone.sizes(), cells.records),
+                "reason": "H(X) = 0" if lattice.prior == 0.0 else None,
+            }
+        )
+    return sorted(
+        entries,
+        key=lambda entry: [
+            -1.0 if (number := entry["as_target"][name]) is None else -number for name in RANKED_BY
+        ],
+    )

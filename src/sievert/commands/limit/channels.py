@@ -244,8 +244,7 @@ def channel_promise(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) ->
 
 def _risk_spread(joint: Joint, channel: Floats, records: float) -> tuple[float, float]:
     """The bias and the standard error of the plug-in I(X';Y) of a drawn release, in bits."""
-    p, given = joint.weights, joint.given
-    together = p[:, None] * given  # of x and y
+    together = joint.weights[:, None] * joint.given  # of x and y
     cells = channel.T @ together  # of x' and y
     noise = (channel * (1 - channel)).T @ together
     sums, noise_sums = cells.sum(axis=1), noise.sum(axis=1)

@@ -56,7 +56,6 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     part = AlphabetResult(
         quasi,
         f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
-        False,
         0,
         0,
         0,

@@ -88,7 +88,6 @@ class AlphabetResult:
 
     columns: tuple[str, ...]
     words: str  # what the distortion is
-    hamming: bool
     values: int
     released: int
     merged: int
@@ -196,18 +195,18 @@ class Limited(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        names = ("objective", "bound", "gap", "risk", "loss", "identity", "distortion", "epsilon")
-        for p in self.points:
-            units = p.to_dict()["units"]
-            for name in names:
-                yield {
-                    "columns": ", ".join(p.columns),
-                    "at": p.at,
-                    "asked": p.asked,
-                    "what": name,
-                    "value": getattr(p, name),
-                    "unit": units[name],
-                }
+        return (
+            {
+                "columns": ", ".join(p.columns),
+                "at": p.at,
+                "asked": p.asked,
+                "what": name,
+                "value": getattr(p, name),
+                "unit": unit,
+            }
+            for p in self.points
+            for name, unit in p.to_dict()["units"].items()
+        )
 
     def charts(self) -> dict[str, Any]:
         """Vega-Lite dicts by name: the curve of each alphabet."""

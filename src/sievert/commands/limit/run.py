@@ -221,9 +221,11 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
 
 def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[str]:
     """How distances are scaled, where that differs from the distortion the user named."""
-    for c in columns:
-        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING:
-            yield f"{c.name!r} does not hold numbers: its distortion is whether a value is changed"
+    yield from (
+        f"{c.name!r} does not hold numbers: its distortion is whether a value is changed"
+        for c in columns
+        if distortion in (SQUARED, ABSOLUTE) and c.kind == HAMMING
+    )
     if any(c.kind in (SQUARED, ABSOLUTE) for c in columns):
         yield "distances of numbers are shares of their column's range"
     if any(c.kind in (SQUARED, ABSOLUTE, HIERARCHY) and None in c.values for c in columns):
@@ -292,7 +294,6 @@ def _solve(
     part = AlphabetResult(
         alphabet.names,
         describe_distortion(alphabet.columns),
-        all(c.kind == HAMMING for c in alphabet.columns),
         len(alphabet.symbols),
         len(alphabet.released),
         alphabet.merged,

@@ -54,7 +54,10 @@ def check_policy(
     reading.clock.stop()
     repaired = text
     if fix:
-        repaired = repair_text(text, [_comment(gap.text, gap.suggestion) for gap in gaps])
+        hints = (f". Try: {gap.suggestion}" if gap.suggestion else "" for gap in gaps)
+        repaired = repair_text(
+            text, [gap.text + hint for gap, hint in zip(gaps, hints, strict=True)]
+        )
     if repaired != text:
         mode = path.stat().st_mode & 0o777
         require(path.read_bytes().decode("utf-8") == text, f"{path.name} was changed meanwhile")
@@ -63,7 +66,3 @@ def check_policy(
             temporary.write_bytes(repaired.encode("utf-8"))
             temporary.chmod(mode)
     return PolicyCheck(description, path.name, gaps, repaired != text)
-
-
-def _comment(text: str, suggestion: str) -> str:
-    return f"{text}. Try: {suggestion}" if suggestion else text

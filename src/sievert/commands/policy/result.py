@@ -74,8 +74,7 @@ class PolicyCheck:
     def _lines(self, texts: Texts) -> Iterator[str]:
         table, name = self.table, printable(self.table["name"])
         size = f"{plural(table['rows'], 'record')}, {plural(table['columns'], 'column')}"
-        policy = printable(self.policy)
-        yield texts("policy_check.title", policy=policy, table=name, size=size)
+        yield texts("policy_check.title", policy=printable(self.policy), table=name, size=size)
         if self.passed:
             yield texts("policy_check.complete")
         for what in KINDS:
@@ -112,7 +111,7 @@ class PolicyCheck:
             yield from wrap(f"{printable(shown)}: {why}", WIDTH, "  ", "    ")
 
     def _block_to_copy(self, texts: Texts) -> Iterator[str]:
-        """A table of the policy with the columns that have no role; reasons are still to be given."""
+        """A table of the policy with the columns that have no role; reasons are lacking."""
         gaps = [gap for gap in self.gaps if gap.what == "columns_without_role"]
         if gaps:
             yield from ("", texts("policy_check.copy"), "", "  [roles.ignored]")

@@ -38,11 +38,10 @@ def find_gaps(
 ) -> tuple[PolicyGap, ...]:
     """Everything that keeps this policy from being held against this table."""
     policy = parse_tables(tables, name)
-    columns = questions.columns
-    roles = _known_roles(policy, columns)
+    roles = _known_roles(policy, questions.columns)
     mistakes = limit_mistakes(policy)
     limits = [(t, m, x) for t, m, x in policy.every_limit() if (t, m) not in mistakes]
-    gaps = [*_unknown_columns(policy, columns), *_without_role(questions, roles)]
+    gaps = [*_unknown_columns(policy, questions.columns), *_without_role(questions, roles)]
     gaps += [
         PolicyGap("unknown_measures", table, measure, what, "" if hint is None else hint)
         for (table, measure), (what, hint) in mistakes.items()

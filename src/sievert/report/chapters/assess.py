@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import close_stairs
 from sievert.charts.drawing import caption_bars
-from sievert.charts.results import make_unique
-from sievert.formatting import percent, printable, significant
+from sievert.formatting import make_unique, percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter

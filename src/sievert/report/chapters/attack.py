@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from sievert.charts.curves import Share
+from sievert.charts import Bar
 from sievert.report.chapters import attack_identity as identity
 from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.chapters.attack_numbers import (
@@ -150,17 +150,18 @@ def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
     for attack in ("homogeneity", *WRITERS, "reasoning"):
         for _, secret, data in secrets(part, attack):
             about = part.say("about_secret", secret=part.writer.name(secret))
-            if attack == "homogeneity":
-                yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
-            elif attack == "background":
-                ruled_out = data.get("ruled_out_1") or {}
-                yield attack, about, part.writer.count(number(ruled_out, "certain")), None
-            elif attack == "semantic":
-                yield attack, about, *_meaning(part, data)
-            elif attack == "reasoning":
-                yield attack, about, None, reasoning.headline(part, data)
-            else:
-                yield attack, about, part.writer.count(number(data, "people")), None
+            match attack:
+                case "homogeneity":
+                    yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
+                case "background":
+                    ruled_out = data.get("ruled_out_1") or {}
+                    yield attack, about, part.writer.count(number(ruled_out, "certain")), None
+                case "skewness":
+                    yield attack, about, part.writer.count(number(data, "people")), None
+                case "semantic":
+                    yield attack, about, *_meaning(part, data)
+                case "reasoning":
+                    yield attack, about, None, reasoning.headline(part, data)
 
 
 def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
@@ -222,10 +223,9 @@ def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Blo
             "bits": writer.number(number(worst, "conditional_entropy")),
         }
         blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
-    title = part.say("columns_chart_secret", secret=name)
     return (
         *blocks,
-        *by_column(part, data, title, drawn=i <= DRAWN),
+        *by_column(part, data, part.say("columns_chart_secret", secret=name), drawn=i <= DRAWN),
         *([Paragraph(part.say("columns_rest", shown=DRAWN), "note")] if i == DRAWN + 1 else ()),
         numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
         *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
@@ -298,7 +298,7 @@ def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Bloc
     head = part.texts.each("attacked.values", ("head", "records"))
     head += part.texts.each(key, ("prior", "posterior", "ratio"))
     grid = make_grid(title, head, rows, folded=True)
-    bars = [Share(name, s.number, str(s)) for name, s in zip(names, shares, strict=True)]
+    bars = [Bar(name, s.number, text=str(s)) for name, s in zip(names, shares, strict=True)]
     differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
     yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
     yield from values_left(part, values, groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sievert.charts.curves import Share
+from sievert.charts import Bar
 from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.attack_numbers import (
     by_column,
@@ -48,7 +48,6 @@ def chapters(part: ReportPart) -> tuple[Chapter, ...]:
 
 
 def _title(part: ReportPart, box: str, data: Data) -> str:
-    writer = part.writer
     if box == "linkage":
         right, chance = (rate_text(part, data, n) for n in ("correct_linkage", "baseline"))
         return part.say("linkage_title", share=right, chance=chance)
@@ -60,7 +59,7 @@ def _title(part: ReportPart, box: str, data: Data) -> str:
         "white_box": (certain(data), data.get("paired") or 0),
     }[box]
     key = f"attacked.{box.removesuffix('_box')}_title"
-    return people(part, key, many, rows=writer.count(rows))
+    return people(part, key, many, rows=part.writer.count(rows))
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -141,8 +140,8 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
     )
     bars = [
-        Share(by_link, right.number, words, interval, shown=str(right)),
-        Share(by_chance, chance.number, str(chance)),
+        Bar(by_link, right.number, interval=interval, text=words, shown=str(right)),
+        Bar(by_chance, chance.number, text=str(chance)),
     ]
     grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
     drawn = right.number is not None
@@ -159,13 +158,12 @@ def _grey_sentence(part: ReportPart, data: Data, key: str) -> str:
 
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
-    writer = part.writer
     yield Paragraph(
         part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
     )
-    fewest, many = number(data, "candidates"), writer.count(number(data, "people"))
+    fewest, many = number(data, "candidates"), part.writer.count(number(data, "people"))
     key = "grey_no_match" if fewest is None else "grey_fewest"
-    yield Paragraph(part.say(key, size=writer.count(fewest), people=many))
+    yield Paragraph(part.say(key, size=part.writer.count(fewest), people=many))
     rest = data.get("without_suppressed")
     if rest is not None:
         yield Paragraph(part.say("grey_hidden"), "note")

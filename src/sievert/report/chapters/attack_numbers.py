@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sievert.charts.curves import Share, shares
+from sievert.charts import Bar
+from sievert.charts.curves import shares
 from sievert.charts.drawing import short_name
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 
@@ -54,7 +55,7 @@ def secrets(part: ReportPart, attack: str) -> list[tuple[int, str, Data]]:
 
 
 def share_chart(
-    part: ReportPart, key: str, title: str, bars: Sequence[Share], grid: Grid, axis: str = ""
+    part: ReportPart, key: str, title: str, bars: Sequence[Bar], grid: Grid, axis: str = ""
 ) -> Picture:
     """A picture of shares; its texts begin with the same key."""
     below, caption = part.texts.each(key, ("below", "caption"))
@@ -78,7 +79,7 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
     grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
-            Share(name, text.number, str(text), last=many and name == names[-1])
+            Bar(name, text.number, text=str(text), last=many and name == names[-1])
             for name, text in rows
         ]
         below, axis = part.texts.each("attacked.columns", ("below", "axis"))
@@ -117,7 +118,7 @@ def _values(
         zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
     )
-    bars = [Share(row, rate.number, str(rate)) for row, rate in zip(rows, rates, strict=True)]
+    bars = [Bar(row, rate.number, text=str(rate)) for row, rate in zip(rows, rates, strict=True)]
     title, key = part.say("values_chart", **names), "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
     yield from values_left(part, values, groups)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sievert.attacks.reasoning.chains import ESS, RHAT
-from sievert.charts.curves import Share, running, shares
-from sievert.charts.results import make_unique
+from sievert.charts import Bar
+from sievert.charts.curves import running, shares
+from sievert.formatting import make_unique
 from sievert.report.chapters.attack_numbers import (
     columns,
     number,
@@ -144,11 +145,11 @@ def _beliefs(
         for who, (low, high) in ends.items()
     }
     bars = [
-        Share(
+        Bar(
             texts(f"reasoned.{who}"),
             text.number,
-            words.get(who, str(text)),
-            tuple(intervals[f"{who}_accuracy"]) if who in ends else None,
+            interval=tuple(intervals[f"{who}_accuracy"]) if who in ends else None,
+            text=words.get(who, str(text)),
             shown=str(text),
         )
         for who, text in places.items()

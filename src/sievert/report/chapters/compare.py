@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
+from sievert.charts.drawing import short_name
+from sievert.formatting import percent
 from sievert.report.chapters import compare_tables
-from sievert.report.chapters.compare_limits import limits_chapters
-from sievert.report.chapters.compare_overview import overview
-from sievert.report.chapters.compare_tables import Row, grids
+from sievert.report.chapters.compare_limits import bases, limits_chapters
+from sievert.report.chapters.compare_tables import Row, grids, smallest_class
 from sievert.report.chapters.compare_view import (
     ComparisonView,
     ReleaseTexts,
@@ -24,10 +25,13 @@ from sievert.report.chapters.numbers import (
     pairing_paragraphs,
     some_names,
 )
-from sievert.report.page import Block, BulletList, Chapter, Paragraph, Picture, make_grid
-from sievert.report.parts import ReportPart
+from sievert.report.limits import STATES, limits_of, state_of
+from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
 
 MOST_PICTURED = 3  # secrets with pictures, two each
+MOST_SECRETS = 3  # in one table
+LONGEST = 16  # letters of a secret in the head of a column
 NOISE = 0.2  # share of the bits that chance may have without a remark
 
 
@@ -35,7 +39,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The chapters: all releases, the limits of a policy, then each number on its own."""
     view = ComparisonView(**vars(part))
     return (
-        overview(view),
+        _overview(view),
         *limits_chapters(view),
         _key(view),
         *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
@@ -231,8 +235,7 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
     name = view.writer.name(secret)
     value, chance = view.before(secret, "value"), view.before(secret, "chance")
     if value.number and chance.number and chance.number > NOISE * value.number:
-        numbers = {"value": value, "chance": chance}
-        yield view.say("chance_before", secret=name, **numbers)
+        yield view.say("chance_before", secret=name, value=value, chance=chance)
     for key, releases in (
         ("chance_told", view.by_chance(secret, "attribute_disclosure")),
         ("chance_lost", view.by_chance(secret, "information_loss")),
@@ -243,3 +246,77 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
             yield view.say(key, releases=_names(view, releases), secret=name)
     if len(view.best) > 1 and not view.keeps_most(secret):
         yield view.say("chance_apart", secret=name)
+
+
+# -- one row per release --------------------------------------------------------------------------
+
+
+def _overview(view: ComparisonView) -> Chapter:
+    """The releases side by side, and what to know before their numbers are read."""
+    blocks: list[Block] = [_grid(view)]
+    if (left := len(view.secrets) - MOST_SECRETS) > 0:
+        blocks.append(Paragraph(view.say("table_secrets", number=left), "note"))
+    for r in (r for r in view.releases if r.by_chance):
+        numbers = {"value": r.identity, "corrected": r.corrected}
+        blocks.append(Paragraph(view.say("identity_chance", release=r.label, **numbers), "note"))
+    if len(view.releases) > 1 and view.secrets:
+        out = tuple(_dominance(view))
+        none = Paragraph(view.say("none_dominated"), "reading")
+        blocks.append(BulletList(out) if out else none)
+    if any(state_of(release.data) for release in view.releases):
+        blocks += bases(view)
+    return Chapter(view.say("table_title"), view.anchor("overview"), tuple(blocks), screen=True)
+
+
+def _grid(view: ComparisonView) -> Grid:
+    secrets, original = view.secrets[:MOST_SECRETS], view.data["original"]
+    judged = any(r.data.get("policy") for r in view.releases)
+    head = view.texts.each("compared.table", ("release", "identity", "share", "k", "suppressed"))
+    head += [view.say("table_policy")] if judged else []
+    for secret in secrets:
+        name = short_name(secret, LONGEST)
+        head += (view.say(f"table_{what}", secret=name) for what in ("attribute", "loss"))
+    first: list[object] = [view.say("original"), view.key, percent(1.0)]
+    first += _own(view, original, view.data["table"].get("suppressed") or 0, judged=judged)
+    for secret in secrets:
+        value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+        first += (view.say("table_bits", value=value, corrected=corrected), "")
+    rows = [first, *(_row(view, r, secrets, judged=judged) for r in view.releases)]
+    key = "table_caption" if secrets else "table_caption_identity"
+    return make_grid(view.say(key, whole=view.key), head, rows)
+
+
+def _row(
+    view: ComparisonView, release: ReleaseTexts, secrets: tuple[str, ...], *, judged: bool
+) -> list[object]:
+    data, bits = release.data, release.identity
+    identity = view.say("table_chance", value=bits) if release.by_chance else str(bits)
+    row: list[object] = [release.label, identity, release.share]
+    row += _own(view, data, data["records"]["suppressed"], judged=judged)
+    for secret in secrets:
+        each = release.secrets[secret]
+        low, high = data["information_loss"][secret]["interval"]
+        row += (
+            view.say("table_bits", value=each.value, corrected=each.corrected),
+            view.say("table_lost", lost=each.lost, half=f"{(high - low) / 2:.2g}"),
+        )
+    return row
+
+
+def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) -> Iterator[object]:
+    """What a table is like on its own: its smallest group, records hidden, limits met."""
+    yield smallest_class(view.writer, table["assessment"]["reidentification"])
+    yield view.writer.count(suppressed)
+    if judged:
+        limits, state = limits_of(table), STATES[state_of(table)]
+        met = sum(limit["met"] is True for limit in limits)
+        known = table.get("policy") is not None
+        yield view.say(f"table_{state}", met=met, number=len(limits)) if known else ""
+
+
+def _dominance(view: ComparisonView) -> Iterator[str]:
+    """Which releases are out."""
+    for release in view.releases:
+        if by := view.dominators[release.number]:
+            key = "dominated_by" if len(by) == 1 else "dominated_by_several"
+            yield view.say(key, release=release.label, others=view.dominating(release))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sievert.charts import lines
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.chapters.explain_view import words_chapter
 from sievert.report.chapters.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture

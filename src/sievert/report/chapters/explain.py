@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sievert.charts import Bar
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.chapters import explain_columns, explain_records, why
 from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.explain_view import (

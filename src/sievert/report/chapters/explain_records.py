@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar
-from sievert.charts.results import make_unique
-from sievert.formatting import printable
+from sievert.formatting import make_unique, printable
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,
@@ -141,12 +140,11 @@ def _with_error(view: ExplanationView, name: str) -> str:
 
 def _totals(view: ExplanationView, totals: Data) -> Grid:
     """Classes in which one or two people make up most of a total."""
-    exact = view.writer.number
     rows = (
         (
             view.writer.name(secret),
-            exact(flags["classes"]),
-            *(exact(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
+            view.writer.number(flags["classes"]),
+            *(view.writer.number(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
         )
         for secret, flags in totals.items()
     )
@@ -194,11 +192,10 @@ def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
 
 def _few(view: ExplanationView, values: Data) -> Iterator[Grid]:
     """How many values of each column few people have."""
-    count = view.writer.count
     rows = [
         (
             view.column_names[about["column"]],
-            *(count(few[n]) for n in ("values", "records", "unique_count")),
+            *(view.writer.count(few[n]) for n in ("values", "records", "unique_count")),
             view.writer.share(few["discrimination_rate"]),
         )
         for about in values["columns"]
@@ -212,13 +209,12 @@ def _few(view: ExplanationView, values: Data) -> Iterator[Grid]:
 
 def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values, and what leaving their records out would change."""
-    count, exact = view.writer.count, view.writer.number
     rows = [
         (
             view.value_in_column(value, number, "value_rare"),
-            *(count(value[n]) for n in ("records", "unique_count")),
-            *(count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
-            *(exact(value["gain"][n]) for n in EXACT_GAINS),
+            *(view.writer.count(value[n]) for n in ("records", "unique_count")),
+            *(view.writer.count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
+            *(view.writer.number(value["gain"][n]) for n in EXACT_GAINS),
         )
         for number, value in enumerate(values["rare"], 1)
     ]

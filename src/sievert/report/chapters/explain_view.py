@@ -10,7 +10,7 @@ from functools import cached_property
 
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars, short_name
-from sievert.charts.results import make_unique
+from sievert.formatting import make_unique
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
 

@@ -105,11 +105,10 @@ class LimitView(ReportPart):
         writer, endless = self.writer, NumberText(self.texts("words.unbounded"), None)
         unbounded = point["objective"] is None or point["bound"] is None
         result = proportion if self.model in REVERSED else bits_text
-        gap = None if point["gap"] is None else float(f"{point['gap']:.2g}")
         numbers = {
             "at": self._constraint(point),
             "distortion": proportion(writer, point["distortion"]),
-            "gap": writer.number(gap),
+            "gap": writer.number(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
             "epsilon": endless if point["epsilon"] is None else writer.number(point["epsilon"]),
         }
         for key in ("objective", "bound"):
