@@ -96,8 +96,8 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     }
     if kind == "compare":
         return content | {
-            "original": {"policy": _policy(result["original"]["policy"], names)},
-            "releases": [{"policy": _policy(r["policy"], names)} for r in result["releases"]],
+            "original": {"policy": _policy(result["original"], names)},
+            "releases": [{"policy": _policy(r, names)} for r in result["releases"]],
         }
     # Nobody has said how far a person with several rows, or one missing value that matches
     # anything, can move a number; and with an identifier nobody has said that rows are people.
@@ -112,7 +112,7 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
             names(secret): rounding.numbers(result["inference"].get(secret, {}), LEARNT)
             for secret in roles["sensitive"]
         },
-        "policy": _policy(result.get("policy"), names),
+        "policy": _policy(result, names),
     }
 
 
@@ -145,12 +145,16 @@ class _Names:
         return self.masks.get(column, "column") if self.mask else column
 
 
-def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
+def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
     """Verdicts without their numbers, and without the reasons why a number is undefined."""
+    policy, numbers = table.get("policy"), (table.get("assessment") or table)["reidentification"]
     if policy is None:
         return None
+    # The k of a count below k is a setting, without which a limit on it says nothing.
+    below = {"k": k} if (k := numbers.get("records_below", {}).get("k")) is not None else {}
     limits = [
         {key: limit[key] for key in ("measure", "min", "max", "met")}
+        | (below if limit["measure"] == "records_below" else {})
         | {
             "where": f"{chapter}.{names(secret)}" if secret else chapter,
             "value": None,
