@@ -31,6 +31,10 @@ class UsageError(SievertError):
     exit_code = 2
 
 
+class SettingsError(UsageError):
+    """A mistake in the command or in the text of a policy: no table has any part in it."""
+
+
 class MissingRolesError(UsageError):
     """No quasi-identifiers are given: the message is help, with likely roles and the reasons."""
 

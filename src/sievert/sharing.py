@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sievert.errors import NOT_SHAREABLE, require
+from sievert.errors import NOT_SHAREABLE, SettingsError, require
 from sievert.measures import BY_ID
 from sievert.measures.measure import SUPPRESSED
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
@@ -68,11 +68,15 @@ def command_name(result: Data) -> str | None:
     return next((kind for key, kind in KINDS.items() if key in result), None)
 
 
+def check_min_cell(min_cell: int) -> None:
+    """Raise an error where the least number of people in a step is too small."""
+    what = f"--min-cell must be at least {FEWEST}"
+    require(isinstance(min_cell, int) and min_cell >= FEWEST, what, error=SettingsError)
+
+
 def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) -> dict[str, Any]:
     """The JSON of a result as it may be shared; an assessment, or a comparison with a policy."""
-    require(
-        isinstance(min_cell, int) and min_cell >= FEWEST, f"--min-cell must be at least {FEWEST}"
-    )
+    check_min_cell(min_cell)
     table = result["table"]
     require("shared" not in table, "the result has been made shareable before")
     kind = command_name(result)

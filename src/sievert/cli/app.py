@@ -16,7 +16,7 @@ from cyclopts import App, Parameter
 
 from sievert.cli import analyses, documents, messages
 from sievert.cli.options import STDIN, join_lists
-from sievert.errors import MissingRolesError, SievertError
+from sievert.errors import MissingRolesError, SettingsError, SievertError
 from sievert.sources import isolation
 from sievert.version import __version__
 
@@ -181,7 +181,8 @@ def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
         sys.stderr.write(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
         return error.exit_code
-    if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
+    plain = error in messages.ABOUT_SHARING or isinstance(error, SettingsError)
+    if messages.to_be_shared(arguments) and not plain:
         plainly = messages.PLAINLY[error.exit_code]
         text = f"{plainly}. Try: the same without --share, which says more"
     sys.stderr.write(f"error: {text}\n")

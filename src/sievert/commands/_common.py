@@ -152,6 +152,8 @@ class RequestedRoles:
         if not quasi and quasi_needed:
             from sievert.commands._role_suggestion import no_quasi
 
+            what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
+            require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
             raise no_quasi(questions)
         roles = role.assign(
             questions.columns,

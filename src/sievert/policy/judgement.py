@@ -287,7 +287,11 @@ def _require_number(present: bool, measure: str, where: str) -> None:
         hint = "it is about finding a person: [limits.reidentification]"
     elif "record" not in kinds and not where.startswith("limits.inference"):
         hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
-    require(present, f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
+    what = f"{where}: {measure} is not among the numbers of this assessment"
+    if "order" in BY_ID[measure].needs:
+        what = f"{where}: {measure}: no secret has an order"
+        hint = '[orders] SECRET = ["lowest", ..., "highest"], or --type SECRET=int of numbers'
+    require(present, what, hint=hint)
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sievert.formatting import plural, printable
@@ -74,8 +75,25 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
         asks = any(part.kind in ("assess", "compare") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
         return [PolicyAnswer("open", words[0], words[1])] if asks else []
-    found = [_verdict(texts, judged)] if judged else []
-    return found + [_releases_verdict(part) for part in compared]
+    answers = [_verdict(texts, judged)] if judged else []
+    if judged and compared:
+        return [_of_both(answers[0], compared)]
+    return answers + [_releases_verdict(part) for part in compared]
+
+
+def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAnswer:
+    """One answer on a table and on releases of it: which of them may be published."""
+    texts, met = compared[0].texts, list[str]()
+    for part in compared:
+        releases = part.data["releases"]
+        names = zip(release_names(part, releases), releases, strict=True)
+        met += [name for name, release in names if state_of(release) is True]
+    words = [texts(f"front.original_{original.state}")]
+    shown = some_names(compared[0], "compared.others", met)
+    words.append(texts("front.releases_met", releases=shown) if met else texts("front.no_release"))
+    others = " ".join(_releases_verdict(part).why for part in compared)
+    why = f"{texts('front.of_the_original')} {original.why} {others}"
+    return replace(original, text=" ".join(words), why=why.strip())
 
 
 def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:

@@ -215,7 +215,7 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
         heads = part.texts.each("units", units, ".")
         body = ((name, *counts) for name, counts in rows)
         grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
-        spec = bars(part.say("sizes"), (part.say("sizes_below"),), given, axis=heads[0])
+        spec = bars(part.say("sizes_below"), (), given, axis=heads[0])
         yield Picture(spec, part.say("sizes_caption"), grid)
 
 
@@ -245,10 +245,7 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
         name = part.writer.name(secret)
-        inside: tuple[Block, ...] = (
-            *(Paragraph(text) for text in _secret_sentences(part, secret)),
-            *_near(part, secret),
-        )
+        inside = tuple(Paragraph(text) for text in _secret_sentences(part, secret))
         yield Chapter(name, part.anchor(f"learnt{number}"), inside)
     yield Paragraph(part.say("learnt_reading"), "reading")
 
@@ -359,3 +356,5 @@ def _everything(part: ReportPart) -> Iterator[Block]:
     for name, values in targets:
         rows = (_row(part, measure, entry) for measure, entry in values.items())
         yield part.grid("everything_of", head, rows, (1,), folded=True, target=name)
+    for secret in _worst_first(part):
+        yield from _near(part, secret)
