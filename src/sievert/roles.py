@@ -1,7 +1,5 @@
 """The roles of the columns: who is found, what is secret, what is dropped. Never guessed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Results as charts: a result becomes a Vega-Lite dict, the dict a static SVG."""
 
-from __future__ import annotations
-
 from sievert.charts.curves import lines, of_approximate, of_compromises, of_reasoning
 from sievert.charts.drawing import BandPoint, Bar, Spec, band, bars
 from sievert.charts.results import of_attacks, of_explanation, of_sizes

@@ -3,8 +3,6 @@
 Each is a CSS variable of the page's styles; the value beside it is for where there are none.
 """
 
-from __future__ import annotations
-
 LIGHT = {
     "page": "#ffffff",
     "surface": "#f6f7f9",

@@ -1,7 +1,5 @@
 """Curves: what is left to an intruder against what is known, and against the width of a window."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Names from the data are values of our own fields, never field names or expressions.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Which charts a result has: attacks by column and by value, what is known, whose share it is."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A map of releases: what each has lost across, what each discloses upwards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

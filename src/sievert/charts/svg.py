@@ -1,7 +1,5 @@
 """A Vega-Lite dict as a static SVG: no script, no link, no font from elsewhere, the same bytes."""
 
-from __future__ import annotations
-
 import json
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """Measures, losses and other documented quantities by id and by the names that the field uses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

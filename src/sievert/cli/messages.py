@@ -1,7 +1,5 @@
 """Every failure as one line of our own words, without anything that comes from the data."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterable

@@ -10,8 +10,6 @@ which for plain equality is the variance of matches. Records may be permuted wit
 then expectations and variances add up.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

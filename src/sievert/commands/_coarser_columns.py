@@ -4,8 +4,6 @@ Nothing changes in the data: the same table is measured with values merged. The 
 coarser column names no value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

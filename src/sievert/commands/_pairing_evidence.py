@@ -7,8 +7,6 @@ enough: it may have been copied and the others invented. So within the strata of
 original values another column must still agree more than by chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Identifiers that several rows share: rows are then not people."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

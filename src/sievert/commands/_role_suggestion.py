@@ -1,7 +1,5 @@
 """Likely roles of columns, with the reasons: help for whoever has not given any. Never a guess."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence

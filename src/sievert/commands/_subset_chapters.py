@@ -3,8 +3,6 @@
 `explain` has them, and an assessment that is to be explained.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

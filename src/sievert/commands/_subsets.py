@@ -5,8 +5,6 @@ re-identification equal those of `measures` to the last bit; those of a sensitiv
 1e-12.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import math

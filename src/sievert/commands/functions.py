@@ -4,8 +4,6 @@ The functions are made from the measures' records, so that a new measure is a fu
 a measure can be told in plain words (`l=3`, `order=[...]`) is turned into the options of `assess`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 

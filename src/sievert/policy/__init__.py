@@ -1,7 +1,5 @@
 """A policy for releases: roles, parameters and limits, held against a table; it fails closed."""
 
-from __future__ import annotations
-
 from sievert.policy.document import (
     MeasureLimit,
     Policy,

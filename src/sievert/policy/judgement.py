@@ -5,8 +5,6 @@ constant, is breached; undefined for another reason, it is undecided. A policy i
 is met and no reason stands against it. On a measure that is absent a limit is an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

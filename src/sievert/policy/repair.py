@@ -4,8 +4,6 @@ A repair never makes a gate pass: it adds comments, and at most an empty table [
 the policy turns a comment into a role, a statement or another limit.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

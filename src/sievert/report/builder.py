@@ -3,8 +3,6 @@
 A page becomes files: whole or absent, never over an input.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 They have attributes only, no styles, so that a strict policy of a page lets them be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The first screen: the answer, what was assessed, what matters most, and what is not covered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -3,8 +3,6 @@
 Texts are escaped by the template engine; pictures are SVG that we have drawn ourselves.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """Measures in a table with the limits of a policy: value, limit and how far beyond it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator
 

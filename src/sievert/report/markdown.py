@@ -1,7 +1,5 @@
 """The same page as Markdown: pictures as their captions and numbers, texts as they are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

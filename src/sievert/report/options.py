@@ -1,7 +1,5 @@
 """What would help: a few ways to change the table, and whether the policy is then met."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from sievert.formatting import percent

@@ -1,7 +1,5 @@
 """The parts of a page: one result each, and how its numbers and names are written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 It is built of shareable JSON only, so that nothing else can get on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Lines are pieces of text with a style, so that colours are put on where there are any.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence

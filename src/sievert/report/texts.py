@@ -1,7 +1,5 @@
 """Every sentence of a page by its key; a translation is one file."""
 
-from __future__ import annotations
-
 import json
 import os
 import string

@@ -1,7 +1,5 @@
 """What would help: the options of an assessment that is held against a policy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

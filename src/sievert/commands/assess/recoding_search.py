@@ -5,8 +5,6 @@ is. How many changed tables are measured follows from the number of combinations
 clock, so that the same table has the same options.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Attacks with a second table: the original (white box, linkage) or a register (grey box)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace

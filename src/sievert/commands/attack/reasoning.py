@@ -1,7 +1,5 @@
 """Reasoning over real tables: the counts that it needs of a release and of its original."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping, Sequence

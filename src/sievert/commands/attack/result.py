@@ -1,7 +1,5 @@
 """The result of `sievert attack`: frozen, readable, complete."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The release: what it gives away alone, and what attacks with other tables need of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

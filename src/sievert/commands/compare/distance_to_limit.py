@@ -5,8 +5,6 @@ the original that is nearest to its records. What the class tells of the secret,
 tells at most, so that no release made from the key alone is below the curve at this distortion.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parts of the estimates of what a release discloses, and doubts about them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

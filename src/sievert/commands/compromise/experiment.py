@@ -1,7 +1,5 @@
 """The experiment: every set of known columns and every combination that occurs, repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of an experiment: read the records as codes, then a curve for each parameter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

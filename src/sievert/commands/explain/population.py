@@ -1,7 +1,5 @@
 """From the sample to the population: the numbers of the chapter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

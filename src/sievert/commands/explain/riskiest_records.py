@@ -1,7 +1,5 @@
 """The records most easily re-identified: what singles them out, and their row numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

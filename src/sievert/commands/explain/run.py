@@ -1,7 +1,5 @@
 """The steps of an explanation: each takes the counts of the table and returns its chapters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

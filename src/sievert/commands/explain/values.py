@@ -6,8 +6,6 @@ measured, and a frequent value that resembles it is searched. Values are named o
 may see them.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

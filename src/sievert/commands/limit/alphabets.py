@@ -1,7 +1,5 @@
 """The alphabet of a release: its columns, combinations of values as symbols, their distances."""
 
-from __future__ import annotations
-
 import csv
 import math
 import os

@@ -6,8 +6,6 @@ delta method with terms of second order, those of cells with few expected record
 Poisson's.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The best release of a joint distribution, from whatever stands for one."""
 
-from __future__ import annotations
-
 import html
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Columns of real numbers: the Gaussian limit and its release, after a check of normality."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

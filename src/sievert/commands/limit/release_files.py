@@ -1,7 +1,5 @@
 """The files of a limit: the release, with all columns in their order, and the matrix."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

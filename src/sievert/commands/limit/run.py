@@ -1,7 +1,5 @@
 """The steps of a limit: read the records as codes, solve the model, draw a release."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The public function `check_policy`."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any, Unpack

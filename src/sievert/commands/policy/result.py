@@ -1,7 +1,5 @@
 """The result of a check of a policy: what it lacks for one table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

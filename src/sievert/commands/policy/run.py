@@ -1,7 +1,5 @@
 """What a policy lacks for a table: roles, columns, numbers that its limits are on, a statement."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A page of results: those of this session, and those that were saved as JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The chapter of an assessment: how easily a person is found, what is learnt of each secret."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 

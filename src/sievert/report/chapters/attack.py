@@ -3,8 +3,6 @@
 A table of all attacks comes first; the attacks on secrets are written here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

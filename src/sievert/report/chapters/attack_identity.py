@@ -1,7 +1,5 @@
 """Whose record is whose: from the release alone, with a register, with the original."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar

@@ -1,7 +1,5 @@
 """What the chapters on attacks have in common: numbers of the JSON, people in words, columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sievert.charts import Bar

@@ -3,8 +3,6 @@
 Where the chains of the simulation do not agree, the page shows no number, and says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from sievert.attacks.reasoning.chains import ESS, RHAT

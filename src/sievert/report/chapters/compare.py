@@ -3,8 +3,6 @@
 Releases are columns of its tables, numbers rows: each number leads to what it means.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart

@@ -1,7 +1,5 @@
 """The limits of a policy against releases: one line per release, then limits by releases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sievert.report.chapters.compare_view import ComparisonView

@@ -1,7 +1,5 @@
 """Tables of a comparison: releases as columns, each number a row that leads to its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

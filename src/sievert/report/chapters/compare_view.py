@@ -1,7 +1,5 @@
 """A comparison as a page shows it: each release's numbers, and what follows from these."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

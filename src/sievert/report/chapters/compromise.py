@@ -1,7 +1,5 @@
 """The chapter of `compromise`: how near an intruder comes to a confidential number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The chapter of `explain`: what drives the risk, what would help, how many columns suffice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

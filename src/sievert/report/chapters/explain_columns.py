@@ -1,7 +1,5 @@
 """Which columns drive the risk: each one's share, how many suffice, the most telling sets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import lines

@@ -3,8 +3,6 @@
 Estimates of the population stand beside the name of their model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar

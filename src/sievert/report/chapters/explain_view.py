@@ -1,7 +1,5 @@
 """How the numbers of an explanation are shown: unique people, rates, each column's part."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Constraints that were asked for are settings; those of other points follow from the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

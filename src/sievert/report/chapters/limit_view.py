@@ -1,7 +1,5 @@
 """A limit as a page shows it: its points, its alphabets, and how it was asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Numbers in words: measures as in the JSON of an assessment, bits, distortions and quotients."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Why people are found: each column's share, and how many are alone the more is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from sievert.charts import Bar
