@@ -21,8 +21,6 @@ from sievert.measures.measure import (
 )
 from sievert.measures.target import SecretTarget
 
-NO_SUCH_VALUE = "the named value does not occur"
-
 
 def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, Any]:
     """The same measure without the records whose secret is missing, where there are any."""
@@ -81,13 +79,12 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
         return MeasureResult(
             confidence.value, details={"k": target.smallest_class, **confidence.details}
         )
-    if not any(named.count):
-        return undefined(NO_SUCH_VALUE)
     return MeasureResult(
         kernel.ratio(*kernel.largest_ratio(named.count, named.class_size)),
         details={
             "k": target.smallest_class,
             "named_value": True,
+            **({} if any(named.count) else {"occurs": False}),
             **_without_missing(
                 target,
                 kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))

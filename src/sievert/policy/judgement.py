@@ -49,6 +49,7 @@ REASONS = {
     "ignored_like_people": "an ignored column has many values that rows share ({}), which may be "
     "people: name it as person, or say rows_are_people",
 }
+NO_SUCH_VALUE = "the named value does not occur"
 NEEDS = {
     "order": "it needs an order of the values",
     "hierarchy": "it needs a hierarchy of the values",
@@ -293,6 +294,8 @@ def _require_number(present: bool, measure: str, where: str) -> None:
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:
+    if value.details.get("occurs") is False:  # of a misspelt value everything would be met
+        return Verdict(value.id, where, limit.min, limit.max, None, None, NO_SUCH_VALUE)
     number, reading, met = _compare(where, value, limit)
     impossible = impossible_limit(where, value.id, limit, best)
     reason = value.reason if number is None or met is False else None
