@@ -15,7 +15,7 @@ from sievert.report.texts import Texts, read_texts
 from sievert.roles import looks_like_record, tells_people_apart
 
 MOST_COLUMNS = 20  # of a suggestion
-MOST_LISTED = 60  # more names of columns
+MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
 MOST_VALUES = 100_000  # of a column whose values are looked at
 MANY = 0.95  # of the records: a value for nearly each of them
 FEW_RECORDS = 20  # up to here different values mean nothing
@@ -194,7 +194,8 @@ def no_quasi(questions: Questions) -> MissingRolesError:
         why = reason_text(evidence[column], reason, texts)
         lines += wrap(why, max(100, len(start) + 40), start, " " * len(start))
     if others := columns[len(evidence) :]:
-        listed = [printable(c[: LONGEST + 1])[:LONGEST] for c in others[:MOST_LISTED]]
+        most = MOST_LISTED if len(others) <= MOST_LISTED else FEW_LISTED
+        listed = [printable(c[: LONGEST + 1])[:LONGEST] for c in others[:most]]
         more = len(others) - len(listed)
         listed += [texts("front.more_columns", number=f"{more:,}")] if more else []
         words = texts("suggested.others", number=f"{len(others):,}", columns=texts.join(listed))
