@@ -32,7 +32,7 @@ class UsageError(SievertError):
 
 
 class SettingsError(UsageError):
-    """A mistake in the command or in the text of a policy: no table has any part in it."""
+    """A mistake in the command that names no file and no column: it is shown with --share too."""
 
 
 class MissingRolesError(UsageError):

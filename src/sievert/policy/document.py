@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from sievert.errors import SettingsError, require
+from sievert.errors import UsageError, require
 from sievert.formatting import nearest
 from sievert.measures import BY_ID
 
@@ -178,13 +178,13 @@ def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
         text = path.read_bytes().decode("utf-8-sig")
         return text, tomllib.loads(text)
     except OSError as error:
-        raise SettingsError(f"{path.name}: {error.strerror}") from None
+        raise UsageError(f"{path.name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise SettingsError(f"{path.name}: not UTF-8 text", hint=_swapped(path)) from None
+        raise UsageError(f"{path.name}: not UTF-8 text", hint=_swapped(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path.name}: not TOML: {error}", hint=_swapped(path)) from None
+        raise UsageError(f"{path.name}: not TOML: {error}", hint=_swapped(path)) from None
     except RecursionError:
-        raise SettingsError(f"{path.name}: nested too deeply") from None
+        raise UsageError(f"{path.name}: nested too deeply") from None
 
 
 def _swapped(path: Path) -> str | None:
@@ -197,7 +197,7 @@ def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
     """Check a policy given as plain tables."""
     policy = parse_tables(raw, name)
     for mistake, hint in limit_mistakes(policy).values():
-        raise SettingsError(f"{name}: {mistake}", hint=hint)
+        raise UsageError(f"{name}: {mistake}", hint=hint)
     return policy
 
 
@@ -238,9 +238,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         raise _mistake(error, "parameters", Parameters) from None
 
 
-def _mistake(
-    error: ValidationError, name: str, model: type[BaseModel] | None = None
-) -> SettingsError:
+def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = None) -> UsageError:
     """The first mistake in one line: where it is, and what was meant."""
     errors = error.errors()  # an unknown name first: it explains why the right one is lacking
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
@@ -260,7 +258,7 @@ def _mistake(
             what, hint = "not a list", '["age", "zip"]'
         case "model_type" | "dict_type":
             what = "not a table"
-    return SettingsError(f"{name}: {where}: {what}", hint=hint)
+    return UsageError(f"{name}: {where}: {what}", hint=hint)
 
 
 def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> str:
