@@ -204,7 +204,7 @@ def test_rows_that_share_an_identifier_close_the_gate(
 
 
 @pytest.mark.parametrize(
-    "name", ["customer_id", "AccountNo", "member", "Kundennummer", "contract_number", "case_no"]
+    "name", ["customer", "AccountNo", "member", "Kundennummer", "contract_number", "case_no"]
 )
 def test_people_by_other_names(name: str) -> None:
     whole = {**table(), name: [i // 5 for i in range(N)]}
@@ -241,6 +241,17 @@ def test_the_answer_is_for_a_copy_without_some_columns(state: bool) -> None:
         assert words in " ".join(text.replace("&nbsp;", " ").split())
     if state:
         assert words in " ".join(repr(found.share()).split())
+
+
+@pytest.mark.parametrize("roles", [[], ["-q", "sex"], ["-q", "sex", "-s", "year"]])
+def test_a_first_line_that_is_a_record_is_not_repeated(
+    roles: list[str], tmp_path: Path, capfd: Any
+) -> None:
+    data = tmp_path / "t.csv"
+    data.write_text("Alice,2001-02-03,f\nBob,2002-04-05,m\n")
+    assert app._run(["assess", str(data), *roles]) == 2
+    said = capfd.readouterr().err
+    assert "--no-header" in said and not any(value in said for value in ("Alice", "2001", "Bob"))
 
 
 def test_a_column_with_two_roles() -> None:
