@@ -31,6 +31,10 @@ class UsageError(SievertError):
     exit_code = 2
 
 
+class SettingsError(UsageError):
+    """A mistake in the command that names no file and no column: it is shown with --share too."""
+
+
 class MissingRolesError(UsageError):
     """No quasi-identifiers are given: the message is help, with likely roles and the reasons."""
 

@@ -236,11 +236,14 @@ def parse(spec: str, values: Iterable[str]) -> Hierarchy:
     if kind == "prefix" and not rest:
         return Hierarchy.prefixes(values)
     if kind == "interval":
-        try:
-            widths = [float(w) for w in rest.split(",")]
-        except ValueError:
-            raise UsageError(
-                "intervals: the widths are not numbers", hint="interval:5,10,20"
-            ) from None
-        return Hierarchy.intervals(values, widths)
+        return Hierarchy.intervals(values, interval_widths(rest))
     return Hierarchy.read(spec)
+
+
+def interval_widths(text: str) -> list[float]:
+    """The widths of intervals, as they are typed."""
+    try:
+        return [float(w) for w in text.split(",")]
+    except ValueError:
+        what = "intervals: the widths are not numbers"
+        raise UsageError(what, hint="interval:5,10,20") from None

@@ -85,6 +85,7 @@ def open_source(
                 questions.suppression = Suppression(
                     options.get("suppressed", MARK), options.get("keep_suppressed", False)
                 )
+                questions.first_line = table.kind == "csv" and table.header
                 running.append(questions)
                 check()
                 table.check_records(questions.records)

@@ -41,7 +41,9 @@ def test_assess_prints_what_a_decision_needs(table: Path, capsys: pytest.Capture
     assert run("assess", table, "-q", "zip,age", "-s", "disease") == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert "Table patients.csv, 4 people (one row each), 3 columns" in out and "Delimiter ;" in out
+    assert (
+        "Table patients.csv, 4 people (one row each), 3 columns" in out and "Delimiter" not in out
+    )
     for words in ("k_anonymity", "unique_records", "Nobody is alone.", "guesses disease right"):
         assert words in " ".join(out.split())
     assert "ITPR" not in out and len(out.splitlines()) <= 40
@@ -158,7 +160,7 @@ def test_a_symbolic_link_is_not_followed(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_records_in_input_order(table: Path, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"records.{ending}"
-    assert run("assess", table, "-q", "zip,age", "-s", "disease,age", "--records", out) == 0
+    assert run("assess", table, "-q", "zip", "-s", "disease,age", "--records", out) == 0
     if ending == "csv":
         rows = list(csv.DictReader(out.read_text().splitlines()))
     else:
@@ -517,17 +519,6 @@ def test_the_root_is_no_table(capsys) -> None:
     assert capsys.readouterr().err == "error: /: a directory without .parquet files\n"
 
 
-def test_every_file_that_is_written_is_named(table: Path, tmp_path: Path, capsys) -> None:
-    names = ["r.csv", "a.json", "t.json", "a.html", "a.md"]
-    options = ["--records", "--json", "--timings", "--html", "--markdown"]
-    given = [word for o, n in zip(options, names, strict=True) for word in (o, tmp_path / n)]
-    drawn = tmp_path / "drawn"
-    assert run("assess", table, "-q", "zip", "-s", "disease", *given, "--charts", drawn) == 0
-    written = [line.removeprefix("written: ") for line in capsys.readouterr().err.splitlines()]
-    assert written[:5] == [str(tmp_path / name) for name in names]
-    assert sorted(written[5:]) == sorted(map(str, drawn.iterdir()))
-
-
 def test_one_clock_beside_the_progress() -> None:
     assert progress.describe("counting", 50.0, 60.0).endswith("] left at most 1:00")
     assert progress.describe("reading", -1.0, 61.0) == "reading 1:01"
@@ -702,7 +693,7 @@ def test_a_signal_while_an_object_is_thrown_away_still_stops() -> None:
 
 
 def test_an_option_of_another_command(capfd: pytest.CaptureFixture[str]) -> None:
-    from sievert.cli.messages import OWNERS
+    from sievert.cli.parser import OWNERS
 
     for option in ("--weight", "--fraction", "--household"):
         assert app._run(["assess", "DATA", option, "1"]) == 2

@@ -346,7 +346,7 @@ def test_on_the_screen() -> None:
     [
         (["tens", "none"], 100, 0),
         (["tens", "same"], 100, 1),
-        (["tens"], 1, 0),
+        (["tens"], 2, 0),
         (["none"], 240, 0),
         (["none"], 241, 1),
     ],

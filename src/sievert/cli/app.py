@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from sievert.errors import MissingRolesError, SievertError
+from sievert.errors import MissingRolesError, SettingsError, SievertError
 from sievert.sources import isolation
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
         messages.tell(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
         return error.exit_code
-    if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
+    plain = error in messages.ABOUT_SHARING or isinstance(error, SettingsError)
+    if messages.to_be_shared(arguments) and not plain:
         plainly = messages.PLAINLY[error.exit_code]
         text = f"{plainly}. Try: the same without --share, which says more"
     messages.tell(f"error: {text}\n")

@@ -17,6 +17,7 @@ from sievert.errors import (
 )
 from sievert.formatting import nearest, printable
 
+OF_FILES = ("--policy", "--html", "--markdown", "--json", "--records")
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
 INTERNAL_AND_SHARED = UsageError(
@@ -83,12 +84,22 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
 
 
 def command_line(arguments: Iterable[str], error: SievertError) -> str:
-    """The command to go on with: the same tables and the hint; other options may hold values."""
+    """The command to go on with: the same tables, the hint, and options that name files.
+
+    Other options may hold values of the data.
+    """
     given = list(arguments)
     command = list(takewhile(lambda token: not token.startswith("-") or token == "-", given))
-    tables = command[1:] or ["DATA"]
-    more = " ..." if len(command) < len(given) else ""
-    return f"{shlex.join(map(printable, ['sievert', *given[:1], *tables]))} {error.hint}{more}"
+    tables, rest = command[1:] or ["DATA"], given[len(command) :]
+    kept = [
+        token
+        for before, token in zip(["", *rest], rest, strict=False)
+        if before in OF_FILES or token.partition("=")[0] in OF_FILES
+    ]
+    more = "" if len(kept) == len(rest) else " ..."
+    files = f" {shlex.join(map(printable, kept))}" if kept else ""
+    first = shlex.join(map(printable, ["sievert", *given[:1], *tables]))
+    return f"{first} {error.hint}{files}{more}"
 
 
 def to_be_shared(arguments: Iterable[str]) -> bool:

@@ -92,10 +92,10 @@ def suppression_rule(suppression: Suppression) -> str:
     return f"records {which} are left out as suppressed"
 
 
-def leaves_out_more(policy: Policy, suppression: Suppression) -> bool:
-    """Whether records were left out by a mark that the policy knows nothing of.
+def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:
+    """Whether records were left out, and the policy does not say how many may be.
 
-    Any value of a column could be named as a mark: only a limit bounds what is left out by it.
+    Nothing is known of them: a table of which nearly everything is suppressed would meet it.
     """
-    limited = any(measure == "suppressed_records" for _, measure, _ in policy.every_limit())
-    return bool(suppression.left_out) and suppression.mark != MARK and not limited
+    limits = (limit for _, m, limit in policy.every_limit() if m == "suppressed_records")
+    return bool(suppression.left_out) and all(limit.max is None for limit in limits)

@@ -102,6 +102,7 @@ class CellTables:
         self._input = "input"
         self.suppression = Suppression()
         self.secrets: tuple[str, ...] = ()  # whose cells will be asked for
+        self.first_line = False  # whether the names of the columns are the first line of a text
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
 

@@ -108,14 +108,14 @@ class Points:
 
 @dataclass(frozen=True)
 class Hundred:
-    """Of every 100 people: those alone, in small groups and in large ones; together they are 100.
+    """Of every 100 people: those alone, in small groups and in large ones, and those suppressed.
 
-    `labels` are a key and its explanation for each of the three; `allowed` is how many the policy
-    allows to be alone, with its own words.
+    Together they are 100. `labels` are a key and its explanation for each; `allowed` is how many
+    the policy allows to be alone, with its own words.
     """
 
     title: str
-    shares: tuple[int, int, int]
+    shares: tuple[int, ...]
     labels: tuple[tuple[str, str], ...]
     allowed: int | None = None
     allowance: str = ""

@@ -241,10 +241,17 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
         replace(group, rows=tuple(replace(r, name=r.short or r.name) for r in group.rows))
         for group in block.groups
     ]
+    if block.limited:  # which side is risky stands where others have a limit
+        groups = [
+            replace(
+                g, rows=tuple(r if r.limit else replace(r, limit=r.far, far="") for r in g.rows)
+            )
+            for g in groups
+        ]
     rows = [row for group in groups for row in group.rows]
     fields = ["name", "value"]
     fields += ["limit"] if block.limited else []
-    fields += ["far"] if block.limited and width >= NARROWEST else []
+    fields += ["far"] if width >= NARROWEST else []
     fields += ["id"] if width >= NARROW else []
     heads = dict(zip(("name", "mark", "value", "limit", "far", "id"), block.head, strict=True))
     wide = {
@@ -256,11 +263,14 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
     wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
     for number, group in enumerate(groups):
         yield ()
-        title = (_cut(group.title, wide["name"] + 4).ljust(wide["name"] + 4), "bold")
+        title = (group.title.ljust(wide["name"] + 4), "bold")
         heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []
         yield (title, *((f"{GAP}{text}", style) for text, style in heads_))
         for row in group.rows:
-            yield _number_line(row, fields, wide)
+            name, *more = wrap(row.name, wide["name"], "") or [""]
+            yield _number_line(replace(row, name=name), fields, wide)
+            for line in more:
+                yield ((f"{GAP * 2}{line}", ""),)
             if row.remark:
                 yield from _text(row.remark, width, " " * 6, style="note")
 
@@ -268,8 +278,7 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
 def _number_line(row: NumberRow, fields: Sequence[str], wide: dict[str, int]) -> Line:
     style = STYLES.get(row.state, "")
     styles = {"value": "bold", "far": style if row.state == "breached" else "dim", "id": "dim"}
-    pieces = [(f"{GAP}{MARKS[row.state]} ", style), (_cut(row.name, wide["name"]), "")]
-    pieces[1] = (pieces[1][0].ljust(wide["name"]), "")
+    pieces = [(f"{GAP}{MARKS[row.state]} ", style), (row.name.ljust(wide["name"]), "")]
     pieces += [
         (f"{GAP}{_pad(getattr(row, f), f, wide)}", styles.get(f, "")) for f in fields if f != "name"
     ]
@@ -296,8 +305,8 @@ def _options(block: OptionCards, width: int) -> Iterator[Line]:
     for title, state, cells in rows:
         style = STYLES.get(state, "")
         titles = wrap(title, first, "") or [""]
-        for line in titles[:-1]:
-            yield ((f"    {line}", ""),)
         numbers = "".join(f"{GAP}{c.rjust(w)}" for c, w in zip(cells, wide, strict=True))
         mark = (f"{GAP}{MARKS[state]} ", style)
-        yield (mark, (titles[-1].ljust(first), ""), (numbers, style if state == "met" else ""))
+        yield (mark, (titles[0].ljust(first), ""), (numbers, style if state == "met" else ""))
+        for line in titles[1:]:
+            yield ((f"{GAP * 2}{line}", ""),)

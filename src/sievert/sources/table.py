@@ -233,6 +233,8 @@ def _open_file(
         columns, data = check_names(content.columns, name), content.columns
         orders, notes = content.orders, content.notes
         return Table("columns", name, data=data, columns=columns, orders=orders, notes=notes)
+    what = f"{name}: not an Excel file, whatever its name says"
+    require(path.suffix.lower() != ".xlsx", what, hint="CSV, or a workbook", error=InputError)
     require(member is None, f"{name}: only a database has tables to choose from")
     if arrow:
         return _arrow_file(path)

@@ -34,6 +34,7 @@ LOOKS_MISSING = {
     *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
     *("", "-", "--", "?", ".", "..", "\\n", "-9", "-99", "-999", "-9999"),
 }
+NOT_WITH_WILDCARDS = "not defined with wildcards"
 MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
 MOST_CELLS = 10**7  # classes times numbers
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
@@ -113,14 +114,14 @@ def assess_table(
         missing,
         dropped,
         questions.suppression,
-        coded=bool(table.na),
+        codes=table.na,
     )
     policy, options, explanation = None, None, None
     count = cache(partial(_count_combinations, questions, roles))
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
-        policy, notes = _judge(measures, gate, reidentification, inference)
+        policy, notes = _judge(measures, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
             from sievert.commands.assess.helpful_changes import OptionSearch
@@ -155,9 +156,23 @@ def _judge(
     gate: Gate,
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
+    *,
+    wildcards: bool,
 ) -> tuple[Judgement, list[str]]:
     """The verdicts of a policy, and what is to be said of them."""
     from sievert.policy import judge
+
+    if wildcards:  # limits on what they leave undefined are undecided, not mistakes
+        undefined = {
+            kind: {
+                m.id: Value(m.id, None, m.unit, m.riskier, NOT_WITH_WILDCARDS)
+                for m in measures.measures
+                if kind in m.kinds
+            }
+            for kind in ("record", "secret")
+        }
+        reidentification = {**undefined["record"], **reidentification}
+        inference = dict.fromkeys(measures.roles.sensitive, undefined["secret"])
 
     if replaced := measures.settings.replaced(gate.policy):
         gate.not_met("settings_replaced", replaced)
