@@ -83,7 +83,7 @@ def tree_seconds() -> float:
 
 
 def measure(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[list[float]]]:
-    """Wall and CPU seconds of each action in turns; Spark compiles in the first, which is left out."""
+    """Wall and CPU seconds of each action in turns, after one in which Spark compiles."""
     taken: dict[str, list[list[float]]] = {name: [] for name in actions}
     for _ in range(rounds + 1):
         for name, action in actions.items():
