@@ -83,17 +83,14 @@ def tree_seconds() -> float:
 
 
 def measure(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[list[float]]]:
-    """Wall and CPU seconds of each action in turns; Spark compiles in the first, which is left out.
-
-    A single round is measured after none.
-    """
+    """Wall and CPU seconds of each action in turns, after one in which Spark compiles."""
     taken: dict[str, list[list[float]]] = {name: [] for name in actions}
-    for _ in range(rounds + (rounds > 1)):
+    for _ in range(rounds + 1):
         for name, action in actions.items():
             wall, cpu = time.perf_counter(), tree_seconds()
             action()
             taken[name].append([time.perf_counter() - wall, tree_seconds() - cpu])
-    return {name: samples[-rounds:] for name, samples in taken.items()}
+    return {name: samples[1:] for name, samples in taken.items()}
 
 
 def in_session(path: str, master: str, quasi: list[str], secrets: list[str], rounds: int) -> Result:
