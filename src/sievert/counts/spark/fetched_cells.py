@@ -93,16 +93,25 @@ class FetchedCells:
         here, columns = self._cells, [column for column, _ in queries.values()]
         if not isinstance(here, DuckDB):
             return False
-        fields = ", ".join(f"{c} AS s{i}, GROUPING({c}) AS g{i}" for i, c in enumerate(columns))
-        sets = ", ".join(f"({keys}, {c})" for c in columns)
-        sql = f"SELECT {keys}, {fields}, COUNT(*) AS n FROM {source} "
+        # Every record once per secret, of which it has that secret only: one pass, one GROUP BY.
+        own = [f"CASE WHEN w.which = {i} THEN {c} END AS s{i}" for i, c in enumerate(columns)]
+        fields = ", ".join(f"s{i}" for i in range(len(columns)))
+        numbers = ", ".join(f"({i})" for i in range(len(columns)))
+        wide = f"SELECT {keys}, w.which, {', '.join(own)} FROM {source} CROSS JOIN"
+        sql = (
+            f"SELECT {keys}, which, {fields}, COUNT(*) AS n "
+            f"FROM ({wide} (VALUES {numbers}) AS w(which)) AS every "
+            f"GROUP BY {keys}, which, {fields}"
+        )
         name, most = next(iter(queries)), records * len(columns)
-        fetched = self._fetch(name, f"{sql}GROUP BY GROUPING SETS ({sets})", most)
+        fetched = self._fetch(name, sql, most)
         if fetched is None:
             self._there.forget(name)
             return False
-        own = f"SELECT {keys}, s{{0}} AS s, n FROM fetched WHERE g{{0}} = 0"
-        each = {table: own.format(i) for i, table in enumerate(queries)}
+        each = {
+            table: f"SELECT {keys}, s{i} AS s, n FROM fetched WHERE which = {i}"
+            for i, table in enumerate(queries)
+        }
         self._check_counted(self._take(each, fetched, here) / len(columns), records)
         for table, (_, single) in queries.items():
             self._made[table] = partial(_keep, name=table, sql=single)
