@@ -64,7 +64,6 @@ demo: $(VENV)/.core
 	  --html demo/report.html --markdown demo/report.md > /dev/null 2>&1
 	$(BIN)/sievert report demo/hospital.json demo/comparison.json --share \
 	  --html demo/share.html > /dev/null 2>&1
-	echo
 	echo "Your own table:           $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
 	echo "With four releases:       $(CURDIR)/demo/report.html; shareable: demo/share.html"
 	echo "The page to decide from:  $(CURDIR)/demo/decision.html"

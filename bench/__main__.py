@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from bench import (
+    cluster,
     compare,
     compromise,
     database,
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "pycanon": pycanon.run,
     "scale": scale.run,
     "database": database.run,
+    "cluster": cluster.run,
     "people": people.run,
     "growth": growth.run,
     "subsets": subsets.run,

@@ -7,13 +7,10 @@ import gc
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import cyclopts.argument._collection
-import pydantic
 import pytest
 
 # Tests run side by side: threads of a library that wait for each other would only get in the way.
@@ -77,24 +74,3 @@ def plain_paper(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any
         return pickle.loads(path.read_bytes())
 
     return compute
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _options_described_once() -> Iterator[None]:
-    """A process of a user runs one command; a worker runs hundreds, whose options stay the same.
-
-    Their groups and types are looked up once per command: 20 of the 35 ms that parsing takes.
-    """
-    collection: Any = cyclopts.argument._collection
-    plain = collection._resolve_groups_from_callable
-    groups: dict[Callable[..., Any], Any] = {}
-
-    def resolve_groups(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        if function not in groups:
-            groups[function] = plain(function, *given, **named)
-        return groups[function]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collection, "_resolve_groups_from_callable", resolve_groups)
-        patch.setattr(pydantic, "TypeAdapter", cache(pydantic.TypeAdapter))
-        yield

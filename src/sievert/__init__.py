@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sievert.commands.measure_functions import *
     from sievert.commands.policy.api import check_policy
     from sievert.commands.policy.result import PolicyCheck
+    from sievert.commands.protect.api import protect
+    from sievert.commands.protect.result import Protected
     from sievert.commands.report.api import write_report
     from sievert.errors import SievertError
     from sievert.hierarchies import Hierarchy
@@ -49,6 +51,7 @@ __all__ = [
     "Limit",
     "Limited",
     "PolicyCheck",
+    "Protected",
     "SievertError",
     "Value",
     "__version__",
@@ -61,6 +64,7 @@ __all__ = [
     "discrimination_rate_by_value",
     "explain",
     "limit",
+    "protect",
     "randomise",
     "write_report",
 ]
@@ -75,6 +79,7 @@ _HOMES = {
     "Limit": "commands.limit.distribution",
     "Limited": "commands.limit.result",
     "PolicyCheck": "commands.policy.result",
+    "Protected": "commands.protect.result",
     "SievertError": "errors",
     "Value": "measures.measure",
     "approximate_compromise": "measures.approximate.compromise",
@@ -86,6 +91,7 @@ _HOMES = {
     "discrimination_rate_by_value": "commands.functions",
     "explain": "commands.explain.api",
     "limit": "commands.limit.distribution",
+    "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
     "write_report": "commands.report.api",
 }

@@ -1,12 +1,26 @@
 """`python -m sievert`, and the command."""
 
+import os
 import signal
+import sys
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # a signal while importing ends it without a word
 
 
+def _open_streams() -> None:
+    """A stream that the caller has closed is nothing: no file of ours takes its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
 def main() -> None:
     """Run the command line."""
+    _open_streams()
     from sievert.cli.app import main as run
 
     run()

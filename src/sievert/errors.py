@@ -31,6 +31,10 @@ class UsageError(SievertError):
     exit_code = 2
 
 
+class SettingsError(UsageError):
+    """A mistake in the command that names no file and no column: it is shown with --share too."""
+
+
 class MissingRolesError(UsageError):
     """No quasi-identifiers are given: the message is help, with likely roles and the reasons."""
 
@@ -96,6 +100,7 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "explain": _refused("explain points at columns, values and records: it is", ASSESSED),
     "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
     "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
+    "protect": _refused("how a release was made is", "sievert assess RELEASE --share"),
     "compare": _refused(
         "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
     ),

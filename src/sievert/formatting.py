@@ -6,7 +6,6 @@ import itertools
 import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from difflib import get_close_matches
 
 
 def printable(name: str) -> str:
@@ -47,6 +46,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     known = {n.casefold(): n for n in names}
     if name.casefold() in known:  # asked before it is known whether a hint is needed
         return known[name.casefold()]
+    from difflib import get_close_matches  # for mistakes only
+
     matches = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
     return known[matches[0]] if matches else None
 
@@ -105,6 +106,18 @@ def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[s
         kept, width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
     )
     return [line.replace("\xa0", " ") for line in lines]
+
+
+def middle_cut(text: str, longest: int) -> str:
+    """A text that is not too long: what it begins and ends with.
+
+    >>> middle_cut("adult_qi4_k10_s5", 9), middle_cut("bands", 9)
+    ('adul…0_s5', 'bands')
+    """
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
 
 
 def own_name(name: str, file: str | None) -> str:

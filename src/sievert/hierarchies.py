@@ -5,8 +5,6 @@ made: every value has a label on every level (complete), and two values that sha
 labels above it (nested).
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools
@@ -18,12 +16,20 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
-from sievert.errors import InputError, UsageError
+from sievert.errors import InputError, UsageError, require
 
 ROOT = "*"
 MOST_BYTES = 1 << 26
 DELIMITERS = ";,\t|"  # ARX writes semicolons
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", re.IGNORECASE | re.ASCII)
+_FLAGS = re.IGNORECASE | re.ASCII
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", _FLAGS)
+_END = r"([+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?|inf(?:inity)?|∞))"
+_OPEN_END = rf"({_END[1:-1]}|\*)"
+_TO = r"\s*(?:,|;|-|–|—|\.\.|to)\s*"
+_BRACKETS = re.compile(rf"([\[(\]])\s*{_OPEN_END}{_TO}{_OPEN_END}\s*([\])\[])", _FLAGS)
+_BETWEEN = re.compile(rf"{_END}{_TO.replace(',|;|', '')}{_END}", _FLAGS)
+_BEYOND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_END}", _FLAGS)
+_FROM = re.compile(rf"{_END}\s*\+", _FLAGS)
 
 
 @dataclass(frozen=True)
@@ -34,21 +40,22 @@ class Hierarchy:
     source: str = "hierarchy"
 
     def __post_init__(self) -> None:
-        if not self.labels:
-            raise InputError(f"{self.source}: a hierarchy without values")
-        heights = {len(labels) for labels in self.labels.values()}
-        if len(heights) > 1:
-            short = sum(1 for labels in self.labels.values() if len(labels) < max(heights))
-            raise InputError(
-                f"{self.source}: {short} of {len(self.labels)} values have too few levels",
-                hint="give every value a label on every level",
-            )
-        empty = sum(1 for labels in self.labels.values() if not all(labels))
-        if empty:
-            raise InputError(
-                f"{self.source}: {empty} of {len(self.labels)} values have an empty label",
-                hint="no delimiter at the end of a line",
-            )
+        require(self.labels, f"{self.source}: a hierarchy without values", error=InputError)
+        height = max(map(len, self.labels.values()))
+        short = sum(len(labels) < height for labels in self.labels.values())
+        require(
+            not short,
+            f"{self.source}: {short} of {len(self.labels)} values have too few levels",
+            hint="give every value a label on every level",
+            error=InputError,
+        )
+        empty = sum(not all(labels) for labels in self.labels.values())
+        require(
+            not empty,
+            f"{self.source}: {empty} of {len(self.labels)} values have an empty label",
+            hint="no delimiter at the end of a line",
+            error=InputError,
+        )
         self._check_nested()
 
     @property
@@ -64,12 +71,13 @@ class Hierarchy:
                 for labels in self.labels.values()
                 if above.setdefault(labels[level - 1], labels[level]) != labels[level]
             }
-            if torn:
-                raise InputError(
-                    f"{self.source}: not nested: {len(torn)} label(s) of level {level} have "
-                    f"different parents on level {level + 1}",
-                    hint="a label may stand below one label only",
-                )
+            require(
+                not torn,
+                f"{self.source}: not nested: {len(torn)} label(s) of level {level} have "
+                f"different parents on level {level + 1}",
+                hint="a label may stand below one label only",
+                error=InputError,
+            )
 
     @property
     def height(self) -> int:
@@ -84,7 +92,7 @@ class Hierarchy:
             raise InputError(f"{self.source}: 1 value has no place in the hierarchy")
         return value if level == 0 else self.labels[value][level - 1]
 
-    def with_root(self) -> Hierarchy:
+    def with_root(self) -> "Hierarchy":
         """The same hierarchy with one root on top, added where the file has none."""
         if len({labels[-1:] for labels in self.labels.values()}) == 1 and self.height:
             return self
@@ -93,21 +101,28 @@ class Hierarchy:
     def require(self, values: Iterable[str], column: str) -> None:
         """Every value of a column must have its place; the error counts, it does not name."""
         lacking = sum(1 for v in values if v not in self.labels)
-        if lacking:
-            raise InputError(
-                f"{self.source}: {lacking} value(s) of column {column!r} have no place in it",
-                hint="add a line for each value that occurs",
-            )
+        require(
+            not lacking,
+            f"{self.source}: {lacking} value(s) of column {column!r} have no place in it",
+            hint="add a line for each value that occurs",
+            error=InputError,
+        )
 
     @classmethod
-    def read(cls, path: str | Path) -> Hierarchy:
+    def read(cls, path: str | Path) -> "Hierarchy":
         """A CSV file as ARX writes them: no header, column 0 the value, column i its level i."""
         path = Path(path)
         try:
-            if not path.is_file() and path.exists():
-                raise InputError(f"{path.name or path}: not a regular file")
-            if path.stat().st_size > MOST_BYTES:
-                raise InputError(f"{path.name}: a hierarchy of more than {MOST_BYTES} bytes")
+            require(
+                path.is_file() or not path.exists(),
+                f"{path.name or path}: not a regular file",
+                error=InputError,
+            )
+            require(
+                path.stat().st_size <= MOST_BYTES,
+                f"{path.name}: a hierarchy of more than {MOST_BYTES} bytes",
+                error=InputError,
+            )
             text = path.read_text(encoding="utf-8-sig")
         except OSError as error:
             raise InputError(
@@ -125,7 +140,7 @@ class Hierarchy:
         return cls(labels, path.name)
 
     @classmethod
-    def prefixes(cls, values: Iterable[str]) -> Hierarchy:
+    def prefixes(cls, values: Iterable[str]) -> "Hierarchy":
         """Cut one character more on each level: 35510, 3551*, 355**, ..., *****.
 
         >>> Hierarchy.prefixes(["35510", "35000"]).at("35510", 2)
@@ -141,21 +156,24 @@ class Hierarchy:
         return cls({v: tuple(mask_end(v, level) for level in levels) for v in values}, "prefixes")
 
     @classmethod
-    def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> Hierarchy:
+    def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> "Hierarchy":
         """Intervals of growing width, each dividing the next: 27, [25, 30), [20, 30), *.
 
         >>> Hierarchy.intervals(["27", "31"], [5, 10]).at("27", 2)
         '[20, 30)'
         """
-        if not widths or not all(math.isfinite(w) and w > 0 for w in widths):
-            raise UsageError("intervals: widths must be positive", hint="widths such as 5,10,20")
+        require(
+            widths and all(math.isfinite(w) and w > 0 for w in widths),
+            "intervals: widths must be positive",
+            hint="widths such as 5,10,20",
+        )
         exact = [Fraction(str(w)) for w in widths]
         for narrow, wide in itertools.pairwise(exact):
-            if wide % narrow:
-                raise UsageError(
-                    f"intervals: width {float(wide):g} is not a multiple of {float(narrow):g}",
-                    hint="widths such as 5,10,20",
-                )
+            require(
+                not wide % narrow,
+                f"intervals: width {float(wide):g} is not a multiple of {float(narrow):g}",
+                hint="widths such as 5,10,20",
+            )
 
         def label(number: Fraction, width: Fraction) -> str:
             low = number // width * width
@@ -195,20 +213,40 @@ def _all_digits(number: Fraction) -> str:
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"
 
 
+def interval_ends(text: str) -> tuple[str, str, bool, bool] | None:
+    """The ends of an interval that a label names, empty where there is none; whether they are in.
+
+    >>> interval_ends("[20, 30)"), interval_ends("<= 5"), interval_ends("2*")
+    (('20', '30', True, False), ('', '5', True, True), None)
+    """
+    if match := _BRACKETS.fullmatch(text):
+        return match[2], match[3], match[1] == "[", match[4] == "]"
+    if match := _BETWEEN.fullmatch(text):
+        return match[1], match[2], True, True
+    if (match := _BEYOND.fullmatch(text)) and match[1] in ("<", "<=", "≤"):
+        return "", match[2], True, match[1] != "<"
+    if match:
+        return match[2], "", match[1] != ">", True
+    return (match[1], "", True, True) if (match := _FROM.fullmatch(text)) else None
+
+
 def parse(spec: str, values: Iterable[str]) -> Hierarchy:
     """What `--hierarchy COL=SPEC` means: a file, `prefix`, or `interval:5,10,20`."""
     kind, _, rest = spec.partition(":")
     if kind == "prefix" and not rest:
         return Hierarchy.prefixes(values)
     if kind == "interval":
-        try:
-            widths = [float(w) for w in rest.split(",")]
-        except ValueError:
-            raise UsageError(
-                "intervals: the widths are not numbers", hint="interval:5,10,20"
-            ) from None
-        return Hierarchy.intervals(values, widths)
+        return Hierarchy.intervals(values, interval_widths(rest))
     return Hierarchy.read(spec)
+
+
+def interval_widths(text: str) -> list[float]:
+    """The widths of intervals, as they are typed."""
+    try:
+        return [float(w) for w in text.split(",")]
+    except ValueError:
+        what = "intervals: the widths are not numbers"
+        raise UsageError(what, hint="interval:5,10,20") from None
 
 
 def propose(values: Sequence[str]) -> tuple[Hierarchy | None, str]:

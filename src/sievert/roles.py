@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.errors import require, unknown
+from sievert.errors import UsageError, require, unknown
+from sievert.formatting import nearest
 
 SINGLE_ROLES = ("person", "household", "weight")
 JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "unassessed")
@@ -24,6 +25,7 @@ class Roles:
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
+    like_people: tuple[str, ...] = ()  # ignored columns with many values that rows share
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     @property
@@ -127,8 +129,9 @@ def assign(
     weight: str | None = None,
     ignored: Mapping[str, str] | None = None,
     other_sets: Sequence[tuple[str, ...]] = (),
-) -> tuple[Roles, list[str]]:
-    """Check the given roles against the columns; returns them with warnings."""
+    first_line: bool = False,
+) -> Roles:
+    """Check the given roles against the columns, whose names may be the first line of a text."""
     roles = Roles(
         names(quasi, columns),
         names(sensitive, columns),
@@ -151,7 +154,7 @@ def assign(
                 isinstance(name, str), f"the name of a {what} is {type(name).__name__}, not text"
             )
             if name not in columns:
-                raise unknown(f"{what}: column", name, columns)
+                raise _unknown_column(f"{what}: column", name, columns, roles, first_line)
         for name in given:
             require(given.count(name) == 1, f"column {name!r} is named twice as {what}")
     for name in roles.identifier:
@@ -161,12 +164,39 @@ def assign(
             hint="identifiers are dropped from a release; name it in one role only",
         )
     _check_single_roles(roles)
-    warnings = [
-        f"column {n!r} is both quasi-identifier and secret: knowing it is learning it"
-        for n in roles.sensitive
-        if n in roles.quasi
-    ]
-    return roles, warnings
+    for name in roles.sensitive:
+        require(
+            name not in (*roles.quasi, *roles.other_quasi),
+            f"column {name!r} is both quasi-identifier and secret: knowing it is learning it",
+            hint="name it in one role only",
+        )
+    return roles
+
+
+def _unknown_column(
+    what: str, name: str, columns: Sequence[str], roles: Roles, first_line: bool
+) -> UsageError:
+    """The error for a column that does not exist; a first line may be a record: no hint then."""
+    record = first_line and looks_like_record(columns)
+    lost = first_line and roles.every_column.isdisjoint(columns)
+    if not record and not (lost and nearest(name, columns) is None):
+        return unknown(what, name, columns)
+    none = ": none of the named columns is in the first line; is it a record?" if lost else ""
+    return UsageError(
+        f"{what} {name!r} does not exist{none}", hint="--no-header, if the first line is a record"
+    )
+
+
+_VALUE = re.compile(r"\s*[-+]?\d[\d.,:/ -]*\s*|\s*")  # a number, a date, a time, nothing
+
+
+def looks_like_record(columns: Sequence[str]) -> bool:
+    """Whether names are rather values of a record: numbers or dates are among them.
+
+    >>> looks_like_record(["Alice", "2001-05-03"]), looks_like_record(["age", "icd10"])
+    (True, False)
+    """
+    return any(_VALUE.fullmatch(name) for name in columns)
 
 
 def _check_single_roles(roles: Roles) -> None:
@@ -194,6 +224,11 @@ _PEOPLE_WORDS = {
     *("id", "uid", "pid", "ssn", "mrn", "nhs", "passport", "iban", "email", "phone"),
     *("patient", "person", "subject", "participant", "patientid", "personid", "userid"),
 }
+# These with the word for a number, or alone: a type of account tells nobody apart.
+_BEARERS = (
+    "customer|account|member|client|policy|contract|case|subject|kunden?|konto|vertrags?|fall"
+)
+_BEARER = re.compile(rf"({_BEARERS})s?_?(id|no|nr|num|number|nummer|key)?")
 
 
 def tells_people_apart(column: str) -> bool:
@@ -201,6 +236,9 @@ def tells_people_apart(column: str) -> bool:
 
     >>> [tells_people_apart(c) for c in ("patient_id", "PersonID", "SSN", "covid", "paid", "age")]
     [True, True, True, False, False, False]
+    >>> [tells_people_apart(c) for c in ("Customer", "account_no", "Kundennr", "account_type")]
+    [True, True, True, False]
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
-    return not _PEOPLE_WORDS.isdisjoint(re.split(r"[\W_]+", spaced.casefold()))
+    words = [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]
+    return not _PEOPLE_WORDS.isdisjoint(words) or bool(_BEARER.fullmatch("_".join(words)))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from sievert.counts.cells import Adapter, Suppression
 from sievert.counts.questions import Questions
-from sievert.errors import ExhaustedError, InputError, require, unknown
+from sievert.errors import ExhaustedError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
-from sievert.sources import csv_header, isolation, unpack
+from sievert.sources import isolation, unpack
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sievert.counts.packed.adapter import PackedQuestions
     from sievert.counts.people import PeopleQuestions
 
+LONGEST_RUN = 366 * 24 * 3600  # seconds: what takes longer than a year needs no limit
 ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(ReaderOptions.__annotations__)
 MOST_THREADS = 1024
@@ -84,9 +85,10 @@ def open_source(
                 questions.suppression = Suppression(
                     options.get("suppressed", MARK), options.get("keep_suppressed", False)
                 )
+                questions.first_line = table.kind == "csv" and table.header
                 running.append(questions)
                 check()
-                _account(table, questions.records)
+                table.check_records(questions.records)
                 yield table, questions
             if isinstance(data, str | os.PathLike):
                 table.check_unchanged(Path(data))
@@ -104,7 +106,10 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
         threads is None or 1 <= threads <= MOST_THREADS,
         f"--threads must be at least 1 and at most {MOST_THREADS}",
     )
-    require(timeout is None or timeout > 0, "--timeout must be a positive number of seconds")
+    require(
+        timeout is None or 0 < timeout <= LONGEST_RUN,
+        f"--timeout must be a positive number of seconds, at most {LONGEST_RUN:,}",
+    )
     for option, given in (
         ("--memory", options.get("memory")),
         ("--max-unpacked", options.get("max_unpacked")),
@@ -166,7 +171,7 @@ def _questions(
     engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
 ) -> Questions:
     """NumPy answers of a small table, packed keys of a large and plain one, else the engine."""
-    questions = Questions(adapter)
+    questions = Questions(adapter, adapter.expected)
     large = LARGE if large is None else large
     if engine == "duckdb" and questions.records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedQuestions
@@ -190,14 +195,19 @@ def _questions(
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:
-    """The same table, counted in distinct people."""
+    """The same table, counted in distinct people; once until records are left out."""
     from sievert.counts.people import PeopleQuestions
 
-    if hasattr(questions, "count_keys"):  # packed keys, whose compiled loops are there already
+    people = questions.in_people.get(person)
+    if people is None and hasattr(questions, "count_keys"):  # packed keys: compiled already
         from sievert.counts.packed.people import PackedPeopleQuestions
 
-        return PackedPeopleQuestions(cast("PackedQuestions", questions), person)
-    return PeopleQuestions(questions, person)
+        people = PackedPeopleQuestions(cast("PackedQuestions", questions), person)
+    elif people is None:
+        people = PeopleQuestions(questions, person)
+    people.suppression = questions.suppression
+    questions.in_people[person] = people
+    return cast("PeopleQuestions", people)
 
 
 @contextmanager
@@ -225,17 +235,3 @@ def _deadline(
     finally:
         timer.cancel()
     check()
-
-
-def _account(table: Table, read: int) -> None:
-    """Check that every record of the file was read, and that there is at least one."""
-    if table.scan is not None and table.scan.records != read:
-        assert table.path is not None and table.delimiter is not None
-        csv_header.count_fields(  # names the line, if a line is to blame
-            table.path, table.name, table.delimiter, len(table.columns), csv_header.FIELD_LIMIT
-        )
-        raise InputError(
-            f"{table.name}: {read} records were read where the file has {table.scan.records}",
-            hint="look for stray quotes and line ends",
-        )
-    require(read, f"{table.name}: 0 records; nothing to measure", error=InputError)

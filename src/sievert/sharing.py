@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sievert.errors import NOT_SHAREABLE, require
+from sievert.errors import NOT_SHAREABLE, SettingsError, require
 from sievert.measures import BY_ID
 from sievert.measures.measure import SUPPRESSED
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
@@ -40,14 +40,16 @@ ROLES = {
 }
 # Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
 OF_SETTINGS = {
-    *("columns_without_role", "roles_replaced", "person_replaced", "settings_replaced"),
-    *("no_limits", "harmless_side"),
+    *("columns_without_role", "quasi_left_out", "secrets_left_out", "roles_replaced"),
+    *("person_replaced", "settings_replaced", "codes_not_listed"),
+    *("no_limits", "harmless_side", "cannot_be_breached"),
 }
 Data = Mapping[str, Any]
 
 
 # The key of a result that tells which command it is of.
 KINDS = {
+    "minimised": "protect",
     "shapley": "explain",
     "ranking": "explain",
     "releases": "compare",
@@ -67,11 +69,15 @@ def command_name(result: Data) -> str | None:
     return next((kind for key, kind in KINDS.items() if key in result), None)
 
 
+def check_min_cell(min_cell: int) -> None:
+    """Raise an error where the least number of people in a step is too small."""
+    what = f"--min-cell must be at least {FEWEST}"
+    require(isinstance(min_cell, int) and min_cell >= FEWEST, what, error=SettingsError)
+
+
 def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) -> dict[str, Any]:
     """The JSON of a result as it may be shared; an assessment, or a comparison with a policy."""
-    require(
-        isinstance(min_cell, int) and min_cell >= FEWEST, f"--min-cell must be at least {FEWEST}"
-    )
+    check_min_cell(min_cell)
     table = result["table"]
     require("shared" not in table, "the result has been made shareable before")
     kind = command_name(result)
@@ -95,8 +101,8 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     }
     if kind == "compare":
         return content | {
-            "original": {"policy": _policy(result["original"]["policy"], names)},
-            "releases": [{"policy": _policy(r["policy"], names)} for r in result["releases"]],
+            "original": {"policy": _policy(result["original"], names)},
+            "releases": [{"policy": _policy(r, names)} for r in result["releases"]],
         }
     # Nobody has said how far a person with several rows, or one missing value that matches
     # anything, can move a number; and with an identifier nobody has said that rows are people.
@@ -111,7 +117,7 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
             names(secret): rounding.numbers(result["inference"].get(secret, {}), LEARNT)
             for secret in roles["sensitive"]
         },
-        "policy": _policy(result.get("policy"), names),
+        "policy": _policy(result, names),
     }
 
 
@@ -144,12 +150,16 @@ class _Names:
         return self.masks.get(column, "column") if self.mask else column
 
 
-def _policy(policy: Data | None, names: _Names) -> dict[str, Any] | None:
+def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
     """Verdicts without their numbers, and without the reasons why a number is undefined."""
+    policy, numbers = table.get("policy"), (table.get("assessment") or table)["reidentification"]
     if policy is None:
         return None
+    # The k of a count below k is a setting, without which a limit on it says nothing.
+    below = {"k": k} if (k := numbers.get("records_below", {}).get("k")) is not None else {}
     limits = [
         {key: limit[key] for key in ("measure", "min", "max", "met")}
+        | (below if limit["measure"] == "records_below" else {})
         | {
             "where": f"{chapter}.{names(secret)}" if secret else chapter,
             "value": None,

@@ -103,8 +103,10 @@ def test_the_gate_of_the_guide(
     assert script is not None
     binary = tmp_path / "bin"
     binary.mkdir()
-    (binary / "sievert").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sievert "$@"\n')
-    (binary / "sievert").chmod(0o755)
+    for name, words in (("sievert", "-m sievert"), ("python", "")):
+        (binary / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        (binary / name).chmod(0o755)
+    (tmp_path / "gate.json").write_text("of yesterday")
     shutil.copyfile(POLICIES / "public_use.toml", tmp_path / "policy.toml")
     environment = {
         "PATH": f"{binary}{os.pathsep}/usr/bin{os.pathsep}/bin",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sievert
 from sievert.measures import BY_ID
 from sievert.papers.claims import number
 from website.measure_tables import PAGES as GENERATED
@@ -103,3 +106,31 @@ def test_readme_policy_block(tmp_path: Path) -> None:
     block = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert block
     assert parse_policy(tomllib.loads(block[1])).roles.quasi == ("sex", "age", "postcode")
+
+
+def _contains(whole: Any, part: Any) -> bool:
+    """Whether an abridged JSON says nothing but what the whole one says."""
+    if isinstance(part, dict):
+        return all(key in whole and _contains(whole[key], part[key]) for key in part)
+    if isinstance(part, list):
+        return part == whole[: len(part)]
+    return part == whole
+
+
+def test_the_commented_json_is_a_real_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    example = re.search(r"```jsonc\n(.*?)```", page, re.DOTALL)
+    assert example is not None
+    shown = json.loads(re.sub(r" // .*", "", example[1]))
+    table, policy = tmp_path / "patients.csv", tmp_path / "policy.toml"
+    rows = ("f,1011,34,flu", "f,1011,34,hiv", "m,1012,61,flu", "m,1012,61,flu")
+    table.write_text("\n".join(["sex,postcode,age,diagnosis", *rows]) + "\n")
+    policy.write_text(
+        "[roles]\nquasi = ['sex', 'postcode']\nsensitive = ['diagnosis']\nrows_are_people = true\n"
+        "[roles.ignored]\nage = 'left out of the release'\n"
+        "[limits]\nk_anonymity = { min = 2 }\nl_diversity = { min = 2 }\n"
+    )
+    whole = sievert.assess(table, policy=policy, quick=True).to_dict()
+    assert _contains(json.loads(json.dumps(whole)), shown)
+    units = {measure.unit for measure in BY_ID.values()}
+    assert all(f'`"{unit}"`' in page for unit in units)

@@ -17,9 +17,11 @@ import sievert
 from sievert import session
 from sievert.commands.explain import api as explanation
 from sievert.counts.coded import CodedQuestions
+from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.packed import adapter as packed
 from sievert.counts.packed import keys as packed_keys
 from sievert.counts.questions import Questions
+from sievert.measures.approximate import compromise
 
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
 
@@ -30,6 +32,8 @@ def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any
     for small, large in ((0, 10**12), (10**12, 10**12), (0, 0)):
         monkeypatch.setattr(session, "SMALL", small)
         monkeypatch.setattr(session, "LARGE", large)
+        # Classes of numbers are solved in compiled code beside packed keys.
+        monkeypatch.setattr(compromise, "FEW_CELLS", large)
         results.append(sievert.assess(data, *roles, **options).to_dict())
     sql, coded, packed = (json.dumps(result, sort_keys=True) for result in results)
     assert sql == coded
@@ -189,6 +193,41 @@ def test_counting_once_for_each_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "LARGE", 0)
     sievert.assess(random_table(Random(1)), ["number", "text"], ["secret", "amount"])
     assert len(times) == 2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_people(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those with several rows or none, and numbers as their secrets."""
+    table = random_table(Random(seed))
+    both(table, monkeypatch, ["text", "flag"], ["amount", "number"], person="far")
+
+
+def test_classes_that_tie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of classes as bad as each other but not alike, the first by its texts is shown."""
+    random = Random(5)
+    for _ in range(5):
+        cells = [
+            (f"c{random.randint(0, 10**6)}", random.choice(((1, 2), (2, 1)))) for _ in range(9)
+        ]
+        rows = [(q, 10 * v) for q, pair in cells for v in (0, 1) for _ in range(pair[v])]
+        random.shuffle(rows)
+        columns = zip(*rows, strict=True)
+        both(pa.table(dict(zip("qs", map(list, columns), strict=True))), monkeypatch, ["q"], ["s"])
+
+
+def test_people_are_counted_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they repeat, how many they are and what is missing follow from that count."""
+    monkeypatch.setattr(session, "LARGE", 0)
+    counts, asked = [], []
+    count_keys, query_records = packed.count_keys, DuckDB.query_records
+    monkeypatch.setattr(packed, "count_keys", lambda *given: counts.append(1) or count_keys(*given))
+    monkeypatch.setattr(
+        DuckDB, "query_records", lambda self, sql: asked.append(sql) or query_records(self, sql)
+    )
+    table = pa.table({"id": [1, 1, None, 2], "q": [1, None, 2, 2], "r": ["a", "a", "b", "b"]})
+    sievert.assess(table, ["q", "r"], person="id")
+    assert len(counts) == 1
+    assert not [sql for sql in asked if "c0" in sql]  # where the person is
 
 
 def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from randomtables import case, mark_suppressed
 import sievert
 from sievert import session
 from sievert.counts.postgres import reading, transfer
+from sievert.counts.postgres.adapter import Postgres
 from sievert.errors import (
     EngineError,
     ExhaustedError,
@@ -166,6 +167,26 @@ def test_random_tables(server: Server, part: int, monkeypatch: pytest.MonkeyPatc
             assert combinations(address, [*quasi, secret]) == combinations(
                 columns, [*quasi, secret]
             )
+
+
+def test_how_often_the_database_is_asked(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work is counted: the records are read once to number them and once for each secret."""
+    asked: list[str] = []
+    real_ask, real_lines = Postgres._ask, reading.lines
+
+    def ask(engine: Any, sql: str, *given: Any) -> Any:
+        asked.append(sql)
+        return real_ask(engine, sql, *given)
+
+    def lines(cursor: Any, sql: str) -> Any:
+        asked.append(sql)
+        return real_lines(cursor, sql)
+
+    monkeypatch.setattr(Postgres, "_ask", ask)
+    monkeypatch.setattr(reading, "lines", lines)
+    sievert.assess(towns, ["town"], ["ill", "age"])
+    assert [sql.split()[0] for sql in asked if "FROM input" in sql] == ["WITH", "COPY", "COPY"]
+    assert len(asked) == 7  # the snapshot, the table, its columns, who may see it
 
 
 @pytest.mark.parametrize("missing", ["value", "drop"])

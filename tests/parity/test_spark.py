@@ -213,7 +213,7 @@ def test_suppressed_records(
         roles: Any = (table.quasi, [table.secret])
         found = same(path, *roles, suppressed=mark, missing=("value", "drop")[number == 1])
         assert '"suppressed": 0' not in found
-        same(path, ("number", *table.quasi), [table.secret], suppressed=mark)
+        same(path, ("number", *table.quasi), [table.secret], suppressed=mark, measures=["classes"])
 
 
 def test_cells_that_become_many(
@@ -240,6 +240,71 @@ def test_cells_that_become_many(
     assert len(asked) == 1  # to see how many they are
     same(path, ["q"], ["few", "many"], **options)
     assert len(asked) > 10
+
+
+def note_calls(patch: pytest.MonkeyPatch, owner: Any, name: str, calls: list[Any]) -> None:
+    """Note the first argument of every call of a method."""
+    real = getattr(owner, name)
+
+    def ask(engine: Any, *given: Any, **options: Any) -> Any:
+        calls.append(given[0])
+        return real(engine, *given, **options)
+
+    patch.setattr(owner, name, ask)
+
+
+def test_how_often_spark_is_asked(
+    interpreted: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work is counted: one pass over the records for all secrets, one answer for a secret."""
+    chance = Random(9)
+    names = {"q": "abc", "r": "de", "s": "xyz", "t": "uvw"}
+    columns = {name: [chance.choice(values) for _ in range(60)] for name, values in names.items()}
+    path, asked = write_parquet(tmp_path / "t.parquet", columns), list[Any]()
+    with monkeypatch.context() as patch:
+        note_calls(patch, Spark, "_ask", asked)
+        same(path, ["q", "r"], ["s"])
+        assert len(asked) == 1  # the cells; how many records there are follows from them
+        same(path, ["q"], ["s", "t"])
+        assert len(asked) == 2 and "GROUPING SETS" in asked[1]
+    asked.clear()
+    monkeypatch.setattr(fetched_cells, "MOST_CELLS", 0)
+    for name in ("rows", "each_answer"):
+        note_calls(monkeypatch, fetched_cells.ClusterCells, name, asked)
+    same(path, ["q", "r"], ["s"])
+    assert max(len(queries) for queries in asked if not isinstance(queries, str)) == 4
+    assert len(asked) <= 7
+
+
+def test_cells_larger_than_the_driver_takes(spark: Any, interpreted: None, tmp_path: Path) -> None:
+    columns = {name: list(range(30_000)) for name in "abcd"}
+    path = write_parquet(tmp_path / "t.parquet", columns)
+    conf = spark.sparkContext._jsc.sc().conf()
+    before = conf.get("spark.driver.maxResultSize")
+    conf.set("spark.driver.maxResultSize", "200k")
+    try:
+        assert '"rows": 30000' in same(path, list(columns), [])
+    finally:
+        conf.set("spark.driver.maxResultSize", before)
+
+
+def test_records_that_were_not_read(spark: Any) -> None:
+    """As many are read as the file has, whether cells are counted or records are asked first."""
+    cells = "SELECT c0, COUNT(*) AS n FROM input GROUP BY c0"
+    for ask in (
+        lambda engine: engine.query_records("SELECT COUNT(*) FROM input"),
+        lambda engine: engine.count("t0", cells, 11),
+    ):
+        with private_directory() as scratch:
+            engine = Spark(Table("frame", "frame", data=spark.range(10)), scratch)
+            engine.expected, engine._checked = 11, False
+            try:
+                with pytest.raises(InputError, match="10 records were read where the file has 11"):
+                    ask(engine)
+                with pytest.raises(InputError, match="two counts"):
+                    engine.count("t1", cells, 9)
+            finally:
+                engine.close()
 
 
 FLOATS = [0.1, 1e7, 12345678.5, 1e15, 1e16, 1e-4, 1e-5, 2e-7, -0.0, 0.0, float("nan"),

@@ -29,6 +29,7 @@ import duckdb
 import pyarrow.parquet
 import pytest
 from mutate import TEXTS, WORDS, Batch, asked, mutated_parquet, mutated_text, note, parquet_files
+from stopping import stop_at_random
 
 pytestmark = pytest.mark.soak
 
@@ -435,3 +436,10 @@ def test_little_memory(kind: str, rows: int, tmp_path: Path) -> None:
             findings.append(f"{memory}: left behind {names(temp)}")
         out.unlink(missing_ok=True)
     assert due and not findings, findings
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_signals_right_after_the_start(sent: signal.Signals, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("zip,disease\n" + "1,flu\n1,hiv\n2,flu\n" * 5)
+    stop_at_random(table, sent, runs=100)

@@ -14,7 +14,11 @@ import numpy as np
 import pytest
 
 from sievert.errors import UsageError
-from sievert.measures.approximate.compromise import approximate_compromise, compromises
+from sievert.measures.approximate.compromise import (
+    approximate_compromise,
+    class_compromises,
+    compromises,
+)
 from sievert.measures.approximate.curves import Axis
 
 APPENDIX = ([1, 3, 8, 9], [0.15, 0.1, 0.7, 0.05])
@@ -382,3 +386,61 @@ def test_the_page() -> None:
     )
     assert failed == 0
     assert run > 10
+
+
+# -- classes of a table -------------------------------------------------------------------------
+
+
+def classes_of(values: Any, classes: int, each: float, seed: int) -> tuple[Any, ...]:
+    """Random cells in the order of classes and values: their values, records, and bounds."""
+    rng, size = np.random.default_rng(seed), len(values)
+    owner = np.repeat(np.arange(classes), 1 + rng.poisson(each, classes))
+    code = np.minimum(rng.integers(0, size, len(owner)), rng.integers(0, size + 3, len(owner)))
+    keys, counts = np.unique(owner * size + code, return_counts=True)
+    return keys % size, counts, np.searchsorted(keys // size, np.arange(classes + 1))
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "each"),
+    [
+        (np.arange(20), 800, 4.5),
+        (np.arange(60), 60, 90),
+        (np.arange(150), 20, 600),  # sums of more than 128 numbers
+        (np.arange(12) * 1.37 + 0.25, 300, 6),
+        (np.sort(np.random.default_rng(1).random(40)), 200, 12),
+        (np.array([0, 1, 2, 50, 51, 4000]), 200, 4),
+        (np.arange(0, 300, 7) ** 2, 100, 20),
+        (np.array([-1.0, 1000.0]), 300, 1),
+    ],
+)
+def test_classes_have_the_bits_of_distributions(values: Any, classes: int, each: float) -> None:
+    values = np.asarray(values, dtype=np.float64)
+    codes, counts, bounds = classes_of(values, classes, each, 7)
+    plain, quick = (
+        class_compromises(values, codes, counts, bounds, compiled=c) for c in (False, True)
+    )
+    assert len(plain.classes) == quick.times.sum() == classes
+    assert len(quick.classes) == len(quick.times) <= classes
+    for name in ("initial_entropy", "area"):
+        one, other = getattr(plain, name), getattr(quick, name)
+        assert np.array_equal(one[quick.classes], other)
+        assert math.fsum(one) == math.fsum(np.repeat(other, quick.times))
+
+
+def test_equal_classes_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many classes are solved as differ, each in one share of the work."""
+    from sievert.measures.approximate import class_curves
+
+    solved: list[int] = []
+    trace = class_curves.trace_curves
+
+    def count(costs: Any, codes: Any, bounds: Any, classes: Any, *others: Any) -> Any:
+        solved.extend(classes.tolist())
+        return trace(costs, codes, bounds, classes, *others)
+
+    monkeypatch.setattr(class_curves, "trace_curves", count)
+    codes, counts, bounds = classes_of(np.arange(4), 5000, 1.0, 3)
+    pairs = [(*codes[a:b].tolist(), *counts[a:b].tolist()) for a, b in pairwise(bounds.tolist())]
+    found = class_compromises(np.arange(4.0), codes, counts, bounds, compiled=True)
+    assert sorted(solved) == sorted(found.classes.tolist())
+    assert len(solved) == len(set(pairs)) < 500

@@ -70,9 +70,8 @@ def test_all_missing_columns() -> None:
 
 
 def test_secret_that_is_also_known() -> None:
-    found = sievert.assess(TABLE, ["zip", "s"], ["s"])
-    assert found.inference["s"]["discrimination_rate"].value == 1.0
-    assert any("knowing it is learning it" in w for w in found.warnings)
+    with pytest.raises(UsageError, match="knowing it is learning it"):
+        sievert.assess(TABLE, ["zip", "s"], ["s"])
 
 
 def test_a_class_of_missing_secrets_is_not_called_known() -> None:
@@ -221,3 +220,10 @@ def test_wide_counts_use_wide_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     before = found()
     monkeypatch.setattr(cells, "WIDE", 0)
     assert found() == before
+
+
+def test_a_secret_with_an_order_has_both_kinds_of_t() -> None:
+    table = {"q": list("aabb") * 5, "pay": [*range(20)], "ill": list("xyxz") * 5}
+    lines = repr(sievert.assess(table, "q", ["pay", "ill"])).splitlines()
+    assert sum("t-closeness, ordered" in line for line in lines) == 1
+    assert sum("t_closeness " in f"{line} " for line in lines) == 2

@@ -412,7 +412,7 @@ def test_without_secrets_identity_alone() -> None:
     original = people()
     found = sievert.compare(original, [tens(original), stars(original)], QUASI)
     assert found.to_dict()["releases"][0]["attribute_disclosure"] == {}
-    assert "Identity risk I(X';X)" in repr(found) and "I(X';Y)" not in repr(found)
+    assert "identity risk I(X';X)" in repr(found) and "I(X';Y)" not in repr(found)
     assert not found.releases[0].dominated_by
 
 
@@ -469,8 +469,8 @@ def test_the_command(files: list[Path], tmp_path: Path, capfd: pytest.CaptureFix
     text = capfd.readouterr().out
     assert code == 0
     assert "give least away" in text or "gives least away" in text
-    rows = [line.split()[0] for line in text.splitlines() if ".csv " in line]
-    assert {"tens.csv", "stars.csv"} <= {*rows} and "Identity risk I(X';X)" in text
+    rows = [line.split()[0] for line in text.splitlines() if " (" in line]
+    assert {"tens", "stars"} <= {*rows} and "identity risk I(X';X)" in text
     assert len(text.splitlines()) <= 40
     found = json.loads(out.read_text())
     assert [r["name"] for r in found["releases"]] == ["tens", "stars"]
@@ -535,3 +535,33 @@ def test_text_is_safe_on_any_terminal(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert told("compare", a, b, "-q", "age\x1b[2J", "-s", "d") == 0
     captured = capfd.readouterr()
     assert "\x1b" not in captured.out and "\x1b" not in captured.err
+
+
+def test_remarks_on_columns_and_suppressed_records(tmp_path: Path) -> None:
+    """Ignored columns are known to the original; suppressed records are in the bits."""
+    table = {c: [str(i % m) for i in range(60)] for c, m in (("a", 3), ("s", 5), ("x", 60))}
+    policy = tmp_path / "p.toml"
+    policy.write_text(
+        '[roles]\nquasi = ["a"]\nsensitive = ["s"]\n'
+        '[roles.ignored]\nx = "not released"\n[limits]\nk_anonymity = { min = 2 }\n'
+    )
+    hidden = {**table, "a": ["*" if i < 6 else v for i, v in enumerate(table["a"])]}
+    for release, unknown in ((hidden, False), ({**hidden, "new": table["x"]}, True)):
+        result = sievert.compare(table, {"r": release}, policy=policy, paired=True, shuffles=19)
+        assert any("1 column of the release, unknown" in w for w in result.warnings) == unknown
+        (note,) = (w for w in result.warnings if "suppressed" in w)
+        assert "a category of their own in the bits; left out of k, l, t" in note
+    attacked = sievert.attack(hidden, None, "a", "s").warnings
+    assert any("left out of every attack but reasoning and a register" in w for w in attacked)
+
+
+def test_a_first_column_without_a_name(tmp_path: Path) -> None:
+    """As pandas writes an index."""
+    path = tmp_path / "t.csv"
+    path.write_text(",a,s\n" + "".join(f"{i},{i % 3},{i % 4}\n" for i in range(40)))
+    result = sievert.compare(path, path, "a", "s", shuffles=19)
+    assert result.unassessed == ("column1",)
+    assert any("the first column has no name" in w for w in result.warnings)
+    path.write_text(",column1,s\n1,2,3\n")
+    with pytest.raises(InputError, match="column 1 has no name"):
+        sievert.assess(path, "s")

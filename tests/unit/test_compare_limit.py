@@ -348,7 +348,7 @@ def test_the_command(original: Table, tmp_path: Path, capfd: pytest.CaptureFixtu
     told = ["compare", *paths, "-q", "sex,town", "-s", "disease", "--shuffles", "0", "--limit"]
     assert app._run([str(a) for a in [*told, "--json", out, "--charts", charts]]) == 0
     text = capfd.readouterr().out
-    assert "recoded.csv tells " in text and "would be possible" in " ".join(text.split())
+    assert "recoded tells " in text and "would be possible" in " ".join(text.split())
     assert "limit" in json.loads(out.read_text())["releases"][0]
     assert (charts / "limit_disease.svg").exists() and (charts / "map_disease.svg").exists()
     capfd.readouterr()

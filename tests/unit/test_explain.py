@@ -166,7 +166,7 @@ def test_a_result_can_be_looked_at() -> None:
     found = sievert.explain(PEOPLE, QUASI, "illness")
     assert found.subset("town", "sex").columns == ("sex", "town")
     assert found.to_frame().shape == (14, 16)
-    assert "4 of 8 people (50 %) are the only one" in repr(found)
+    assert "50 % are unique in the table. 4 of 8 people are the only one" in repr(found)
     assert found._repr_html_().startswith("<div>")
     with pytest.raises(UsageError):
         found.subset("days")
@@ -175,7 +175,7 @@ def test_a_result_can_be_looked_at() -> None:
 def test_one_column_and_one_record() -> None:
     found = sievert.explain({"a": ["x", "x", "y"]}, "a")
     assert found.chapters["columns"]["a"]["without"]["reidentification"]["k_anonymity"] == 3
-    assert "1 of 3 people (33.3 %) is the only one" in repr(found)
+    assert "33.3 % are unique in the table. 1 of 3 people is the only one" in repr(found)
     alone = sievert.explain({"a": ["x"], "b": ["y"], "s": ["z"]}, ["a", "b"], "s")
     assert alone.whole.reidentification["discrimination_rate"] is None
     assert alone.chapters["subsets"]["undefined"]["reidentification.separation"] == "one record"
@@ -636,7 +636,7 @@ def test_the_page_says_what_the_example_says(tmp_path: Path) -> None:
     subprocess.run([sys.executable, root / "examples" / "hospital.py", table], check=True)
     found = sievert.explain(table, policy=root / "examples" / "hospital_policy.toml")
     lines = render(found).splitlines()
-    assert len(lines) <= 48 and lines[0] == "What drives the risk in hospital.csv?"
+    assert len(lines) <= 54 and lines[0] == "What drives the risk in hospital.csv?"
     block = (root / "docs" / "explain.md").read_text().split("```console\n$ ")[1]
     quoted = block.partition("\n")[2].split("\n...\n")[0]
     assert "\n".join(lines).startswith(quoted) and quoted.count("\n") >= 30
@@ -667,3 +667,19 @@ def test_the_path_takes_the_column_that_makes_most_people_unique() -> None:
     assert sorted(known) == sorted(QUASI)
     few = sievert.explain(PEOPLE, QUASI, max_size=1).chapters["knowledge"]["path"]
     assert few[0] == steps[0] and len(few) >= 1
+
+
+def test_chapters_are_attributes() -> None:
+    weights = {**PEOPLE, "w": ["3"] * len(PEOPLE["sex"])}
+    result = sievert.explain(weights, QUASI, weight="w")
+    data = result.to_dict()
+    for name in ("population", "shapley", "values", "records", "suda", "ranking", "knowledge"):
+        assert getattr(result, name) == data[name]
+    assert "w" not in [entry["column"] for entry in result.ranking]
+    assert sievert.explain(PEOPLE).population is None
+
+
+def test_half_of_those_who_are_unique_is_not_most_of_them() -> None:
+    text = repr(sievert.explain({"a": list("1233"), "c": list("pppq")}, ["a", "c"]))
+    assert "Whoever knows a singles out 2 of the 4 people who are unique (50 % of all)." in text
+    assert "One of 2 columns singles out 2 of the 4 people who are unique" in text

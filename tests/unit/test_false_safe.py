@@ -83,7 +83,9 @@ def test_q_on_the_command_line_that_leaves_a_column_of_the_policy_out() -> None:
     strict["roles"]["quasi"] = ["zip", "age"]
     assert sievert.assess(whole, policy=strict).met is False  # everybody is unique
     found = sievert.assess(whole, "zip", policy=strict)
-    assert found.met is False and reasons(found) == {"columns_without_role": (False, ["age"])}
+    assert found.met is False and reasons(found) == {"quasi_left_out": (False, ["age"])}
+    words = "The roles given here leave out age, which the policy counts as quasi-identifiers."
+    assert words in " ".join(repr(found).split())
 
 
 @pytest.mark.parametrize("role", ["identifier", "sensitive"])
@@ -120,7 +122,7 @@ def test_an_identifier_of_the_policy_left_out() -> None:
 
 def test_a_secret_of_the_policy_left_out() -> None:
     found = sievert.assess(table(), "zip", [], policy=policy(k_anonymity={"min": 5}))
-    assert found.met is False and reasons(found) == {"columns_without_role": (False, ["ill"])}
+    assert found.met is False and reasons(found) == {"secrets_left_out": (False, ["ill"])}
 
 
 def test_roles_on_the_command_line_do_not_cover_the_rest() -> None:
@@ -160,7 +162,168 @@ def test_a_person_is_not_counted_as_rows() -> None:
     assert found.met is not True
 
 
+def twice() -> Table:
+    """Every row is written twice, with the identifier of its person."""
+    whole = {**table(), "patient_id": list(range(N))}
+    return {c: [v for v in values for _ in range(2)] for c, values in whole.items()}
+
+
+def test_rows_are_not_people_because_the_policy_says_so() -> None:
+    """Every row written twice turned k = 10 into 20; the identifier gives it away."""
+    own = with_roles(identifier=["patient_id"], rows_are_people=True)
+    own["limits"]["k_anonymity"]["min"] = 15
+    once = {c: v[::2] for c, v in twice().items()}
+    assert sievert.assess(once, policy=own).met is False
+    found = sievert.assess(twice(), policy=own)
+    assert found.met is None and not found.passed and all(v.met for v in found.verdicts or ())
+    assert reasons(found) == {"rows_share_identifier": (None, ["patient_id"])}
+    said = "but rows share the identifier patient_id: name it as person."
+    for text in (repr(found), sievert_page(found)):
+        shown = " ".join(text.replace("\\_", "_").split())
+        assert said in shown and "one row each" not in shown
+    assert found.share().to_dict()["policy"]["met"] is None
+    for other in ({"household": "patient_id"}, {"ignored": {"patient_id": "of the household"}}):
+        moved = with_roles(rows_are_people=True, **other)
+        assert sievert.assess(twice(), policy=moved).met is True
+    person = with_roles(person="patient_id")
+    assert sievert.assess(twice(), policy=person).met is True  # ten people in each class
+
+
+@pytest.mark.parametrize("more", [[], ["--share"]])
+def test_rows_that_share_an_identifier_close_the_gate(
+    more: list[str], tmp_path: Path, capfd: Any
+) -> None:
+    data = write(tmp_path / "t.csv", twice())
+    path = tmp_path / "p.toml"
+    own = "identifier = ['patient_id']\nrows_are_people = true\n"
+    path.write_text(f"{ROLES}{own}[limits]\nk_anonymity = {{ min = 15 }}\n")
+    assert app._run(["assess", data, "--policy", str(path), *more]) == 1
+    (gap,) = sievert.check_policy(path, data).gaps
+    assert (gap.what, gap.name) == ("people_unstated", "patient_id")
+    assert "rows are people, but rows share the identifier" in gap.text
+
+
+@pytest.mark.parametrize(
+    "name", ["customer", "AccountNo", "member", "Kundennummer", "contract_number", "case_no"]
+)
+def test_people_by_other_names(name: str) -> None:
+    whole = {**table(), name: [i // 5 for i in range(N)]}
+    found = sievert.assess(whole, policy=with_roles(ignored={name: "technical"}))
+    assert found.met is False and "identifier_repeats" in reasons(found)
+    assert name in repr(found)
+
+
+def test_an_ignored_column_that_may_be_people(tmp_path: Path) -> None:
+    """Half as many values as rows, under a name that says nothing."""
+    whole = {c: v * 2 for c, v in {**table(), "ref": [f"r{i}" for i in range(N)]}.items()}
+    own = with_roles(ignored={"ref": "technical"})
+    found = sievert.assess(whole, policy=own)
+    assert found.met is None and reasons(found) == {"ignored_like_people": (None, ["ref"])}
+    own["roles"]["rows_are_people"] = True
+    assert sievert.assess(whole, policy=own).met is True
+    path = tmp_path / "p.toml"
+    path.write_text(ROLES + "ignored = { ref = 'x' }\n[limits]\nk_anonymity = { min = 5 }\n")
+    assert [gap.name for gap in sievert.check_policy(path, whole).gaps] == ["ref"]
+
+
+@pytest.mark.parametrize("state", [True, False])
+def test_the_answer_is_for_a_copy_without_some_columns(state: bool) -> None:
+    """A file that holds names was called publishable, because they are 'to be dropped'."""
+    whole = {**table(), "name": list(range(N)), "batch": [i % 7 for i in range(N)]}
+    own = with_roles(identifier=["name"], ignored={"batch": "not released"})
+    own["limits"]["k_anonymity"]["min"] = 5 if state else 11
+    found = sievert.assess(whole, policy=own)
+    assert found.met is state
+    words = "Yes, for a copy without name and batch." if state else (
+        "This file also holds name and batch; the answer is for a copy without them."
+    )  # fmt: skip
+    for text in (repr(found), sievert_page(found), found._repr_html_()):
+        assert words in " ".join(text.replace("&nbsp;", " ").split())
+    if state:
+        assert words in " ".join(repr(found.share()).split())
+
+
+@pytest.mark.parametrize("roles", [[], ["-q", "sex"], ["-q", "sex", "-s", "year"]])
+def test_a_first_line_that_is_a_record_is_not_repeated(
+    roles: list[str], tmp_path: Path, capfd: Any
+) -> None:
+    data = tmp_path / "t.csv"
+    data.write_text("Alice,2001-02-03,f\nBob,2002-04-05,m\n")
+    assert app._run(["assess", str(data), *roles]) == 2
+    said = capfd.readouterr().err
+    assert "--no-header" in said and not any(value in said for value in ("Alice", "2001", "Bob"))
+
+
+def test_a_column_with_two_roles() -> None:
+    for call in (
+        lambda: sievert.assess(table(), ["zip", "ill"], ["ill"]),
+        lambda: sievert.compare(table(), {"r": table()}, ["zip", "ill"], ["ill"], **HOW),
+        lambda: sievert.explain(table(), ["zip", "ill"], ["ill"]),
+        lambda: sievert.assess(table(), policy=with_roles(quasi=["zip", "ill"])),
+    ):
+        with pytest.raises(UsageError, match="both quasi-identifier and secret"):
+            call()
+
+
 # -- limits ---------------------------------------------------------------------------------------
+
+
+TOOTHLESS: dict[str, Any] = {
+    "k_anonymity": {"min": 1},
+    "unique_records": {"max": 1},
+    "average_risk": {"max": 1.0},
+    "l_diversity": {"min": 1},
+    "t_closeness": {"max": 1},
+    "records_below": {"max": 0},
+}
+
+
+@pytest.mark.parametrize("measure", TOOTHLESS)
+def test_a_limit_that_no_table_can_breach(measure: str, tmp_path: Path) -> None:
+    unique = {**table(), "zip": [str(i) for i in range(N)]}
+    own = policy(**{measure: TOOTHLESS[measure]})
+    text = f"{ROLES}[limits]\n{measure} = {json.dumps(TOOTHLESS[measure]).replace(':', '=')}\n"
+    text = text.replace('"', "")
+    if measure == "records_below":
+        own["parameters"] = {"records_below": {"k": 1}}
+        text += "[parameters]\nrecords_below = { k = 1 }\n"
+    found = sievert.assess(unique, policy=own)
+    assert found.met is None and reasons(found) == {"cannot_be_breached": (None, [measure])}
+    assert "No table can breach a limit" in " ".join(repr(found).split())
+    (tmp_path / "p.toml").write_text(text)
+    gaps = sievert.check_policy(tmp_path / "p.toml", unique).gaps
+    assert [(gap.what, gap.name) for gap in gaps] == [("harmless_side", measure)]
+
+
+def test_a_secret_without_a_limit_is_said() -> None:
+    found = sievert.assess(table(), policy=policy(k_anonymity={"min": 5}))
+    assert found.met is True
+    assert any("no limit on the secret 'ill'" in w for w in found.warnings)
+    assert not any("no limit on" in w for w in sievert.assess(table(), policy=policy()).warnings)
+
+
+def test_a_named_value_that_does_not_occur(tmp_path: Path) -> None:
+    """A misspelt HIV has a confidence of 0 in every class."""
+    own = policy(alpha_k={"max": 0.1}, k_anonymity={"min": 5})
+    assert sievert.assess(table(), policy=own).met is False
+    for named in ("HIV", {"ill": "HIV"}):
+        own["parameters"] = {"alpha_k": {"value": named}}
+        found = sievert.assess(table(), policy=own)
+        assert found.met is None
+        assert {v.measure: v.met for v in found.verdicts or ()}["alpha_k"] is None
+    own.pop("parameters")
+    given = {"alpha_k": {"value": {"ill": "HIV"}}}
+    assert sievert.assess(table(), policy=own, parameters=given).met is None
+    text = "[limits.inference.ill]\nalpha_k = { max = 0.1 }\n"
+    text += "[parameters]\nalpha_k = { value = 'HIV' }\n"
+    (tmp_path / "p.toml").write_text(ROLES + text)
+    (gap,) = sievert.check_policy(tmp_path / "p.toml", table()).gaps
+    assert (gap.what, gap.name) == ("undecidable_limits", "alpha_k")
+    (tmp_path / "p.toml").write_text(
+        f"{ROLES}[orders]\nill = ['flu', 'hiv']\n[limits]\nt_closeness_ordered = {{ max = 0.5 }}\n"
+    )
+    (gap,) = sievert.check_policy(tmp_path / "p.toml", table()).gaps
+    assert "lacks 1 value" in gap.text
 
 
 def test_a_policy_without_limits() -> None:
@@ -349,6 +512,70 @@ def test_dropping_the_people_at_risk() -> None:
     assert sievert.assess(whole, policy=policy()).met is False  # one unique
     found = sievert.assess(whole, policy=policy(), missing="drop")
     assert found.met is None and reasons(found) == {"records_left_out": (None, [])}
+
+
+def test_suppressing_nearly_everybody() -> None:
+    """98 of 100 records with the mark: the two that are left met the policy."""
+    hidden = {"zip": ["1"] * 6 + ["*"] * 300, "ill": ["flu", "hiv", "cold"] * 102}
+    found = sievert.assess(hidden, policy=policy())
+    assert found.met is None and reasons(found) == {"records_left_out_by_mark": (None, [])}
+    assert "limit suppressed_records" in " ".join(repr(found).split())
+    assert sievert.assess(hidden, policy=policy(), keep_suppressed=True).met is True
+    for most, met in ((299, False), (300, True)):
+        limits = {**policy()["limits"], "suppressed_records": {"max": most}}
+        assert sievert.assess(hidden, policy=policy(**limits)).met is met
+    bare = {**policy()["limits"], "suppressed_records": {"min": 0}}  # bounds nothing
+    assert sievert.assess(hidden, policy=policy(**bare)).met is None
+
+
+def test_suppressed_records_of_a_policy_check(tmp_path: Path) -> None:
+    hidden = {"zip": ["1"] * 6 + ["*"] * 300, "ill": ["flu", "hiv", "cold"] * 102}
+    path = tmp_path / "p.toml"
+    path.write_text(ROLES + "[limits]\nk_anonymity = { min = 5 }\n")
+    assert [gap.what for gap in sievert.check_policy(path, hidden).gaps] == ["suppressed_unlimited"]
+    assert sievert.check_policy(path, table()).passed
+    path.write_text(path.read_text() + "suppressed_records = { max = 9 }\n")
+    assert sievert.check_policy(path, hidden).passed
+
+
+def test_codes_that_merge_values(tmp_path: Path) -> None:
+    """Everybody who is alone is called missing: one class of them."""
+    alone = {"zip": [*"0000011111", *map(str, range(20, 30))] * 2, "ill": table()["ill"]}
+    limits = policy(k_anonymity={"min": 5})
+    assert sievert.assess(alone, policy=limits).met is False
+    codes = [str(i) for i in range(20, 30)]
+    path = write(tmp_path / "t.csv", alone)
+    found = sievert.assess(path, policy=limits, na=codes)
+    assert found.met is None and reasons(found) == {"codes_not_listed": (None, [])}
+    assert "codes_not_listed" in json.dumps(found.share().to_dict())
+    own = {**limits, "reading": {"na": codes}}
+    for na in ({}, {"na": codes}):  # the policy's codes are read as missing without being asked
+        found = sievert.assess(path, policy=own, **na)
+        assert found.met is True and found.reidentification["k_anonymity"].value == 10
+    fewer = sievert.assess(path, policy=own, na=codes[1:])
+    assert fewer.met is False and reasons(fewer) == {"settings_replaced": (False, ["na"])}
+    compared = sievert.compare(path, {"r": path}, policy=limits, na=codes, **HOW)
+    assert compared.met is None
+    assert sievert.compare(path, {"r": path}, policy=own, **HOW).met is True
+
+
+def test_wildcards_leave_other_measures_undecided(tmp_path: Path, capfd: Any) -> None:
+    whole = {**table(), "zip": [None, "a", *table()["zip"][2:]]}
+    limits = {
+        "k_anonymity": {"min": 2},
+        "unique_records": {"max": 0.1},
+        "inference": {"ill": {"l_diversity": {"min": 2}}},
+    }
+    found = sievert.assess(whole, policy=policy(**limits), missing="wildcard")
+    states = {v.measure: (v.met, v.reason) for v in found.verdicts or ()}
+    assert states["unique_records"] == (None, "not defined with wildcards")
+    assert states["l_diversity"] == (None, "not defined with wildcards")
+    assert states["k_anonymity"][0] is False  # one person, where missing is a value
+    lonely = {"zip": [None, *map(str, range(9))], "age": [None, *map(str, range(9))]}
+    lonely = {c: [*v[1:], "x"] for c, v in lonely.items()}
+    lonely["age"][0] = None
+    text = repr(sievert.assess(lonely, ["zip", "age"], missing="wildcard"))
+    assert "Nobody is alone" not in text
 
 
 # -- impossible limits ----------------------------------------------------------------------------
@@ -551,7 +778,7 @@ def test_unrelated_tables_sorted_alike() -> None:
 
 def test_a_pairing_that_cannot_be_told_is_undecided() -> None:
     few = {c: v[:20] for c, v in people(0).items()}
-    found = sievert.compare(few, {"r": few}, policy=policy(k_anonymity={"min": 1}), shuffles=0)
+    found = sievert.compare(few, {"r": few}, policy=policy(k_anonymity={"min": 2}), shuffles=0)
     assert found.met is None and not found.passed
     (reason,) = found["r"].policy.reasons
     assert reason.what == "pairing_unknown" and "Caution: it cannot" in repr(found)
@@ -577,7 +804,8 @@ ROLES = "[roles]\nquasi = ['zip']\nsensitive = ['ill']\n"
         (ROLES + "[limits]\nk_anonymity = { min = 11 }\n", [], 1),
         (ROLES, [], 1),
         (ROLES + "[limits]\nk_anonymity = { max = 50 }\n", [], 1),
-        (ROLES + "[limits]\nk_anonymity = { min = 5 }\n", ["-s", "zip"], 1),
+        (ROLES + "[limits]\nk_anonymity = { min = 5 }\n", ["-s", "zip"], 2),
+        (ROLES + "[limits]\nk_anonymity = { min = 1 }\n", [], 1),
         (ROLES + "[limits]\nk_anonymity = { min = 500 }\n", [], 1),
         (ROLES + "[limits]\nt_closeness_ordered = { max = 1 }\n", [], 2),
         (ROLES + "[limits]\nk_anon = { min = 5 }\n", [], 2),
@@ -614,7 +842,7 @@ def test_the_page_says_why() -> None:
     assert words in text.split("## ")[0]
     breached = sievert_page(sievert.assess(whole, policy=policy(k_anonymity={"min": 11})))
     first = breached.split("## ")[0]
-    assert "1 of its 1 limits is breached. Columns have no role: surname." in first
+    assert "Its one limit is breached. Columns have no role: surname." in first
 
 
 def test_every_reason_has_words_on_a_page() -> None:

@@ -97,7 +97,7 @@ def test_json() -> None:
 
 
 ROLES = {"identifier": ["batch"], "sensitive": ["ill"], "rows_are_people": True}
-UNIQUES = {"reidentification": {"unique_records": {"max": 0.0}}}
+UNIQUES = {"reidentification": {"unique_records": {"max": 0.0}, "suppressed_records": {"max": 9}}}
 
 
 def judged(sets: Any, limits: Any = UNIQUES, **roles: Any) -> sievert.Assessment:
@@ -115,7 +115,7 @@ def test_the_worst_set_decides_the_gate() -> None:
 
 
 def test_a_set_that_is_undecided_leaves_the_gate_undecided() -> None:
-    limits = {"reidentification": {"k_anonymity": {"min": 1}}}
+    limits = {"reidentification": {"average_risk": {"max": 0.9}, "suppressed_records": {"max": 9}}}
     several = sievert.assess(
         table(),
         key_sets=[("age", "zip"), ("sex", "zip")],
@@ -136,7 +136,7 @@ def test_a_column_of_any_set_has_a_role() -> None:
 
 
 def test_one_set_has_to_hold_what_the_policy_takes_for_known() -> None:
-    limits = {"reidentification": {"k_anonymity": {"min": 1}}}
+    limits = {"reidentification": {"average_risk": {"max": 0.99}, "suppressed_records": {"max": 9}}}
     less = judged([("age", "zip"), ("age", "sex")], limits, quasi=["age", "zip", "sex"])
     assert less.met is False and less.policy is not None
     assert {r.what for r in less.policy.reasons} == {"roles_replaced"}
@@ -207,7 +207,7 @@ def test_command_line(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     policy = tmp_path / "policy.toml"
     policy.write_text(
         '[roles]\nidentifier = ["batch"]\nrows_are_people = true\n'
-        "[limits]\nunique_records = { max = 0.06 }\n"
+        "[limits]\nunique_records = { max = 0.06 }\nsuppressed_records = { max = 5 }\n"
     )
     assert run("assess", path, *sets, "--policy", policy) == 0
     assert run("assess", path, *sets, "--key-set", "age,zip,sex", "--policy", policy) == 1

@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sievert
 from sievert.cli import app
+from sievert.report import builder, texts
+from sievert.report.chapters import limit as limit_chapter
 
 
 @pytest.fixture
@@ -108,7 +111,6 @@ def test_every_model_has_its_sentence(
     "more, code",
     [
         (["--at", "0.1", "--share"], 7),
-        ([], 2),
         (["--at", "x"], 2),
         (["--at", "0.1,0.2", "-o", "r.csv"], 2),
         (["--at", "0.1", "-o", "r.txt"], 2),
@@ -137,3 +139,19 @@ def test_what_is_refused(
     assert out == "" and len(err.splitlines()) == 1 and err.startswith("error: ")
     assert "HIV" not in err and "Job" not in err
     assert table.read_text() == before and not (table.parent / "r.csv").exists()
+
+
+def test_columns_one_by_one_and_every_constraint() -> None:
+    table = {c: [str(i * k % 7) for i in range(140)] for c, k in (("a", 1), ("b", 3), ("s", 2))}
+    result = sievert.randomise(table, ["a", "b"], "s", at=[0.1, 0.3], alphabet="columns")
+    head, text = limit_chapter.points(builder.make_part(result, 1, texts.read_texts(None)))[0]
+    assert head.startswith("Columns were taken one by one; the worst is ")
+    assert "With at most 10 %" in text and "With at most 30 %" in text
+
+
+def test_without_a_constraint_there_is_one_and_it_is_said() -> None:
+    table = {"a": list("xxyyz") * 20, "s": list("ppqqp") * 20}
+    result = sievert.randomise(table, "a", "s")
+    assert [point.at for point in result.points] == [0.1]
+    assert "no constraint was given: it is 0.1 (--at)" in repr(result)
+    assert "no constraint" not in repr(sievert.randomise(table, "a", "s", at=0.1))

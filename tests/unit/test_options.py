@@ -154,13 +154,6 @@ def test_marks_of_suppression() -> None:
         }
 
 
-def test_columns_that_are_secrets_too_stay() -> None:
-    roles = {"quasi": ["age", "town", "ill"], "sensitive": ["ill"], "rows_are_people": True}
-    result = assess(policy={**policy(), "roles": {**roles, "ignored": {"sex": "not released"}}})
-    assert found(result).ways
-    assert all(c.column != "ill" for way in found(result).ways for c in way.changes)
-
-
 def test_what_cannot_be_searched_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     gaps = {**people(), "age": [None, *people()["age"][1:]]}
     wild = found(assess(gaps, missing="wildcard"))

@@ -162,7 +162,7 @@ def test_rows_of_numbers(page: str) -> None:
     assert "5\xa0× short" in first and 'class="limit"' in first
     assert "<svg" not in bare and '<td class="far"></td>' in bare
     plain = page[page.index("Numbers without a limit") :].split("</table>")[0]
-    assert plain.count('<th scope="col"') == 2 and "<svg" not in plain
+    assert plain.count('<th scope="col"') == 3 and "<svg" not in plain
     remark = "The diagnoses were not merged: the policy names no partition."
     assert f'<tr class="remark"><td colspan="6">{remark}</td></tr>' in page
 

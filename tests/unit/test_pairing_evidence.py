@@ -232,7 +232,7 @@ def test_commands_end_with_an_error_a_caution_or_what_was_found(which, files, tm
 
     code, pairing, said = run("before", "before")
     assert code == 0 and (pairing["paired"], pairing["by"]) == (True, "order")
-    assert "records are paired by their order:" in said and "Caution" not in said
+    assert "paired by order (checked)" in said and "Caution" not in said
     code, _, said = run("before", "moved")
     assert code == 3 and "not paired by their order" in said
     assert "--key COLUMN" in said and "--paired" in said

@@ -28,7 +28,9 @@ def judged(limits: dict[str, Any], sensitive: str | None = "s", **more: Any) -> 
 
 
 def test_met_and_breached() -> None:
-    found = judged({"k_anonymity": {"min": 1}, "inference": {"s": {"l_diversity": {"min": 1}}}})
+    found = judged(
+        {"average_risk": {"max": 0.99}, "inference": {"s": {"t_closeness": {"max": 0.99}}}}
+    )
     assert found.met is True
     found = judged({"k_anonymity": {"min": 2}})
     assert found.met is False
@@ -77,7 +79,7 @@ def test_a_limit_on_the_harmless_side_decides_nothing() -> None:
     found = judged({"k_anonymity": {"max": 5}})
     assert found.met is None and [v.met for v in found.verdicts or ()] == [True]
     assert any("harmless side" in w for w in found.warnings)
-    assert judged({"k_anonymity": {"min": 1, "max": 5}}).met is True
+    assert judged({"average_risk": {"min": 0, "max": 0.99}}).met is True
 
 
 def test_roles_of_the_policy_are_not_replaced_silently() -> None:
@@ -144,10 +146,10 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a limit without a table": ("[limits]\nitpr = 5", "limits.itpr"),
     "unknown parameter": ("[parameters]\nrecursive = { l = 2 }", "recursive_c"),
     "l of nothing": ("[parameters]\nrecursive_c = { l = 0 }", "recursive_c.l"),
-    "absent measure": ("[limits]\nt_closeness_ordered = { max = 1 }", "not among the numbers"),
+    "absent measure": ("[limits]\nt_closeness_ordered = { max = 1 }", "no secret has an order"),
     "absent narrower": ("[limits.reidentification]\nl_diversity = { min = 2 }", "not among"),
     "unknown secret": ("[limits.inference.t]\nitpr = { max = 1 }", "not a sensitive attribute"),
-    "80 for 80 %": ("[limits]\nmax_confidence = { max = 80 }", "80 lies outside [0, 1]"),
+    "80 for 80 %": ("[limits]\nmax_confidence = { max = 80 }", "for 80 % write 0.8"),
     "true is no number": ("[limits]\nk_anonymity = { min = true }", "limits.k_anonymity.min"),
     "a limit at the top level": ("[reidentification]\nk_anonymity = { min = 5 }", "[limits.reid"),
     "ignored without a reason": ('[roles]\nignored = { n = " " }', "no reason is given for 'n'"),
@@ -193,7 +195,7 @@ def test_breached_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
     (tmp_path / "t.csv").write_text("zip,s\n1,flu\n1,hiv\n")
     arguments = ["assess", str(tmp_path / "t.csv"), "-q", "zip", "--policy"]
     assert app._run([*arguments, str(tmp_path / "house.toml")]) == 1
-    assert "1 of its 1 limits is breached" in capsys.readouterr().out
+    assert "Its one limit is breached" in capsys.readouterr().out
 
 
 def test_large_policies_are_refused(tmp_path: Path) -> None:

@@ -35,12 +35,12 @@ classes = { min = 2 }
 COMPLETE = """[roles]
 quasi = ["age", "zip"]
 sensitive = ["debt"]
-identifier = ["patient_id"]
+household = "patient_id"
 rows_are_people = true
 ignored = { batch = "technical" }
 [limits]
 k_anonymity = { min = 5 }
-confidence_gain = { max = 1 }
+guess_gain = { max = 0.9 }
 """
 
 

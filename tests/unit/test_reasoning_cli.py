@@ -218,9 +218,12 @@ def test_tables_of_other_people(tables: dict[str, Path], capsys: pytest.CaptureF
     found = json.loads(capsys.readouterr().out)
     assert found["attacker_accuracy"] is None
     held = found["attacks"]["reasoning"]["disease"]
-    assert "fit no released class" in held["attacker_accuracy"]["reason"]
-    assert "--hierarchy" in held["reading"]
-    assert any("fit no released class" in note for note in found["warnings"])
+    assert "not values of the original" in held["attacker_accuracy"]["reason"]
+    assert "--hierarchy zip=FILE" in held["reading"] and held["unreadable_labels"] == ["zip"]
+    assert run("attack", unread, *told) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "What reasoning tells is not known. What an attacker" in text and CANARY not in text
+    assert "labels of zip are not values of the original" in text and "by guessing" not in text
     other = write(folder / "other.csv", {**people(), "disease": ["none"] * 120})
     assert run("attack", other, *told) == 3
     assert "no secret of the original occurs in the release" in capsys.readouterr().err

@@ -248,7 +248,7 @@ def test_chains_that_do_not_agree_give_no_headline(results: dict[str, Any]) -> N
     assert not any("Attacker against" in p.caption + p.spec["title"]["text"][0]
                    for p in pictures(part))  # fmt: skip
     row = next(b for b in walk(attacked.blocks(part)) if isinstance(b, Grid)).rows[-1]
-    assert row[2:] == ("", "")
+    assert row[2:] == ("", "", "")
     assert "By chain the attacker is right for 0 % to 100 %" in everything(part_of(data))
 
 
@@ -347,7 +347,33 @@ def test_rarer_sentences() -> None:
     }
     data = sievert.attack(ORIGINAL, turned, QUASI, "disease").to_dict()
     assert data["attacker_accuracy"] < data["baseline"]
-    assert "less than guessing" in everything(part_of(data))
+    text = everything(part_of(data))
+    assert "is not known: what was computed does worse than guessing" in text
+    assert "little more" not in text and "Attacker against learner" not in text
+    near = json.loads(json.dumps(data))  # less than guessing by chance alone
+    right = near["attacks"]["reasoning"]["disease"]["attacker_accuracy"]
+    right["value"] = data["baseline"] - 0.01
+    assert "Reasoning is not shown to beat guessing." in " ".join(
+        head for head, _ in attacked.points(part_of(near))
+    )
+
+
+def test_skewness_finds_nobody(results: dict[str, Any]) -> None:
+    """Whose secret became likelier is neither found nor certain."""
+    part = part_of(results["hopes"])
+    grid = next(b for b in walk(attacked.blocks(part)) if isinstance(b, Grid))
+    rows = {str(getattr(row[0], "text", row[0])): row[2:] for row in grid.rows}
+    assert rows["Skewness"] == ("", "", "")
+    assert rows["Reasoning"][0] == rows["Reasoning"][2] == "" and "%" in rows["Reasoning"][1]
+    counted = [many for many, *_ in rows.values() if many]
+    title = attacked.blocks(part)[0].title
+    some = sum(many != "0" for many in counted)
+    words = "No attack" if not some else f"{some} of {len(counted)} attacks that aim at certainty"
+    assert title.startswith(words)
+    skewness = results["hopes"]["attacks"]["skewness"]["disease"]
+    places = [percent(skewness[name]["value"]) for name in ("posterior", "prior")]
+    text = everything(part)
+    assert f"posterior {places[0]} from {places[1]}" in text and "(not named here)" in text
     unknown = sievert.assess(ORIGINAL, QUASI, "disease", attacks=True, value={"disease": "no"})
     text = everything(part_of(unknown.to_dict()))
     assert "The named value of disease does not occur." in text

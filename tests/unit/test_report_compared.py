@@ -21,7 +21,7 @@ from sievert.report import texts
 from sievert.report.chapters import compare as compared
 from sievert.report.chapters import numbers as limits_numbers
 from sievert.report.chapters.compare_view import ComparisonView, loss_of
-from sievert.report.limits import PERCENT
+from sievert.report.limits import PERCENT, titles
 from sievert.report.page import (
     Block,
     BulletList,
@@ -331,14 +331,17 @@ def test_verdicts_of_each_release_are_on_the_page(held: dict[str, Any]) -> None:
 
 
 def test_one_line_per_release_says_what_it_breaches(held: dict[str, Any]) -> None:
-    (lines,) = [b for b in limits_of_page(build_page([held])).blocks if isinstance(b, BulletList)]
+    first = compared.blocks(part(held))[0]
+    lines = next(b for b in first.blocks if isinstance(b, BulletList) and b.states)
     assert len(lines.items) == len(held["releases"]) == len(lines.states)
     for line, state, release in zip(lines.items, lines.states, held["releases"], strict=True):
         assert line.startswith(f"{release['name']}: ")
         met = release["policy"]["met"]
         assert state == {True: "met", False: "breached", None: "doubtful"}[met]
         breached = [v for v in release["policy"]["limits"] if v["met"] is False]
-        assert all(MEASURES[v["measure"]].title in line for v in breached[:4])
+        assert all(
+            titles(texts.read_texts(None), v["measure"], {"k": 5})[1] in line for v in breached[:4]
+        )
     assert "Suppressed records, of which nothing was measured: 7." in lines.items[1]
 
 
@@ -386,10 +389,10 @@ def test_limits_of_many_releases(held: dict[str, Any]) -> None:
 def test_limits_beside_those_of_an_assessment(held: dict[str, Any]) -> None:
     alone = sievert.assess(people(), ["sex", "town"], "ill", policy={"limits": LIMITS}).to_dict()
     page = build_page([alone, held])
-    first, second = [b for b in page.front if isinstance(b, PolicyAnswer)]
-    assert first.text == "No. The policy is not met." and "secret_name_wide" in second.why
+    (answer,) = [b for b in page.front if isinstance(b, PolicyAnswer)]
+    assert answer.text.startswith("The original: no. ") and "secret_name_wide" in answer.why
     limits = limits_of_page(page)
-    assert [type(b) for b in limits.blocks] == [BulletList, Grid, Paragraph]  # how to read it
+    assert [type(b) for b in limits.blocks] == [Grid, Paragraph]  # how to read it
     rests = [b.text for b in walk(page.chapters) if isinstance(b, Paragraph) and b.kind == "note"]
     assert any(text.startswith("The verdicts rest on this: ") for text in rests)
     anchors = {b.anchor for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter)}
@@ -416,8 +419,8 @@ def overview(data: dict[str, Any]) -> Grid:
 def test_one_row_per_release_with_the_numbers_of_the_json(held: dict[str, Any]) -> None:
     grid = overview(held)
     assert [row_[0] for row_ in grid.rows] == ["original", *(r["name"] for r in held["releases"])]
-    columns = ["Identity risk I(X';X)", "Of all", "k", "Suppressed", "Policy, limits met"]
-    assert list(grid.head[1:]) == [*columns, "ill I(X';Y)", "Loss: ill"]
+    columns = ["Identity risk", "% of H(X)", "k", "Suppressed", "Policy, limits met"]
+    assert list(grid.head[1:]) == [*columns, "Attribute risk, ill", "Loss, ill"]
     for row_, release in zip(grid.rows[1:], held["releases"], strict=True):
         told, lost = release["attribute_disclosure"]["ill"], release["information_loss"]["ill"]
         met = sum(v["met"] is True for v in release["policy"]["limits"])
@@ -456,9 +459,45 @@ def test_releases_have_their_own_names(data: dict[str, Any]) -> None:
         release |= {"name": name, "dominated_by": []}
         release["table"]["name"] = file
     names = [row_[0] for row_ in overview(made).rows[1:]]
-    assert names == ["bands.csv", "bands.csv (2)", "mine"]
+    assert names == ["bands", "bands (2)", "mine"]
     for number, release in enumerate(made["releases"]):
-        release["name"] = f"{'long' * 9}{number}"
+        release["name"] = f"{'long' * 20}{number}"
     cut = [str(row_[0]) for row_ in overview(made).rows[1:]]
-    assert len({*cut}) == 3 and cut[1].endswith("… (2)")
+    assert len({*cut}) == 3 and [c[-1] for c in cut] == ["0", "1", "2"]
+    for number, release in enumerate(made["releases"]):
+        stem = f"adult_qi4_k1{number}_s5"
+        release["name"], release["table"]["name"] = stem, f"{stem}.csv.gz"
+    names = [str(row_[0]) for row_ in overview(made).rows[1:]]
+    assert names == ["k10_s5", "k11_s5", "k12_s5"]
     assert "Release 1" not in " ".join(every(compared.blocks(part(made))))
+
+
+def test_a_share_is_kept_only_where_it_is_known(data: dict[str, Any]) -> None:
+    changed = copy.deepcopy(data)
+    whole = changed["original"]["attribute_disclosure"]["ill"]["corrected"]
+    widths, told = (0.1, 0.2, 0.1), (0.5, 0.5, 1.1)  # of the interval, and of the release
+    for release, width, share in zip(changed["releases"], widths, told, strict=True):
+        release["attribute_disclosure"]["ill"]["corrected"] = share * whole
+        loss = release["information_loss"]["ill"]
+        loss["corrected"] = loss["excess"] = 0.25 * whole
+        loss["interval"] = [(0.25 - width / 2) * whole, (0.25 + width / 2) * whole]
+    head, text = compared.points(part(changed))[1]
+    assert head == "Kept of what the original tells about ill:"
+    assert "wide 75 % (70 % to 80 %)" in text and text.count("cannot be said") == 2
+    for release in changed["releases"]:
+        release["attribute_disclosure"]["ill"]["corrected"] = 2 * whole
+    head, text = compared.points(part(changed))[1]
+    assert "cannot be said" in head and "seems to tell more" in text and "%" not in head + text
+
+
+def test_a_table_says_why_a_policy_is_not_met(held: dict[str, Any]) -> None:
+    changed = copy.deepcopy(held)
+    policy = changed["releases"][0]["policy"]
+    policy["met"] = False
+    for verdict in policy["limits"]:
+        verdict["met"] = True
+    reason = {"what": "columns_without_role", "names": ["a", "b"], "met": False}
+    policy["reasons"] = [reason]
+    number = len(policy["limits"])
+    cells = " ".join(map(str, overview(changed).rows[1])).replace("\u00a0", " ")
+    assert f"✗ {number} of {number}, but 2 columns have no role" in cells

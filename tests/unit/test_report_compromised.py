@@ -183,3 +183,20 @@ def test_pictures_are_drawn() -> None:
     pytest.importorskip("vl_convert")
     for picture in pictures(part("hostile")):
         assert "<svg" in sievert.charts.svg(picture.spec)
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"), [("sampling", "--fraction"), ("noise", "--percent"), ("query", "--size")]
+)
+def test_records_come_first_and_protections_are_assumed(kind: str, option: str) -> None:
+    head, text = compromised.points(part(kind))[0]
+    assert "the records pay" in head or "No record" in head
+    assert "knows age and sex" in text and f"{option} changes" in text
+    assert ("in the unit of pay" in text) == (kind == "sampling")
+
+
+def test_the_file_as_it_is_assumes_nothing() -> None:
+    for more in ({"method": "release", "release": table()}, {"parameters": [1.0]}):
+        result = sievert.compromise(table(), ["age", "sex"], "pay", replicates=1, **more)
+        whole = ReportPart("compromise", result.to_dict(), NumberWriter(texts.read_texts(None)))
+        assert "assumed" not in compromised.points(whole)[0][1]

@@ -264,9 +264,12 @@ def test_first_screen() -> None:
     (found_, drives), (_, helps), (_, enough) = explained.points(part())
     data = found()
     alone = data["subsets"]["list"][-1]["reidentification"]["unique_count"]
-    assert "can be found" in found_ and f"{alone:,} of {ROWS} people (" in drives
+    assert found_ == f"{percent(alone / ROWS)} are unique in the table."
+    assert f"{alone:,} of {ROWS} people are the only one" in drives
     assert f"instead of {alone:,}" in helps
-    assert "Whoever knows age and zip" in enough
+    pair = explained.explain_columns.order_sets(explained.ExplanationView(**vars(part())), 2)[0]
+    some = pair["reidentification"]["unique_count"]
+    assert f"Whoever knows age and zip singles out {some:,} of the {alone:,} people" in enough
     ((ranked, _),) = explained.points(part("ranking"))
     assert "from the other" in ranked
 
@@ -275,10 +278,60 @@ def test_first_screen() -> None:
 def test_the_screen_is_short_and_says_nothing_twice(kind: str) -> None:
     page = builder.screen(Saved(found(kind)))
     lines = terminal.as_text(terminal.render(page)).splitlines()
-    assert len(lines) <= 56 and max(map(len, lines)) <= 100
+    described = 13 if kind in ("population", "weights", "everybody") else 0
+    assert len(lines) <= 62 + described and max(map(len, lines)) <= 100
     said_ = [b.text for b in walk((*page.front, *page.chapters)) if isinstance(b, Paragraph)]
     said_ += [f"{h} {t}" for b in page.front if isinstance(b, Points) for h, t in b.items]
     assert len(set(said_)) == len(said_)
+
+
+def test_estimates_of_the_population_are_on_the_first_screen() -> None:
+    data = found("weights")["population"]
+    expected = significant(data["expected_reidentifications"]["value"])
+    mean, highest = (
+        percent(x)
+        for x in (data["global_risk"]["value"], data["global_risk"]["details"]["highest"])
+    )
+    text = explained.points(part("weights"))[0][1]
+    assert f"Expected re-identifications by weights: {expected} (individual risk: mean" in text
+    assert f"global risk, {mean}, highest {highest})" in text and "Household risk: mean" in text
+    screen = terminal.as_text(terminal.render(builder.screen(Saved(found("weights")))))
+    assert "Prosecutor risk, mean (counted)" in screen and "Records most at risk" in screen
+    assert "never a fact" not in said(part("weights"))
+
+
+def test_models_that_differ_are_a_range() -> None:
+    data = json.loads(json.dumps(found("population")))
+    models = ("zayatz", "pitman", "snb", "dankar")
+    for model, value in zip(models, (0.6, 0.1, 0.5, 0.1), strict=True):
+        data["population"][f"population_uniques_{model}"]["value"] = value
+    apart = ReportPart("explain", data, NumberWriter(texts.read_texts(None)))
+    text = explained.points(apart)[0][1]
+    assert "an estimated 10 % to 60 % are unique, depending on the model." in text
+    near = explained.points(part("population"))[0][1]
+    assert "depending on the model" not in near and "are unique. " in near
+
+
+def test_a_value_has_one_number_in_its_column() -> None:
+    data = found()
+    records: dict[tuple[str, int], int] = {}
+    values = [v for c in data["values"]["columns"] for v in c["riskiest"]]
+    values += [*data["values"]["rare"], *data["values"]["lookalikes"]]
+    levels = data["suda"]["level_contributions"]
+    values += [{**level, "column": c} for c, each in levels.items() for level in each]
+    for value in values:
+        key = value["column"], value["number"]
+        assert records.setdefault(key, value["records"]) == value["records"]
+    assert len(records) > 10
+    assert [v["number"] for v in data["values"]["columns"][0]["riskiest"]] == [*range(1, 11)]
+
+
+def test_everything_says_nothing_of_more() -> None:
+    page = builder.screen(Saved(found()))
+    everything = terminal.as_text(terminal.render(page, everything=True))
+    assert "--all" not in everything and everything.endswith("The page: --html FILE.")
+    assert everything.count("Words used in this chapter") == 1
+    assert "Every number: --all." in terminal.as_text(terminal.render(page))
 
 
 @dataclass(frozen=True)

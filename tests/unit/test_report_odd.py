@@ -48,7 +48,6 @@ TABLES: dict[str, tuple[Table, list[str], list[str]]] = {
     "all missing": ({"q": [None] * ROWS, "s": [None] * ROWS}, ["q"], ["s"]),
     "some missing": ({"q": holes(7, 9), "r": mod(4), "s": holes(3, 8)}, ["q", "r"], ["s"]),
     "everybody alone": ({"q": mod(ROWS), "s": mod(ROWS)}, ["q"], ["s"]),
-    "known secret": ({"q": mod(7), "s": mod(3)}, ["q", "s"], ["s"]),
     "numbers": (
         {"q": [i % 7 / 3 for i in range(ROWS)], "s": [i % 11 * 1.5 for i in range(ROWS)]},
         ["q"],

@@ -137,8 +137,10 @@ def test_database_files(tmp_path: Path) -> None:
         sizes(path, "q")
     assert sizes(Path(f"{path}?table=t"), "q") == (3, 3)
     assert sievert.classes(f'{path}?table=x.odd " name', "q") == 1
-    with pytest.raises(UsageError, match="does not exist"):
+    with pytest.raises(UsageError, match="'v' is a view, which is not read"):
         sizes(Path(f"{path}?table=v"), "q")  # a view is not executed
+    with pytest.raises(UsageError, match=r"house\.db: key 'tabel' does not exist\. Try: 'table'"):
+        sizes(Path(f"{path}?tabel=t"), "q")
     with pytest.raises(InputError, match=r"2 value\(s\) of column 'q' are not int"):
         sizes(Path(f"{path}?table=t"), "q", types={"q": "int"})
     assert path.read_bytes() == before and not Path(f"{path}.wal").exists()

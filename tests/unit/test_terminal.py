@@ -221,3 +221,15 @@ def test_every_renderer_says_the_same(tmp_path: Path) -> None:
             for kind, whole in shown.items():
                 assert sentence in whole, (name, kind, sentence)
         assert repr(result) == text(page)
+
+
+def test_names_are_never_cut_to_equal_ones() -> None:
+    names = [f"a_long_name_of_a_release_{i}_of_several" for i in range(3)]
+    grid = make_grid("", ("Release", "x" * 30, "y" * 38), [(n, "1", "2") for n in names])
+    page = Page("t", "en", (), (Chapter("c", "c", (grid,), screen=True),))
+    for width in (60, 100, 200):
+        lines = terminal.as_text(terminal.render(page, width=width)).splitlines()
+        first = [line.split()[0] for line in lines if line.startswith("  a_long")]
+        assert len(set(first)) == 3
+        if width == 200:
+            assert first == names

@@ -3,8 +3,6 @@
 `Learned` is what they have in common: how much the classes of a cube tell about its last column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -131,7 +129,7 @@ class Attack:
     worst: Group | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     values: Listed | None = None
-    parts: Mapping[str, Attack] = field(default_factory=dict)
+    parts: Mapping[str, "Attack"] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -313,11 +311,11 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
         alone = Learned(cube.roll_up((column, cube.columns[-1])))
         shares = alone.shares
         numbers = None if shares is None else shares if missing else 1.0 - shares
-        number = measure_value(whole, alone.target)
-        if missing:
-            number = value("missing", number.value, number.reason)
-        values = partial(alone.class_values, show=show)
-        columns[column] = Column(number, list_groups(alone.sizes, numbers, each, values))
+        rate = measure_value(whole, alone.target)
+        columns[column] = Column(
+            value("missing", rate.value, rate.reason) if missing else rate,
+            list_groups(alone.sizes, numbers, each, partial(alone.class_values, show=show)),
+        )
     return columns
 
 

@@ -1,7 +1,5 @@
 """Homogeneity and background knowledge: what classes tell about a secret, and what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,11 +154,12 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
     }
     whom = "the 1 person" if people == 1 else f"the {people:,} people"
     then = "nobody" if not certain else "1 of them" if certain == 1 else f"{certain:,} of them"
-    reading = (
+    return Attack(
+        numbers,
         f"For {whom} with another value the best guess gains {points(gain)} on average. It is then "
-        f"certain for {then}."
+        f"certain for {then}.",
+        worst,
     )
-    return Attack(numbers, reading, worst)
 
 
 def _missing_after(learned: Learned, m: int, wide: Ints, rest: Ints) -> Value:

@@ -4,8 +4,6 @@ Black: nothing but the released columns. Grey: a register that shares some of th
 original values, record by record.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -121,8 +119,9 @@ def grey_box(
     numbers = {**whole.numbers, "suppressed": value("suppressed", _records(release, hidden))}
     parts = {}
     if hidden.any() and not hidden.all():
-        rest = release.select_cells(~hidden)
-        parts["without_suppressed"] = _grey_box(rest, register, matchings, truth, show)
+        parts["without_suppressed"] = _grey_box(
+            release.select_cells(~hidden), register, matchings, truth, show
+        )
     return replace(whole, numbers=numbers, parts=parts)
 
 
@@ -187,9 +186,8 @@ def _true(
     theirs, own = truth.codes[:half], truth.codes[half:]
     known = Cube(truth.columns[:half], theirs, truth.counts, truth.values[:half])
     number = candidates(release, known, matchings)
-    fits = look_up_cells(release, own) > 0  # not left out
-    for matching, register_codes, codes in zip(matchings, theirs, own, strict=True):
-        fits &= matching.fits(register_codes, codes)
+    alike = (m.fits(*codes) for m, *codes in zip(matchings, theirs, own, strict=True))
+    fits = np.logical_and.reduce([look_up_cells(release, own) > 0, *alike])  # not left out
     right = _records(truth, fits & (number == 1))
     return {
         "known": value("known", truth.records),

@@ -1,7 +1,5 @@
 """Which released records match a person of a register: the candidates."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +36,7 @@ class Matching:
         release: Sequence[str | None],
         hierarchy: Hierarchy | None = None,
         wildcard: bool = False,
-    ) -> Matching:
+    ) -> "Matching":
         """From the texts of both sides."""
         place = {text: code for code, text in enumerate(release)}
         labels_of = {} if hierarchy is None else hierarchy.labels
@@ -51,8 +49,8 @@ class Matching:
             became += [(ROOT, height + 1), *([(None, height + 2)] if wildcard else [])]
             for what, level in dict(reversed(became)).items():  # of the same texts the first
                 levels[level, r] = place.get(what, -1)
-        known = {label for v, labels in labels_of.items() for label in (v, *labels)}
-        known |= {*(v for v in register if v is not None), ROOT}
+        labels = itertools.chain.from_iterable(labels_of.values())
+        known = {ROOT, *register, *labels_of, *labels}
         return cls(
             tuple(levels),
             wildcard,
@@ -62,10 +60,8 @@ class Matching:
 
     def fits(self, register: Ints, release: Ints) -> Ints:
         """Whether codes of the register may have become codes of the release, pair by pair."""
-        matches: Ints = (register == 0) & self.wildcard
-        for level in self.levels:
-            matches |= level[register] == release
-        return matches
+        on_levels = (level[register] == release for level in self.levels)
+        return np.asarray(np.logical_or.reduce([(register == 0) & self.wildcard, *on_levels]))
 
 
 def candidates(release: Cube, register: Cube, matchings: Sequence[Matching]) -> Ints:
@@ -83,9 +79,11 @@ def candidates(release: Cube, register: Cube, matchings: Sequence[Matching]) -> 
         kept = [i for i in range(len(matchings)) if not lacking >> i & 1]
         if kept:
             rows = np.flatnonzero(lacks == lacking)
-            fewer = release.roll_up([release.columns[i] for i in kept])
-            register_codes = [register.codes[i][rows] for i in kept]
-            counts[rows] = count_candidates(fewer, register_codes, [matchings[i] for i in kept])
+            counts[rows] = count_candidates(
+                release.roll_up([release.columns[i] for i in kept]),
+                [register.codes[i][rows] for i in kept],
+                [matchings[i] for i in kept],
+            )
     return counts
 
 

@@ -4,8 +4,6 @@ Skewness: a class against the whole table. What is rare in all may be likely in 
 Semantic: the same attacks after values of the secret that mean the same are put together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -61,10 +59,11 @@ def skewness(
     }
     code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
     if named is not None and (code is None or not learned.totals[code]):
-        numbers = {n: value(n, None, ABSENT) for n in NUMBERS}
-        numbers |= {**whole, "people": value("people", 0)}
-        reading = f"The named value of {about} does not occur."
-        return Attack(numbers, reading, details={"named_value": True, "occurs": False})
+        return Attack(
+            {n: value(n, None, ABSENT) for n in NUMBERS} | whole | {"people": value("people", 0)},
+            f"The named value of {about} does not occur.",
+            details={"named_value": True, "occurs": False},
+        )
     worst, classes = rises.highest(None if named is None else code)
     flat = int(rises.top[worst]) == 0  # as likely in its class as in the table
     numbers = {
@@ -294,8 +293,10 @@ def semantic(
     if hierarchy is not None:
         hierarchy.require((v for v in cube.values[-1] if v is not None), secret)
         tree = hierarchy.with_root()
-        for level in range(1, tree.height):
-            parts[f"level_{level}"] = _attack_merged(cube, _labels(tree, level), named, show)
+        parts |= {
+            f"level_{level}": _attack_merged(cube, _labels(tree, level), named, show)
+            for level in range(1, tree.height)
+        }
 
     def confidence(part: Attack) -> float:
         return 0.0 if part.worst is None else part.worst.numbers["confidence"].value or 0.0

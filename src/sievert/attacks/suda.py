@@ -12,8 +12,6 @@ is alone on all larger sets. So are records with a missing value there, and grou
 can be found. Two or more records of a class are never alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -76,8 +74,9 @@ class MinimalUniques:
 
         `sdcmicro`: prod_{i=s}^{M} (A - i); `ihsn`: (2^(A-s) - 1) s! (A-s)!/A!.
         """
-        hint = " or ".join(map(repr, SCORES))
-        require(scores in SCORES, f"scores {scores!r} do not exist", hint=hint)
+        require(
+            scores in SCORES, f"scores {scores!r} do not exist", hint=" or ".join(map(repr, SCORES))
+        )
         a, sizes, tops = self.columns, range(1, self.sizes + 1), range(self.largest + 1)
         if scores == "ihsn":
             return tuple(Fraction(2 ** (a - s) - 1, math.comb(a, s)) for s in sizes)

@@ -1,6 +1,6 @@
 """The commands that analyse a table: options in, outputs written, an exit code."""
 
-# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
+# Annotations are not deferred here: options are read from them.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,19 +8,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from sievert.cli.command_options import (
     AttackOptions,
     ComparisonOptions,
     LimitOptions,
     MethodOptions,
     PopulationOptions,
+    ProtectOptions,
     ReasoningOptions,
     SubsetOptions,
 )
 from sievert.cli.options import (
-    STDIN,
     EngineOptions,
     OutputOptions,
     PageOptions,
@@ -28,11 +26,11 @@ from sievert.cli.options import (
     RoleOptions,
     pairs,
 )
+from sievert.cli.parameters import STDIN, TableName, Traits
 from sievert.errors import NOT_SHAREABLE, RefusedError, require
 from sievert.roles import Typed
 
 PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
-TableName = str | Path  # always a text; the second for shells, which complete the names of files
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
 
 
@@ -138,13 +136,13 @@ def assess(
     /,
     *,
     roles: RoleOptions = RoleOptions(),
-    key_set: Annotated[list[str] | None, Parameter(group="Roles")] = None,
-    trajectory: Annotated[int | None, Parameter(group="Roles")] = None,
-    attacks: Annotated[bool, Parameter(group="Attacks")] = False,
-    value: Annotated[list[str] | None, Parameter(group="Attacks")] = None,
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
-    quick: Annotated[bool, Parameter(group="Output")] = False,
+    key_set: Annotated[list[str] | None, Traits(heading="Roles")] = None,
+    trajectory: Annotated[int | None, Traits(heading="Roles")] = None,
+    attacks: Annotated[bool, Traits(heading="Attacks")] = False,
+    value: Annotated[list[str] | None, Traits(heading="Attacks")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
+    quick: Annotated[bool, Traits(heading="Output")] = False,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -206,8 +204,8 @@ def attack(
     roles: RoleOptions = RoleOptions(),
     attacker: AttackOptions = AttackOptions(),
     reasoner: ReasoningOptions = ReasoningOptions(),
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -248,7 +246,7 @@ def compare(
     *releases: TableName,
     roles: RoleOptions = RoleOptions(),
     comparing: ComparisonOptions = ComparisonOptions(),
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -283,8 +281,8 @@ def compromise(
     *,
     roles: RoleOptions = RoleOptions(),
     method: MethodOptions = MethodOptions(),
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -319,9 +317,9 @@ def limit(
     *,
     roles: RoleOptions = RoleOptions(),
     settings: LimitOptions = LimitOptions(),
-    release: Annotated[Path | None, Parameter(name=["--release", "-o"], group="Output")] = None,
-    matrix: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    release: Annotated[Path | None, Traits(("--release", "-o"), "Output")] = None,
+    matrix: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -360,6 +358,44 @@ def limit(
     )
 
 
+def protect(
+    data: TableName,
+    /,
+    *,
+    roles: RoleOptions = RoleOptions(),
+    making: ProtectOptions = ProtectOptions(),
+    release: Annotated[Path | None, Traits(("--release", "-o"), "Output")] = None,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
+) -> int:
+    """Make the release that meets a policy at the least loss, by recoding whole columns.
+
+    Every quasi-identifier is brought to one level of its hierarchy (--hierarchy, or [hierarchies]
+    in the policy; proposed where none is given), and records in classes that still break a limit
+    are suppressed. The search is exact. The release is read back and assessed in a new process.
+
+    Parameters
+    ----------
+    data
+        The original table, as for assess.
+    release
+        Write the release to this .csv or .parquet file, and beside it a manifest, FILE.json. It
+        holds the quasi-identifiers and the secrets only.
+    """
+    command = Command("protect", roles, reading, output, page, engine, None)
+    manifest = None if release is None else release.with_name(f"{release.name}.json")
+    return command.run(
+        command.check_tables(data),
+        data,
+        files=[release, manifest],
+        out=release,
+        force=output.force,
+        **making.arguments(),
+    )
+
+
 def explain(
     data: TableName,
     /,
@@ -367,8 +403,8 @@ def explain(
     roles: RoleOptions = RoleOptions(),
     subsets: SubsetOptions = SubsetOptions(),
     population: PopulationOptions = PopulationOptions(),
-    records: Annotated[Path | None, Parameter(group="Output")] = None,
-    charts: Annotated[Path | None, Parameter(group="Output")] = None,
+    records: Annotated[Path | None, Traits(heading="Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),

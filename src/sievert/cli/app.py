@@ -2,85 +2,22 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from cyclopts import App, Parameter
-
-from sievert.cli import analyses, documents, messages
-from sievert.cli.options import STDIN, join_lists
-from sievert.errors import MissingRolesError, SievertError
+from sievert.errors import MissingRolesError, SettingsError, SievertError
 from sievert.sources import isolation
-from sievert.version import __version__
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
-app = App(
-    name="sievert",
-    version=__version__,
-    help=(
-        "Measure how much a data release exposes the people in it.\n\n"
-        "Exit codes: 0 done; 1 a policy is not met or undecided; 2 usage; 3 input unreadable; 5 "
-        "memory, disk or time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of "
-        "sievert; 130, 143 interrupted."
-    ),
-    help_format="plaintext",
-    default_parameter=Parameter(negative=()),
-    suppress_keyboard_interrupt=False,
-)
-# Errors are ours to print, and results are exit codes.
-PLAINLY: Any = {"exit_on_error": False, "print_error": False, "result_action": "return_value"}
-for command in (
-    analyses.assess,
-    analyses.attack,
-    analyses.compare,
-    analyses.compromise,
-    analyses.limit,
-    analyses.explain,
-    documents.report,
-    documents.paper,
-    documents.measures,
-):
-    app.command(command)
-policy = App(name="policy", help="Check a policy against a table.")
-policy.command(documents.check)
-app.command(policy)
-
-
-@app.command(name="help")
-def show_help(*command: str) -> None:
-    """Show this page, or the page of a command: sievert help assess.
-
-    Parameters
-    ----------
-    command
-        The name of a command.
-    """
-    app([*command, "--help"], **PLAINLY)
-
-
-@app.command
-def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
-    """Print the script that completes commands and options in a shell.
-
-    In bash: sievert completion bash > ~/.local/share/bash-completion/completions/sievert
-
-    Parameters
-    ----------
-    shell
-        The shell that reads it.
-    """
-    sys.stdout.write(app.generate_completion(shell=shell) + "\n")
-
+HELP = {"--help", "-h"}
+NO_FILES = {*HELP, "--version"}  # options of commands that read none
 
 _stopped: list[int] = []
 _swallowed: list[int] = []
@@ -109,36 +46,57 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
 
 
 def main(tokens: Iterable[str] | None = None) -> NoReturn:
-    """Run the command line and leave with one of the documented exit codes."""
+    """Run the command line and leave with one of the documented exit codes.
+
+    Files are read in a child process: a crash of a reader is an exit code, not a crash.
+    """
     os.umask(0o077)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            plain = codecs.lookup(stream.encoding).name == "ascii"  # a plain locale
-            encoding = "utf-8" if plain else stream.encoding
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
-    for number in isolation.SIGNALS:
-        signal.signal(number, _stop)
-    sys.unraisablehook = _not_swallowed
+        _write_anything(stream)
     arguments = list(sys.argv[1:] if tokens is None else tokens)
-    try:  # files are read in a child process: a crash of a reader is an exit code, not a crash
-        code = isolation.supervise(lambda: _run(arguments))
+    try:
+        if NO_FILES.isdisjoint(_options(arguments)) and arguments[:1] not in ([], ["help"]):
+            code = isolation.supervise(lambda: _run_until_stopped(arguments))
+        else:
+            code = _run(arguments)
     except SievertError as error:
         code = _complain(error, arguments)
     raise SystemExit(code)
 
 
-def _run(arguments: list[str]) -> int:
-    given = join_lists(arguments)
-    tokens = [
-        STDIN if token == "-" and previous != "--json" else token
-        for previous, token in zip(["", *given], given, strict=False)
-    ]
+def _write_anything(stream: TextIO) -> None:
+    """Characters that an encoding lacks are escaped; a plain locale gets UTF-8."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        plain = stream.encoding.lower().replace("_", "-") in ("ascii", "us-ascii", "ansi-x3.4-1968")
+        encoding = "utf-8" if plain else stream.encoding
+        reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _run_until_stopped(arguments: list[str]) -> int:
+    """Run a command; signals are let in here only, so that none is lost before or after."""
+    sys.unraisablehook = _not_swallowed
+    for number in isolation.SIGNALS:
+        signal.signal(number, _stop)
     try:
-        code = app(tokens, **PLAINLY)
+        try:
+            isolation.hold_signals(False)
+            return _run(arguments)
+        finally:
+            isolation.hold_signals(True)
+    except KeyboardInterrupt:
+        return _report_interrupt()
+
+
+def _run(arguments: list[str]) -> int:
+    from sievert.cli import messages
+
+    try:
+        code = _call(arguments)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return code
     except BrokenPipeError:
-        _forget_output()
+        messages.forget(sys.stdout)
         return 0
     except KeyboardInterrupt:
         return _report_interrupt()
@@ -148,41 +106,70 @@ def _run(arguments: list[str]) -> int:
         if "--debug" in arguments and not messages.to_be_shared(arguments):
             _trace(error, values="--show-values" in arguments)
         if isinstance(error, OSError):
-            _forget_output()
+            messages.forget(sys.stdout)
         return _complain(messages.in_our_words(error), arguments)
+
+
+def _options(tokens: list[str]) -> set[str]:
+    """What may be an option: the tokens before the two hyphens that end them."""
+    return {*tokens[: tokens.index("--")]} if "--" in tokens else {*tokens}
+
+
+def _call(arguments: list[str]) -> int:
+    """The exit code of a command, of its help, or of the version."""
+    from sievert.cli import parser
+
+    tokens = parser.join_lists(arguments)
+    options = _options(tokens)
+    if "--version" in options:
+        from sievert.version import __version__
+
+        sys.stdout.write(f"{__version__}\n")
+        return 0
+    command, rest = parser.split_command(tokens)
+    if HELP & options or command not in parser.COMMANDS:
+        from sievert.cli.help import show_page
+
+        show_page(command)
+        return 0
+    return parser.call(command, rest)
 
 
 def _trace(error: Exception, *, values: bool) -> None:
     """Where an error came up; the words of engines and libraries only where values may be shown."""
+    import traceback
+
+    from sievert.cli.messages import tell
+
     if values:
         error.__suppress_context__ = False
-        traceback.print_exc()
+        tell(traceback.format_exc())
         return
     link: BaseException | None = error
     while link is not None:
-        sys.stderr.write("".join(traceback.format_tb(link.__traceback__)))
-        sys.stderr.write(f"{type(link).__name__} (its words may hold values: --show-values)\n")
+        tell("".join(traceback.format_tb(link.__traceback__)))
+        tell(f"{type(link).__name__} (its words may hold values: --show-values)\n")
         link = link.__cause__ or link.__context__
 
 
-def _forget_output() -> None:
-    """What is still in the buffer cannot be written either; do not fail again at the exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _report_interrupt() -> int:
-    sys.stderr.write("interrupted\n")
+    from sievert.cli.messages import tell
+
+    tell("interrupted\n")
     return _stopped[0] if _stopped else 130
 
 
 def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
     """Print the line of an error; with --share it names no file, no column and no small count."""
+    from sievert.cli import messages
+
     text = f"{error}"
     if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
-        sys.stderr.write(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
+        messages.tell(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
         return error.exit_code
-    if messages.to_be_shared(arguments) and error not in messages.ABOUT_SHARING:
+    plain = error in messages.ABOUT_SHARING or isinstance(error, SettingsError)
+    if messages.to_be_shared(arguments) and not plain:
         plainly = messages.PLAINLY[error.exit_code]
         text = f"{plainly}. Try: the same without --share, which says more"
-    sys.stderr.write(f"error: {text}\n")
+    messages.tell(f"error: {text}\n")
     return error.exit_code

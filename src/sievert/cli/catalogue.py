@@ -19,23 +19,70 @@ SHORT = 3  # letters of a word that no mistyped name is compared with
 
 @dataclass(frozen=True)
 class Topic:
-    """A quantity without a record here: which command computes it, and its page."""
+    """A quantity without a record here: which command computes it, and its page.
+
+    `scale` is its range, unit and risky side, where it is one number.
+    """
 
     id: str
     aliases: tuple[str, ...]
     command: str
     page: str
+    formula: str = ""
+    scale: str = ""
 
 
 EXPLAIN = "sievert explain DATA -q COLUMNS"
+COMPARE = "sievert compare ORIGINAL RELEASE -q COLUMNS -s SECRET"
 TOPICS = (
     Topic("suda", ("dis-suda", "suda2", "msu", "special uniques"), EXPLAIN, "docs/suda.md"),
     Topic("shapley", ("shapley value", "share of a column"), EXPLAIN, "docs/explain.md"),
     Topic(
         "population_uniques",
-        ("population", "individual risk", "journalist risk", "pitman", "zayatz"),
+        ("population", "journalist risk", "pitman", "zayatz"),
         f"{EXPLAIN} --fraction F",
         "docs/population.md",
+    ),
+    Topic(
+        "individual_risk",
+        ("franconi-polettini", "benedetti-franconi"),
+        f"{EXPLAIN} --weight COLUMN (of each record: --records FILE)",
+        "docs/population.md",
+        "p^f/f 2F1(f, f; f+1; 1-p), f the records of the class, p = f/(sum of their weights)",
+        "0 to 1; share of a record's matches that are right; risky when high",
+    ),
+    Topic(
+        "global_risk",
+        ("mean individual risk",),
+        f"{EXPLAIN} --weight COLUMN",
+        "docs/population.md",
+        "(1/n) sum r over the n records, r the individual risk",
+        "0 to 1; share, mean over the records; risky when high",
+    ),
+    Topic(
+        "expected_reidentifications",
+        ("expected re-identifications",),
+        f"{EXPLAIN} --weight COLUMN",
+        "docs/population.md",
+        "sum r over the records, r the individual risk",
+        "0 to n; records; risky when high",
+    ),
+    Topic(
+        "suda_score",
+        ("score of a record",),
+        f"{EXPLAIN} (of each record: --records FILE)",
+        "docs/suda.md",
+        "sum over the minimal sample uniques (s columns each) of prod_{i=s}^{M} (A - i), A the "
+        "number of columns, M the largest size searched",
+        "at least 0; no unit, ranks the records of one table; risky when high",
+    ),
+    Topic(
+        "dis_suda_score",
+        ("DIS score",),
+        f"{EXPLAIN} --fraction F (of each record: --records FILE)",
+        "docs/suda.md",
+        "1/(1 + (U/D - U)/(score^Q S)), D = U f/(U f + P(1 - f)), Q = 1 + (8 - A)/20",
+        "0 to 1; estimated share of right matches; risky when high",
     ),
     Topic(
         "unicity",
@@ -62,10 +109,28 @@ TOPICS = (
         "docs/attacks/reasoning.md",
     ),
     Topic(
-        "information_loss",
-        ("identity risk", "attribute risk", "disclosure"),
-        "sievert compare ORIGINAL RELEASE -q COLUMNS -s SECRET",
+        "identity_disclosure",
+        ("identity risk", "I(X';X)"),
+        COMPARE,
         "docs/compare.md",
+        "I(X';X), X the original quasi-identifiers of a record, X' the released ones",
+        "0 to H(X); bits per record; risky when high",
+    ),
+    Topic(
+        "attribute_disclosure",
+        ("attribute risk", "I(X';Y)"),
+        COMPARE,
+        "docs/compare.md",
+        "I(X';Y), X' the released quasi-identifiers of a record, Y its secret",
+        "0 to H(Y); bits per record; risky when high",
+    ),
+    Topic(
+        "information_loss",
+        ("disclosure", "loss"),
+        COMPARE,
+        "docs/compare.md",
+        "I(X;Y) - I(X';Y), less what chance makes of no loss",
+        "at most I(X;Y); bits per record; less useful when high",
     ),
     Topic(
         "approximate_compromise",
@@ -89,25 +154,28 @@ def _key(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 
-def by_name() -> dict[str, Entry]:
-    """Every entry by its id and its aliases."""
-    return {
-        **{_key(alias): entry for entry in ENTRIES for alias in entry.aliases},
-        **{_key(entry.id): entry for entry in ENTRIES},
-    }
+def by_name() -> dict[str, list[Entry]]:
+    """Every entry by its id and its aliases, of which several may share one."""
+    names: dict[str, list[Entry]] = {}
+    for entry in ENTRIES:
+        for alias in entry.aliases:
+            names.setdefault(_key(alias), []).append(entry)
+    return names | {_key(entry.id): [entry] for entry in ENTRIES}
 
 
 def find_entries(names: Iterable[str]) -> list[Entry]:
     """The entries of these names, each once; all of them if there are no names."""
-    known, entries = by_name(), []
+    known, entries = by_name(), list[Entry]()
     for name in names:
         if _key(name) not in known:
             words = {word: entry for key, entry in known.items() for word in key.split("_")}
             alike = {word: words[word] for word in words if len(word) > SHORT} | known
             close = nearest(_key(name), alike)
-            hint = f"{alike[close].id!r}" if close else "sievert measures, which lists all of them"
+            hint = (
+                f"{alike[close][0].id!r}" if close else "sievert measures, which lists all of them"
+            )
             raise UsageError(f"measure {name!r} does not exist", hint=hint)
-        entries.append(known[_key(name)])
+        entries += known[_key(name)]
     return list(dict.fromkeys(entries)) or list(ENTRIES)
 
 
@@ -118,6 +186,8 @@ def describe_entries(entries: Iterable[Entry], texts: Texts) -> str:
 
 def _lines(entry: Entry, texts: Texts) -> Iterator[str]:
     title = texts(f"catalogue.topics.{entry.id}") if isinstance(entry, Topic) else entry.title
+    if entry.id == "records_below":
+        title = texts("words.below_k", title=title, k="k")
     yield from wrap(f"{entry.id}: {title}", WIDTH, "", " " * 12)
     for word, text in (
         ("also", ", ".join(entry.aliases)),
@@ -129,7 +199,8 @@ def _lines(entry: Entry, texts: Texts) -> Iterator[str]:
 
 
 def _topic_rows(topic: Topic) -> tuple[tuple[str, str], ...]:
-    return ("command", topic.command), ("page", topic.page)
+    rows = ("formula", topic.formula), ("range", topic.scale)
+    return *rows, ("command", topic.command), ("page", topic.page)
 
 
 def _record_rows(record: Measure | Kind, texts: Texts) -> tuple[tuple[str, str], ...]:
@@ -157,7 +228,8 @@ def to_json(entries: Iterable[Entry]) -> dict[str, Any]:
     for entry in entries:
         also = {"aliases": list(entry.aliases)}
         if isinstance(entry, Topic):
-            content["topics"][entry.id] = also | {"command": entry.command, "page": entry.page}
+            fields_ = ("command", "page", "formula", "scale")
+            content["topics"][entry.id] = also | {name: getattr(entry, name) for name in fields_}
             continue
         record = also | {name: getattr(entry, name) for name in fields}
         if isinstance(entry, Measure):

@@ -1,15 +1,23 @@
 """Options of single commands."""
 
-# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
+# Annotations are not deferred here: options are read from them.
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
-from cyclopts import Group, Parameter
+from typing import Annotated, Any
 
 from sievert.cli.options import Names, Options, pairs, typed_names
+from sievert.cli.parameters import TableName, Traits
 from sievert.errors import UsageError, require
 
+MODELS = ("1", "2", "3", "4", "funnel", "identity", "identity-reverse")
+LOSSES = (
+    "generalization_loss",
+    "arithmetic_loss",
+    "certainty_penalty",
+    "entropy",
+    "discernability",
+    "bits",
+)
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
 
@@ -21,7 +29,6 @@ def _numbers(given: Iterable[str], option: str) -> list[float]:
         raise UsageError(f"{option}: numbers separated by commas", hint="0.05,0.1") from None
 
 
-@Parameter(name="*", group=Group("Attacks", sort_key=1))
 @dataclass(frozen=True)
 class AttackOptions(Options):
     """What the attacker has besides the release.
@@ -40,8 +47,10 @@ class AttackOptions(Options):
         COL=VALUE: the value of a secret whose rise in a class matters, such as disease=HIV.
     """
 
-    register: str | None = None
-    original: str | None = None
+    heading = "Attacks"
+
+    register: TableName | None = None
+    original: TableName | None = None
     key: str | None = None
     paired: bool = False
     value: Names = None
@@ -50,7 +59,6 @@ class AttackOptions(Options):
         return {**vars(self), "value": pairs(self.value, "--value", "disease=HIV")}
 
 
-@Parameter(name="*", group=Group("Reasoning", sort_key=1.1))
 @dataclass(frozen=True)
 class ReasoningOptions(Options):
     """Somebody who reasons by Bayes' rule from the release itself.
@@ -79,10 +87,12 @@ class ReasoningOptions(Options):
         Where chance starts.
     """
 
+    heading = "Reasoning"
+
     no_reasoning: bool = False
-    sensitive_table: str | None = None
+    sensitive_table: TableName | None = None
     group: str | None = None
-    likelihood: str = "product"
+    likelihood: Annotated[str, Traits(choices=("product", "saturated"))] = "product"
     alpha: float = 1.0
     beta: float = 1.0
     domain: Names = None
@@ -99,7 +109,6 @@ class ReasoningOptions(Options):
         return options | {"domain": pairs(names, "--domain", "age=17..90")}
 
 
-@Parameter(name="*", group=Group("Comparison", sort_key=1))
 @dataclass(frozen=True)
 class ComparisonOptions(Options):
     """How releases are held against their original.
@@ -123,6 +132,8 @@ class ComparisonOptions(Options):
         Hold each release against the least bits about a secret that its distortion would allow.
     """
 
+    heading = "Comparison"
+
     key: str | None = None
     paired: bool = False
     predict: Names = None
@@ -139,7 +150,6 @@ class ComparisonOptions(Options):
         return {**vars(self), "predict": typed_names(self.predict), "bins": numbers}
 
 
-@Parameter(name="*", group=Group("Method", sort_key=1))
 @dataclass(frozen=True)
 class MethodOptions(Options):
     """What the publisher does, and what the intruder makes of it.
@@ -178,11 +188,13 @@ class MethodOptions(Options):
         Of noise: who matches what is known: oracle, likelihood.
     """
 
-    method: str = "sampling"
+    heading = "Method"
+
+    method: Annotated[str, Traits(choices=("sampling", "query", "noise", "release"))] = "sampling"
     fraction: Names = None
     size: Names = None
     percent: Names = None
-    release: str | None = None
+    release: TableName | None = None
     key: str | None = None
     paired: bool = False
     epsilon: Names = None
@@ -190,9 +202,9 @@ class MethodOptions(Options):
     replicates: int = 30
     max_known: int | None = None
     seed: int = 0
-    prior: str = "uniform"
-    weights: str = "uniform"
-    matching: str = "oracle"
+    prior: Annotated[str, Traits(choices=("uniform", "sample"))] = "uniform"
+    weights: Annotated[str, Traits(choices=("uniform", "posterior"))] = "uniform"
+    matching: Annotated[str, Traits(choices=("oracle", "likelihood"))] = "oracle"
 
     def arguments(self) -> dict[str, Any]:
         options = dict(vars(self))
@@ -209,7 +221,6 @@ class MethodOptions(Options):
         }
 
 
-@Parameter(name="*", group=Group("Limit", sort_key=1))
 @dataclass(frozen=True)
 class LimitOptions(Options):
     """What is asked of the best release.
@@ -247,10 +258,12 @@ class LimitOptions(Options):
         Where drawing starts.
     """
 
-    model: str = "1"
+    heading = "Limit"
+
+    model: Annotated[str, Traits(choices=MODELS)] = "1"
     at: Names = None
     distortion: str = "hamming"
-    alphabet: str = "auto"
+    alphabet: Annotated[str, Traits(choices=("auto", "joint", "columns", "merged"))] = "auto"
     most: int = 1000
     occurring: bool = False
     reduced: int | None = None
@@ -261,11 +274,58 @@ class LimitOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        require(self.at, "no constraint given", hint="--at 0.1")
-        return {**vars(self), "at": _numbers(self.at or (), "--at")}
+        return {**vars(self), "at": _numbers(self.at, "--at") if self.at else None}
 
 
-@Parameter(name="*", group=Group("Subsets", sort_key=1.2))
+@dataclass(frozen=True)
+class ProtectOptions(Options):
+    """How the release is made.
+
+    Attributes
+    ----------
+    suppress
+        The largest share of records that may be suppressed, as [protect] in the policy says unless
+        given; 0.02 without it.
+    loss
+        What is minimised: generalization_loss (its geometric form, as in ARX), arithmetic_loss,
+        certainty_penalty, entropy, discernability, or bits told about the first secret.
+    column_weight
+        COLUMN=NUMBER: how much a quasi-identifier counts in the loss; 1 unless given.
+    levels
+        COLUMN=LEVEL: a recoding that is given, such as that of an earlier manifest; columns that
+        are not named stay as they are.
+    keep
+        Other columns that the release holds.
+    drop
+        Leave suppressed records out instead of writing * into their quasi-identifiers.
+    seconds
+        Stop the search after so many seconds; the result tells how much better it could be.
+    """
+
+    heading = "Release"
+
+    suppress: float | None = None
+    loss: Annotated[str, Traits(choices=LOSSES)] = "generalization_loss"
+    column_weight: list[str] | None = None
+    levels: list[str] | None = None
+    keep: Names = None
+    drop: bool = False
+    seconds: float | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        weights = pairs(self.column_weight, "--column-weight", "age=2")
+        levels = pairs(self.levels, "--levels", "age=2")
+        return {
+            "suppress": self.suppress,
+            "loss": self.loss,
+            "weights": {c: _numbers([w], "--column-weight")[0] for c, w in weights.items()},
+            "levels": {c: int(_numbers([n], "--levels")[0]) for c, n in levels.items()} or None,
+            "keep": typed_names(self.keep) or (),
+            "drop": self.drop,
+            "seconds": self.seconds,
+        }
+
+
 @dataclass(frozen=True)
 class SubsetOptions(Options):
     """Which subsets of the columns are measured.
@@ -282,13 +342,14 @@ class SubsetOptions(Options):
         Where sampling starts.
     """
 
+    heading = "Subsets"
+
     max_size: int | None = None
     budget: int | None = None
     orders: int | None = None
     seed: int = 0
 
 
-@Parameter(name="*", group=Group("Population", sort_key=1.4))
 @dataclass(frozen=True)
 class PopulationOptions(Options):
     """Of what the table is a sample.
@@ -307,8 +368,10 @@ class PopulationOptions(Options):
         The column that says which household a record belongs to.
     """
 
+    heading = "Population"
+
     population_size: int | None = None
     fraction: str | None = None
-    population: str | None = None
+    population: TableName | None = None
     weight: str | None = None
     household: str | None = None

@@ -5,18 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from sievert.cli.options import EngineOptions, PageOptions, ReadingOptions, pairs
+from sievert.cli.parameters import JsonFile, TableName, Traits
 from sievert.errors import require
 from sievert.version import __version__
 
-ABOUT = {
-    ("record", "secret"): "finding a person, and each secret",
-    ("record",): "finding a person",
-    ("secret",): "each secret",
-    (): "each class (sievert.discrimination_rate_by_value)",
-}
+PAPERS = (
+    "itpr",
+    "discrimination-rate",
+    "mutual-information",
+    "relative-risk",
+    "approximate-compromise",
+)
 
 
 def report(
@@ -65,13 +65,13 @@ def report(
 
 
 def paper(
-    name: str,
+    name: Annotated[str, Traits(choices=PAPERS)],
     /,
     *,
-    data: Annotated[list[str] | None, Parameter(name="--data")] = None,
+    data: list[str] | None = None,
     seed: int = 0,
-    all_: Annotated[bool, Parameter(name="--all")] = False,
-    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    all_: bool = False,
+    json_: JsonFile = None,
     html: Path | None = None,
     markdown: Path | None = None,
     force: bool = False,
@@ -82,7 +82,7 @@ def paper(
     Parameters
     ----------
     name
-        itpr, discrimination-rate, mutual-information, relative-risk or approximate-compromise.
+        The paper.
     data
         NAME=FILE, a table that the paper used: adult, pums, ...; may be repeated. Nothing is
         downloaded.
@@ -124,7 +124,7 @@ def paper(
 
 def measures(
     *ids: str,
-    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    json_: JsonFile = None,
     force: bool = False,
     debug: bool = False,
 ) -> int:
@@ -155,11 +155,11 @@ def measures(
 
 def check(
     file: Path,
-    data: str | Path,  # always a text; shells complete the names of files
+    data: TableName,
     /,
     *,
     fix: bool = False,
-    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None,
+    json_: JsonFile = None,
     force: bool = False,
     debug: bool = False,
     reading: ReadingOptions = ReadingOptions(),

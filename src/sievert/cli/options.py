@@ -1,26 +1,19 @@
 """Options that every command has: how to read, what to write, who may see it, what to run on."""
 
-# Annotations are not deferred here: cyclopts would evaluate each of them on every call.
+# Annotations are not deferred here: options are read from them.
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Group, Parameter
-
-from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED
+from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
+from sievert.cli.parameters import STDIN, JsonFile, Traits
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.roles import Typed
 
 Names = list[str] | None
-STDIN = "stdin:"
 MISSING = "missing:"
-QUASI = ["--quasi", "-q", "--qi"]
-SENSITIVE = ["--sensitive", "-s", "--sa"]
-IDENTIFIER = ["--identifier", "-i"]
-LISTS = {*QUASI, *SENSITIVE, *IDENTIFIER, "--key-set"}
 
 
 def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
@@ -38,22 +31,6 @@ def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, s
     return by_column
 
 
-def join_lists(arguments: Iterable[str]) -> list[str]:
-    """The arguments, with names that a blank after a comma has parted put together again.
-
-    >>> join_lists(["assess", "data.csv", "-q", "age,", "zip", "-s", "disease"])
-    ['assess', 'data.csv', '-q', 'age,zip', '-s', 'disease']
-    """
-    joined: list[str] = []
-    for token in arguments:
-        parted = len(joined) > 1 and (joined[-1].endswith(",") or token.startswith(","))
-        if parted and joined[-2] in LISTS and not token.startswith("-"):
-            joined[-1] += token
-        else:
-            joined.append(token)
-    return joined
-
-
 def typed_names(given: Names) -> Typed | None:
     """Names as they were typed, separated by commas."""
     return None if given is None else Typed(given)
@@ -67,7 +44,6 @@ class Options:
         return dict(vars(self))
 
 
-@Parameter(name="*", group=Group("Roles", sort_key=1))
 @dataclass(frozen=True)
 class RoleOptions(Options):
     """Who is who among the columns.
@@ -91,9 +67,11 @@ class RoleOptions(Options):
         COL=VALUE: alpha_k of this value of a secret only.
     """
 
-    quasi: Annotated[Names, Parameter(name=QUASI)] = None
-    sensitive: Annotated[Names, Parameter(name=SENSITIVE)] = None
-    identifier: Annotated[Names, Parameter(name=IDENTIFIER)] = None
+    heading = "Roles"
+
+    quasi: Annotated[Names, Traits(("--quasi", "-q", "--qi"))] = None
+    sensitive: Annotated[Names, Traits(("--sensitive", "-s", "--sa"))] = None
+    identifier: Annotated[Names, Traits(("--identifier", "-i"))] = None
     person: str | None = None
     policy: Path | None = None
     hierarchy: Names = None
@@ -116,7 +94,6 @@ class RoleOptions(Options):
         }
 
 
-@Parameter(name="*", group=Group("Reading", sort_key=2))
 @dataclass(frozen=True)
 class ReadingOptions(Options):
     """How the data are read.
@@ -139,7 +116,8 @@ class ReadingOptions(Options):
     keep_suppressed
         Count suppressed records as any other.
     missing
-        What a missing quasi-identifier is: value, wildcard (matches any), drop (record), error.
+        What a missing quasi-identifier is: a value, a wildcard (matches any), a reason to drop the
+        record, or an error.
     verify
         Check Parquet's page checksums and note the file's SHA-256.
     max_unpacked
@@ -150,14 +128,16 @@ class ReadingOptions(Options):
         How many columns a table may have.
     """
 
+    heading = "Reading"
+
     delimiter: str | None = None
     encoding: str = "utf-8"
     no_header: bool = False
-    type_: Annotated[Names, Parameter(name="--type")] = None
+    type_: Names = None
     na: Names = None
     suppressed: str = "*"
     keep_suppressed: bool = False
-    missing: str = "value"
+    missing: Annotated[str, Traits(choices=("value", "wildcard", "drop", "error"))] = "value"
     verify: bool = False
     max_unpacked: str | None = None
     max_field: str = "1MB"
@@ -170,7 +150,6 @@ class ReadingOptions(Options):
         return options | {"header": not self.no_header, "types": types, "na": self.na or ()}
 
 
-@Parameter(name="*", group=Group("Output", sort_key=3))
 @dataclass(frozen=True)
 class OutputOptions:
     """What is written, and who may see it.
@@ -198,8 +177,10 @@ class OutputOptions:
         Show where in the program an error came up.
     """
 
-    all_: Annotated[bool, Parameter(name="--all")] = False
-    json_: Annotated[str | None, Parameter(name="--json", allow_leading_hyphen=True)] = None
+    heading = "Output"
+
+    all_: bool = False
+    json_: JsonFile = None
     timings: Path | None = None
     force: bool = False
     share: bool = False
@@ -214,7 +195,6 @@ class OutputOptions:
                 raise NOT_SHAREABLE[what]
 
 
-@Parameter(name="*", group=Group("Page", sort_key=3))
 @dataclass(frozen=True)
 class PageOptions:
     """A page to decide from.
@@ -234,9 +214,11 @@ class PageOptions:
         With --html or --markdown: a TOML file with the page's sentences in another language.
     """
 
+    heading = "Page"
+
     html: Path | None = None
     markdown: Path | None = None
-    internal: bool = False
+    internal: Annotated[bool, Traits(hidden=True)] = False
     title: str | None = None
     texts: Path | None = None
 
@@ -255,7 +237,7 @@ class PageOptions:
         if self.internal and share:
             raise INTERNAL_AND_SHARED
         if self.internal:
-            sys.stderr.write(INTERNAL)
+            tell(INTERNAL)
 
     def check_endings(self, *, existing: bool = True) -> None:
         """A page is called what it is."""
@@ -270,7 +252,6 @@ class PageOptions:
                 require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)
 
 
-@Parameter(name="*", group=Group("Engine", sort_key=4))
 @dataclass(frozen=True)
 class EngineOptions(Options):
     """What counts, and with how much.
@@ -278,7 +259,7 @@ class EngineOptions(Options):
     Attributes
     ----------
     engine
-        What counts: duckdb (unless the data are elsewhere), spark, postgres.
+        What counts; duckdb unless the data are elsewhere.
     master
         With --engine spark: the cluster, such as spark://host:7077; local[*] unless given.
     memory
@@ -291,7 +272,9 @@ class EngineOptions(Options):
         Where the private temporary directory is made.
     """
 
-    engine: str | None = None
+    heading = "Engine"
+
+    engine: Annotated[str | None, Traits(choices=("duckdb", "spark", "postgres"))] = None
     master: str | None = None
     memory: str | None = None
     threads: int | None = None

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert import charts, files
-from sievert.cli.options import STDIN, OutputOptions, PageOptions
+from sievert import files
+from sievert.cli.messages import tell
+from sievert.cli.options import OutputOptions, PageOptions
+from sievert.cli.parameters import STDIN
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
 from sievert.version import __version__
@@ -57,7 +59,7 @@ def write_json(
 
 def announce(path: Path) -> None:
     """Say on stderr where a file is."""
-    sys.stderr.write(f"written: {printable(str(path))}\n")
+    tell(f"written: {printable(str(path))}\n")
 
 
 class Outputs:
@@ -88,8 +90,10 @@ class Outputs:
     def write(self, result: Any, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
         output, force = self.output, self.output.force
-        specs = {} if self.charts_to is None else draw()
         if self.charts_to is not None:
+            from sievert import charts
+
+            specs = draw()
             hint = "--attacks, -q COLUMNS, or a secret of numbers"
             require(specs, "no chart can be drawn of this", hint=hint)
             charts.check(self.charts_to, specs, sources=self.inputs, force=force)
@@ -101,8 +105,8 @@ class Outputs:
 
             write_page(build([result], self.settings), self.page, self.inputs, force=force)
         if self.charts_to is not None:
-            for path in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
-                announce(path)
+            for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
+                announce(chart)
 
 
 def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:
@@ -146,4 +150,6 @@ def _check_charts(folder: Path, inputs: list[Any], others: list[Path]) -> None:
         and not any(t.parent == place and t.suffix.lower() == ".svg" for t in taken),
         "two outputs have the same name",
     )
+    from sievert import charts
+
     charts.check(folder, sources=inputs)

@@ -1,24 +1,22 @@
-"""A bar on stderr for work that takes longer than about a second."""
+"""A line on stderr for work that takes longer than about a second."""
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from contextlib import suppress
+from os import environ
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-
-from sievert.session import Measurable
+if TYPE_CHECKING:
+    from sievert.session import Measurable
 
 PATIENCE = 1.0
 INTERVAL = 0.2
+WIDTH = 30  # of the bar
+CLEAR = "\r\x1b[2K"
 
 
 class Watch:
@@ -28,14 +26,14 @@ class Watch:
         self._step = "reading"
         self._work: Measurable | None = None
         self._done = threading.Event()
-        self._console = Console(stderr=True)
         self._thread = threading.Thread(target=self._show, daemon=True)
 
     def __call__(self, step: str, work: Measurable | None) -> None:
         self._step, self._work = step, work
 
     def __enter__(self) -> Watch:
-        if self._console.is_terminal:
+        terminal = sys.stderr.isatty() and environ.get("TERM") != "dumb"
+        if terminal or environ.get("FORCE_COLOR"):
             self._thread.start()
         return self
 
@@ -52,26 +50,32 @@ class Watch:
     def _show(self) -> None:
         if self._done.wait(PATIENCE):
             return
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left at most:"),
-            TimeRemainingColumn(),
-        )
-        with (
-            suppress(Exception),  # a bar that fails must not say a word, nor end the work
-            Progress(*columns, console=self._console, transient=True) as bar,
-        ):
-            step, task = self._step, bar.add_task(self._step, total=None)
+        with suppress(Exception):  # a line that fails must not say a word, nor end the work
+            step, begun = "", 0.0
             while not self._done.wait(INTERVAL):
-                if self._step != step:  # the remaining time is estimated from the pace of this step
-                    step = self._step
-                    bar.reset(task)
+                if self._step != step:  # the remaining time follows from the pace of this step
+                    step, begun = self._step, time.monotonic()
                 share = self._work.progress() if self._work else -1.0
-                bar.update(
-                    task,
-                    description=step,
-                    total=100.0 if share >= 0 else None,
-                    completed=max(share, 0.0),
-                )
+                sys.stderr.write(f"{CLEAR}{describe(step, share, time.monotonic() - begun)}")
+                sys.stderr.flush()
+            sys.stderr.write(CLEAR)
+            sys.stderr.flush()
+
+
+def describe(step: str, share: float, seconds: float) -> str:
+    """A step with one clock: what is left where per cent are known, else what it has taken.
+
+    >>> describe("counting", 25.0, 10.0)
+    'counting [#######                       ] left at most 0:30'
+    >>> describe("reading", -1.0, 65.0)
+    'reading 1:05'
+    """
+    if share <= 0:
+        return f"{step} {_clock(seconds)}"
+    bar = "#" * int(WIDTH * min(share, 100.0) / 100)
+    left = seconds * (100 - min(share, 100.0)) / share
+    return f"{step} [{bar:<{WIDTH}}] left at most {_clock(left)}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
-from sievert.commands._repeated import repeated_columns, repeated_identifiers
+from sievert.commands._repeated import ignored_like_people, repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
     leave_out_suppressed,
-    leaves_out_more,
+    leaves_out_unlimited,
     suppression_rule,
 )
 from sievert.counts.cells import Suppression
@@ -30,7 +30,7 @@ from sievert.formatting import plural
 from sievert.notes import Caution
 from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
-from sievert.session import Measurable, Steps, open_source
+from sievert.session import Measurable, Steps, count_people, open_source
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ LARGE = 10**5  # records from which plain columns are counted from packed keys
 SHARED_IDENTIFIER = (
     "rows share the identifier {}: rows were counted, and if they are of the same people, the risk "
     "is higher; name it with --person, or say rows_are_people in a policy"
+)
+NOT_ONE_EACH = (
+    "the policy says that rows are people, but rows share the identifier {}: rows were counted, "
+    "and the risk may be higher; name it as person"
 )
 MISSING_RULES = {
     "value": "a missing quasi-identifier is a value of its own",
@@ -144,30 +148,37 @@ class RequestedRoles:
         if not quasi and quasi_needed:
             from sievert.commands._role_suggestion import no_quasi
 
+            what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
+            require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
             raise no_quasi(questions)
-        roles, notes = role.assign(
+        roles = role.assign(
             questions.columns,
             quasi,
             () if secrets_apart else sensitive,
             identifier,
             **self._single_roles({*quasi, *sensitive, *identifier, *chain(*self.other_sets)}),
             other_sets=self.other_sets,
+            first_line=questions.first_line,
         )
-        several = False
+        several, notes = False, list[str]()
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
-            several = bool(repeated_columns(questions, [roles.person]))
+            counted = roles.quasi if people else ()
+            several = count_people(questions, roles.person).repeat(counted)
             require(
                 people or not several,
                 f"people have several rows by {roles.person!r}, which is not defined here",
                 hint="assess and explain count in people; or one row for each person",
             )
-        if self.policy is not None and self.policy.roles.rows_are_people:
-            roles = replace(roles, rows_are_people=True)
-        elif not several:  # a person with one row each may be no person, but the number of a row
+        stated = self.policy is not None and self.policy.roles.rows_are_people
+        roles = replace(roles, rows_are_people=stated)
+        if not several:  # a person with one row each may be no person, but the number of a row
             repeated = repeated_identifiers(questions, roles)
             roles = replace(roles, repeated=tuple(repeated))
-            notes = [*(Caution(SHARED_IDENTIFIER.format(repr(c))) for c in repeated), *notes]
+            caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER
+            notes += (Caution(caution.format(repr(c))) for c in repeated)
+        if self.policy is not None:
+            roles = replace(roles, like_people=tuple(ignored_like_people(questions, roles)))
         return roles, notes
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
@@ -191,37 +202,54 @@ class RequestedRoles:
         dropped: int = 0,
         suppression: Suppression = NOTHING_SUPPRESSED,
         *,
-        coded: bool = False,
+        codes: Collection[str] = (),
     ) -> Gate | None:
         """The policy's gate for a table with these columns, with the reasons that roles give.
 
-        Some records may be dropped, and some values be codes for missing.
+        Some records may be dropped, and some values be `codes` for missing.
         """
         if self.policy is None:
             return None
         from sievert.policy import Gate
 
-        rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if coded else "")
+        rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if codes else "")
         basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
         gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
         own, used = self.policy.roles, roles.every_column
+        bare = [c for c in columns if c not in used]
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
-        for what, names in (
-            ("columns_without_role", [c for c in columns if c not in used]),
-            ("roles_replaced", [c for c in columns if c in less and c in used]),
-            ("identifier_repeats", roles.repeated),
-            ("person_replaced", [p for p in (self.person,) if p not in (None, own.person)]),
-        ):
+        stated, listed = roles.rows_are_people, {*self.policy.reading.na}
+        named = {*own.quasi, *own.sensitive}
+        reasons: tuple[tuple[str, bool | None, Collection[str]], ...] = (
+            ("quasi_left_out", False, [c for c in bare if c in own.quasi]),
+            ("secrets_left_out", False, [c for c in bare if c in own.sensitive]),
+            ("columns_without_role", False, [c for c in bare if c not in named]),
+            ("roles_replaced", False, [c for c in columns if c in less and c in used]),
+            ("identifier_repeats", False, () if stated else roles.repeated),
+            ("rows_share_identifier", None, roles.repeated if stated else ()),
+            ("ignored_like_people", None, roles.like_people),
+            ("person_replaced", False, [p for p in (self.person,) if p not in (None, own.person)]),
+            ("settings_replaced", False, ["na"] if listed - {*codes} else ()),
+        )
+        for what, met, names in reasons:
             if names:
-                gate.not_met(what, names)
-        if dropped:
-            gate.undecided("records_left_out")
-        if leaves_out_more(self.policy, suppression):
-            gate.undecided("records_left_out_by_mark")
+                (gate.undecided if met is None else gate.not_met)(what, names)
+        for what, so in (
+            ("records_left_out", dropped),
+            ("records_left_out_by_mark", leaves_out_unlimited(self.policy, suppression)),
+            ("codes_not_listed", {*codes} - listed),
+        ):
+            if so:
+                gate.undecided(what)
         return gate
+
+    def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
+        """How to read: codes for missing are those of the policy, unless some are given."""
+        stated = () if self.policy is None else self.policy.reading.na
+        return {**source, "na": stated} if stated and not source.get("na") else source
 
     def _basis(self, columns: Sequence[str], roles: Roles) -> str:
         """Whom and what a verdict is about, without names."""
@@ -263,6 +291,7 @@ class RequestedRoles:
         if not roles.quasi:
             return 0, notes
         if not all_rows:
+            questions.secrets = roles.sensitive
             # Cells that are counted now are counted again where more records are left out.
             notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
         return treat_missing(missing, questions, roles.quasi), notes

@@ -13,7 +13,7 @@ from sievert.attacks.attack import to_hierarchy
 from sievert.commands._common import Clock, check_known
 from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.formatting import plural
-from sievert.hierarchies import ROOT, Hierarchy
+from sievert.hierarchies import ROOT, Hierarchy, interval_widths
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.classes import under_wildcards
 from sievert.measures.measure import ROWS, MeasureResult, Number, Value
@@ -93,6 +93,9 @@ def measure_table(
 
 def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
     """Make sure that every hierarchy that is a file can be opened, even if it is not used."""
+    for spec in hierarchies.values():
+        if isinstance(spec, str) and spec.startswith("interval:"):
+            interval_widths(spec.removeprefix("interval:"))
     for path in (
         Path(spec)
         for spec in hierarchies.values()

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sievert.counts.questions import Questions
-from sievert.errors import MissingRolesError, SievertError
+from sievert.errors import MissingRolesError, SievertError, require
 from sievert.formatting import percent, printable, wrap
 from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
-from sievert.roles import tells_people_apart
+from sievert.roles import looks_like_record, tells_people_apart
 
 MOST_COLUMNS = 20  # of a suggestion
+MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
 MOST_VALUES = 100_000  # of a column whose values are looked at
 MANY = 0.95  # of the records: a value for nearly each of them
 FEW_RECORDS = 20  # up to here different values mean nothing
@@ -27,7 +28,13 @@ DATE = re.compile(
     r"(1[6-9]|20)\d\d([-/])\d{1,2}(\2\d{1,2}([ T].*)?)?|\d{1,2}([-./])\d{1,2}\5(\d\d|\d{4})"
 )
 NINES = re.compile(r"9{2,}(\.0*)?")
+# Columns that have a role in a policy only, by their names.
+_IN_A_POLICY = {
+    "household": re.compile(r"(hid|hhid|hh_?id|household(_?(id|no|nr|number))?)"),
+    "weight": re.compile(r"(w|wt|wgt|weights?|fnlwgt|pweight|hweight|(sample|survey)_?weight)"),
+}
 # Parts of names that people give to such columns, in a few languages of the field.
+PERSON = "--person"
 _USUAL = {
     "-i": ("name", "_id", "id_", "ssn", "passport", "email", "mail", "phone", "iban", "patient"),
     "-s": (
@@ -83,10 +90,13 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     name, values, records = column.casefold(), evidence.values, evidence.records
     if values <= 1:
         return "", "constant"
+    for role, names in _IN_A_POLICY.items():
+        if names.fullmatch(name):
+            return "", role
     unique = records > FEW_RECORDS and values > MANY * records
     named = {option for option, parts in _USUAL.items() if any(p in name for p in parts)}
     if looks_like_identifier(column) and (unique or tells_people_apart(column)):
-        return "-i", "identifier" if unique else "called_identifier"
+        return ("-i", "identifier") if unique else (PERSON, "called_identifier")
     if "-s" in named:
         return "-s", "secret"
     if evidence.dates:
@@ -167,17 +177,29 @@ def _missing_codes(
 def no_quasi(questions: Questions) -> MissingRolesError:
     """The help where no quasi-identifiers are given: columns, likely roles, options to go on."""
     columns, texts = questions.columns, read_texts(None)
+    require(
+        not (questions.first_line and looks_like_record(columns)),
+        "no quasi-identifiers given, and the first line looks like a record: it is not listed",
+        hint="--no-header, or -q COLUMNS if these are names",
+    )
     evidence = examine_columns(questions, columns[:MOST_COLUMNS])
     roles = {column: suggest_role(column, each) for column, each in evidence.items()}
     names = {column: printable(column[: LONGEST + 1])[:LONGEST] for column in evidence}
-    width = max(map(len, names.values()))
+    width, wide = max(map(len, names.values())), max(2, *(len(o) for o, _ in roles.values()))
     lines = []
     for column, (option, reason) in roles.items():
-        start = f"  {names[column]:<{width}}  {evidence[column].values:>9,}  {option or '?':<2}  "
+        start = (
+            f"  {names[column]:<{width}}  {evidence[column].values:>9,}  {option or '?':<{wide}}  "
+        )
         why = reason_text(evidence[column], reason, texts)
         lines += wrap(why, max(100, len(start) + 40), start, " " * len(start))
-    if more := len(columns) - len(evidence):
-        lines.append(f"  {texts('suggested.more', number=f'{more:,}')}")
+    if others := columns[len(evidence) :]:
+        most = MOST_LISTED if len(others) <= MOST_LISTED else FEW_LISTED
+        listed = [printable(c[: LONGEST + 1])[:LONGEST] for c in others[:most]]
+        more = len(others) - len(listed)
+        listed += [texts("front.more_columns", number=f"{more:,}")] if more else []
+        words = texts("suggested.others", number=f"{len(others):,}", columns=texts.join(listed))
+        lines += wrap(words, 100, "  ")
     head = f"  {texts('suggested.column'):<{width}}  {texts('suggested.values'):>9}"
     head += f"  {texts('suggested.why')}"
     unclear = [names[c] for c, (_, reason) in roles.items() if reason == "unclear"]
@@ -190,6 +212,8 @@ def no_quasi(questions: Questions) -> MissingRolesError:
     }
     options = [f"-q {likely['-q'] or 'COLUMNS'}"]
     options += [f"{option} {likely[option]}" for option in ("-s", "-i") if likely[option]]
+    people = [c for c, (option, _) in roles.items() if option == PERSON]
+    options += [f"{PERSON} {_list_for_shell(people[:1])}"] if len(people) == 1 else []
     return MissingRolesError(
         texts("suggested.question"), lines="\n".join(body), hint=" ".join(options)
     )

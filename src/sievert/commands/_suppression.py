@@ -32,11 +32,17 @@ def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) 
 
 
 def leave_out_suppressed(
-    questions: Questions, roles: Roles, *, keep_all: bool = False, cells: bool = True
+    questions: Questions,
+    roles: Roles,
+    *,
+    keep_all: bool = False,
+    cells: bool = True,
+    where: str = "left out of every number",
 ) -> list[str]:
     """Count the suppressed records, and leave them out unless they are kept; notes on marks.
 
-    `keep_all` keeps them as one class where there are no others, which is an error otherwise.
+    `where` says out of which numbers. `keep_all` keeps them as one class where there are no
+    others, which is an error otherwise.
     """
     number = count_suppressed(questions, roles, cells=cells)
     notes = _partial_marks(questions.suppression)
@@ -53,7 +59,7 @@ def leave_out_suppressed(
         error=InputError,
     )
     questions.drop_suppressed(roles.quasi)
-    return [f"{plural(number, 'record')} suppressed{MARKED}; left out of every number", *notes]
+    return [f"{plural(number, 'record')} suppressed{MARKED}; {where}", *notes]
 
 
 def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[str]:
@@ -86,10 +92,10 @@ def suppression_rule(suppression: Suppression) -> str:
     return f"records {which} are left out as suppressed"
 
 
-def leaves_out_more(policy: Policy, suppression: Suppression) -> bool:
-    """Whether records were left out by a mark that the policy knows nothing of.
+def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:
+    """Whether records were left out, and the policy does not say how many may be.
 
-    Any value of a column could be named as a mark: only a limit bounds what is left out by it.
+    Nothing is known of them: a table of which nearly everything is suppressed would meet it.
     """
-    limited = any(measure == "suppressed_records" for _, measure, _ in policy.every_limit())
-    return bool(suppression.left_out) and suppression.mark != MARK and not limited
+    limits = (limit for _, m, limit in policy.every_limit() if m == "suppressed_records")
+    return bool(suppression.left_out) and all(limit.max is None for limit in limits)

@@ -63,7 +63,7 @@ def discrimination_rate_by_value(
     measure = BY_ID["discrimination_rate_of_value"]
     sensitive = _one_secret(sensitive)
     with open_source(data, **source) as (_, questions):
-        roles, _warnings = role.assign(questions.columns, quasi, sensitive)
+        roles = role.assign(questions.columns, quasi, sensitive)
         require(roles.quasi, "no quasi-identifiers given", hint="quasi=['COLUMN']")
         for name in roles.measured_columns:
             questions.engine.check_usable(name)

@@ -9,6 +9,7 @@ that the same table gives the same arrays whatever engine, threads or row order 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,8 @@ from sievert.errors import InvariantError, require
 
 
 def _ints(values: Any) -> Ints:
-    require(
-        not np.ma.is_masked(values), "an engine answered with a missing count", error=InvariantError
-    )
+    masked = np.any(getattr(values, "mask", False))  # without importing numpy.ma for it
+    require(not masked, "an engine answered with a missing count", error=InvariantError)
     array = np.asarray(values)
     return array if array.dtype == object else array.astype(np.int64)
 
@@ -177,15 +177,31 @@ class Named:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Distinct classes as (rank of the value, count) pairs in the order of the values.
+    """Classes as (rank of the value, count) pairs in the order of the values.
 
-    `totals[r]` is how many records of the table have the value of rank r.
+    Classes with equal pairs need not be there more than once. `totals[r]` is how many records of
+    the table have the value of rank r.
     """
 
     ranks: Ints
     counts: Ints
     starts: Ints
     totals: Ints
+
+
+@dataclass(frozen=True)
+class NumberCells:
+    """Cells in the order of their classes: the value of cell i is `texts[codes[i]]`.
+
+    Class c goes from `bounds[c]` up to `bounds[c + 1]`. `first` picks the one of some classes
+    whose texts come first.
+    """
+
+    texts: tuple[str | None, ...]
+    codes: Ints
+    counts: Ints
+    bounds: Ints
+    first: Callable[[Ints], int]
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class Adapter(Protocol):
     name: str
     columns: tuple[str, ...]
     uncoded: str | None
+    expected: int | None  # records, where they are known before they are read
     notes: list[str]
 
     @property
@@ -65,10 +66,14 @@ class Adapter(Protocol):
     def view(self, name: str, sql: str) -> None: ...
     def query_records(self, sql: str) -> list[tuple[Any, ...]]: ...
     def count(self, name: str, sql: str, records: int) -> None: ...
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool: ...  # of each table's name its column and its own query
     def keep(self, name: str, sql: str) -> None: ...
     def forget(self, name: str) -> None: ...
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
     def arrays(self, sql: str) -> list[Any]: ...
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]: ...  # as arrays, at once
     def load(self, table: str, columns: LoadedColumns) -> None: ...
     def list_downwards(self, value: str) -> str: ...
     def list_in_order(self, value: str, by: str) -> str: ...
@@ -93,8 +98,11 @@ class CellTables:
         self._number = itertools.count()
         self._cells: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._totals: dict[str, str] = {}
+        self.in_people: dict[str, Any] = {}  # by the column of the person, the same in people
         self._input = "input"
         self.suppression = Suppression()
+        self.secrets: tuple[str, ...] = ()  # whose cells will be asked for
+        self.first_line = False  # whether the names of the columns are the first line of a text
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
 
@@ -154,16 +162,33 @@ class CellTables:
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""
-        if (quasi, secret) not in self._cells:
-            keys = self.sql_names(quasi)
+        if (quasi, secret) not in self._cells and not self._count_together(quasi, secret):
             finer = self._find_cells(quasi) if secret is None else None
-            s = "" if secret is None else self.sql_name(secret)
-            fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
-            sql = f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
+            sql, keys = self._ask_cells(quasi, secret), self.sql_names(quasi)
             if finer is not None:
                 sql = f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n FROM {finer} GROUP BY {keys}"
             self._cells[quasi, secret] = self.keep_table(sql, of_records=finer is None)
         return self._cells[quasi, secret]
+
+    def _ask_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
+        keys = self.sql_names(quasi)
+        s = "" if secret is None else self.sql_name(secret)
+        fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
+        return f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
+
+    def _count_together(self, quasi: tuple[str, ...], secret: str | None) -> bool:
+        """Count the cells of all secrets at once, if the engine can and they are several."""
+        new = [s for s in self.secrets if s not in quasi and (quasi, s) not in self._cells]
+        if secret not in new or len(new) == 1:
+            return False
+        names = {s: f"t{next(self._number)}" for s in new}
+        queries = {names[s]: (self.sql_name(s), self._ask_cells(quasi, s)) for s in new}
+        together = self.engine.count_together(
+            queries, self.sql_names(quasi), self._input, self.records
+        )
+        if together:
+            self._cells |= {(quasi, s): name for s, name in names.items()}
+        return together
 
     def _find_cells(self, quasi: tuple[str, ...]) -> str | None:
         """Any table of cells with these keys that was counted before."""
@@ -207,3 +232,25 @@ class CellTables:
         totals = self.value_totals(self.count_cells(tuple(quasi), column))
         text = self.engine.as_text("s")
         return [v for (v,) in self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")]
+
+
+def count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
+    """The query for the histogram of matching records of the classes of pattern `a`.
+
+    Two classes match when they agree on the keys neither lacks: one join per pair of patterns.
+    """
+    parts = []
+    for b in masks:
+        common = [c for i, c in enumerate(keys) if not (a | b) & (1 << i)]
+        shared = "".join(f"{c}, " for c in common)
+        grouped = f" GROUP BY {', '.join(common)}" if common else ""
+        on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
+        parts.append(
+            f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {classes} AS x JOIN (SELECT {shared}"
+            f"CAST(SUM(n) AS BIGINT) AS n FROM {classes} WHERE mask = {b}{grouped}) AS y "
+            f"ON {on} WHERE x.mask = {a}"
+        )
+    return (
+        "SELECT f, CAST(SUM(own) AS BIGINT) FROM (SELECT MAX(own) AS own, CAST(SUM(n) AS BIGINT) "
+        f"AS f FROM ({' UNION ALL '.join(parts)}) AS u GROUP BY id) AS v GROUP BY f"
+    )

@@ -113,19 +113,12 @@ class ClassCells:
         return ClassCells(keys // size, keys % size, sums, self.sizes, totals)
 
     def rank(self, ranks: Ints) -> Ranked:
-        """The distinct classes as (rank, count) pairs in the order of the values."""
+        """The classes as (rank, count) pairs in the order of the values."""
         place = ranks[self.values]
         order = np.lexsort((place, self.owner))
-        both = zip(
-            _runs(self.owner, place[order]), _runs(self.owner, self.counts[order]), strict=True
-        )
-        lists = sorted(set(both))
-        ones = np.ones(len(lists))
-        places = Profiles.from_arrays([ranks for ranks, _ in lists], ones)
-        counts = Profiles.from_arrays([counts for _, counts in lists], ones)
         totals = np.zeros(len(self.totals) - 1, dtype=np.int64)
         totals[ranks[1:]] = self.totals[1:]
-        return Ranked(places.counts, counts.counts, counts.starts, totals)
+        return Ranked(place[order], self.counts[order], run_starts(self.owner), totals)
 
     def count_named(self, code: int) -> Named:
         """How often classes hold one code; classes without a known secret hold it never."""

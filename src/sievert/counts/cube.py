@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.counts.answers import Sizes
-from sievert.errors import InvariantError
+from sievert.counts.answers import NumberCells, Sizes
+from sievert.errors import InvariantError, require
 
 MOST_BITS = 62
 DENSE_SIZES = 1 << 22  # up to this size, sizes are counted in an array
@@ -105,6 +105,20 @@ class Cube:
         """Of cells whose last column is a secret: the class of each."""
         starts, _ = self.classes
         return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.counts))))
+
+    @property
+    def number_cells(self) -> NumberCells:
+        """The cells of the last column, a secret; classes are in the order of their texts."""
+        bounds = np.append(self.classes[0], len(self.counts))
+        return NumberCells(
+            self.values[-1], self.codes[-1], self.counts, bounds, lambda some: int(some.min())
+        )
+
+    def check(self, records: int) -> Cube:
+        """The same; combinations that do not cover every record are a defect, never an answer."""
+        covered = f"combinations cover {self.records} records where {records} were read"
+        require(self.records == records, covered, error=InvariantError)
+        return self
 
     def totals(self, place: int) -> Ints:
         """How many records have each code of one column."""

@@ -43,7 +43,7 @@ class PeopleQuestions(Questions):
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records)
         self.rows, self.person = rows, person
-        self._number, self._input, self.suppression = rows._number, rows._input, rows.suppression
+        self._number, self._input = rows._number, rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
@@ -63,6 +63,10 @@ class PeopleQuestions(Questions):
         values = self.rows.distinct([self.person])[self.person]
         return values + self.unnamed - bool(self.unnamed)
 
+    def repeat(self, quasi: Sequence[str]) -> bool:
+        """Whether somebody has several rows; `quasi` are what people will be counted by, if any."""
+        return self.people < self.records
+
     # -- about rows -----------------------------------------------------------------------------
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
@@ -77,9 +81,9 @@ class PeopleQuestions(Questions):
         """The different values of a secret as text, without missing; they stay in this process."""
         return self.rows.values(column, quasi)
 
-    def coded_missing(self, columns: Sequence[str]) -> dict[str, int | None]:
+    def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing."""
-        return self.rows.coded_missing(columns)
+        return self.rows.coded_missing(columns, quasi)
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""
@@ -263,12 +267,15 @@ class PeopleSecretCounter(SecretCounter):
             f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
         )
 
-    def _profiles(self, profile: str, table: str) -> Profiles:
-        lists, people, times = self.engine.arrays(
+    def _ask_profiles(self, profile: str, table: str) -> str:
+        return (
             "SELECT profile, people, COUNT(*) AS m FROM "
             f"(SELECT {profile} AS profile, people FROM {table}) AS d "
             "GROUP BY profile, people ORDER BY profile, people"
         )
+
+    def _read_profiles(self, answer: Sequence[Any]) -> Profiles:
+        lists, people, times = answer
         return Profiles.from_arrays(lists, times, people)
 
     def _known_classes(self) -> str:

@@ -13,11 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
-from sievert.counts.cells import Adapter, CellTables, LoadedColumns, quote_identifier
+from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
+from sievert.counts.cells import (
+    Adapter,
+    CellTables,
+    LoadedColumns,
+    count_matches,
+    quote_identifier,
+)
 from sievert.counts.cube import Cube, rank_texts
 from sievert.counts.secret_counts import SecretCounter
-from sievert.errors import InvariantError, require
 from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
@@ -35,6 +40,7 @@ class Questions(CellTables):
     def __init__(self, engine: Adapter, records: int | None = None) -> None:
         super().__init__(engine, records)
         self._sizes: dict[tuple[str, ...], Sizes] = {}
+        self._tallied: dict[tuple[tuple[str, ...], str], dict[str | None, int]] = {}
 
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""
@@ -69,7 +75,7 @@ class Questions(CellTables):
     def forget_counts(self) -> None:
         """Forget what was counted, and drop its tables."""
         self.drop_tables(*self._totals.values(), *self._cells.values())
-        for counted in (self._totals, self._cells, self._sizes):
+        for counted in (self._totals, self._cells, self._sizes, self._tallied, self.in_people):
             counted.clear()
 
     # -- suppressed records ---------------------------------------------------------------------
@@ -129,23 +135,36 @@ class Questions(CellTables):
         The values stay in this process.
         """
         quasi = tuple(quasi)
-        if column in quasi:
-            c = self.sql_name(column)
-            cells = self._find_cells(quasi) or self.count_cells(quasi, None)
-        else:
-            c, cells = "s", self.count_cells(quasi, column)
-        few = self.sizes(quasi).things <= MOST_CLASSES and self.engine.kind(column) == "text"
-        text = self.engine.as_text(c)
-        where = "" if few else f"WHERE {c} IS NULL OR {text} = '' "
-        rows = self.engine.rows(
-            f"SELECT {text} AS v, CAST(SUM(n) AS BIGINT) AS n FROM {cells} {where}GROUP BY {c} "
-            f"ORDER BY CASE WHEN {c} IS NULL OR {text} = '' THEN 0 ELSE 1 END "
-            f"LIMIT {MOST_TALLIED + 1}"
-        )
-        rows = rows if len(rows) <= MOST_TALLIED else [row for row in rows if not row[0]]
-        return {value: int(n) for value, n in rows}
+        if (quasi, column) not in self._tallied:
+            columns = quasi if column in quasi else (column,)
+            for at in range(0, len(columns), TOGETHER):
+                self._tally_together(columns[at : at + TOGETHER], quasi)
+        return self._tallied[quasi, column]
 
-    def coded_missing(self, columns: Sequence[str]) -> dict[str, int | None]:
+    def _tally_together(self, columns: Sequence[str], quasi: tuple[str, ...]) -> None:
+        """Tally some columns in one query."""
+        few, queries = self.sizes(quasi).things <= MOST_CLASSES, []
+        for i, column in enumerate(columns):
+            if column in quasi:
+                c, n = self.sql_name(column), "n"
+                table = self._find_cells(quasi) or self.count_cells(quasi, None)
+            else:
+                c, n, table = "s", "ns", self.value_totals(self.count_cells(quasi, column))
+            text = self.engine.as_text(c)
+            blank = f"{c} IS NULL OR {text} = ''"
+            where = "" if few and self.engine.kind(column) == "text" else f"WHERE {blank} "
+            queries.append(
+                f"SELECT * FROM (SELECT {i} AS i, {text} AS v, CAST(SUM({n}) AS BIGINT) AS n "
+                f"FROM {table} {where}GROUP BY {c} ORDER BY CASE WHEN {blank} THEN 0 ELSE 1 END "
+                f"LIMIT {MOST_TALLIED + 1}) AS d"
+            )
+        rows = self.engine.rows(" UNION ALL ".join(queries))
+        for i, column in enumerate(columns):
+            own = {value: int(n) for place, value, n in rows if place == i}
+            whole = len(own) <= MOST_TALLIED
+            self._tallied[quasi, column] = {v: n for v, n in own.items() if whole or not v}
+
+    def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
 
         None where records were left out: the codes of those that stay are not told apart.
@@ -154,9 +173,9 @@ class Questions(CellTables):
             return dict.fromkeys(columns, 0)
         if self._input != "input":
             return dict.fromkeys(columns)
-        with_codes = self._count_missing(columns, "input")
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        return {c: a - b for c, a, b in zip(columns, with_codes, without, strict=True)}
+        pairs = zip(columns, without, strict=True)
+        return {c: self.tally(c, quasi).get(None, 0) - number for c, number in pairs}
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""
@@ -216,7 +235,7 @@ class Questions(CellTables):
         )
         counts: Counter[int] = Counter()
         for mask in masks if feasible else ():
-            for frequency, n in self.engine.rows(_count_matches(keys, classes, mask, masks)):
+            for frequency, n in self.engine.rows(count_matches(keys, classes, mask, masks)):
                 counts[int(frequency)] += int(n)
         self.drop_tables(classes)
         return Sizes.from_arrays(list(counts), list(counts.values())) if feasible else None
@@ -260,10 +279,11 @@ class Questions(CellTables):
         sql = f"SELECT {{ranks}}, a.n AS n FROM {cells} AS a {{joins}}"
         (*codes, counts), texts = self.rank_values(names, cells, sql)
         self.drop_tables(cells)
-        cube = Cube.from_cells(columns, codes, counts, texts)
-        covered = f"combinations cover {cube.records} records where {self.records} were read"
-        require(cube.records == self.records, covered, error=InvariantError)
-        return cube
+        return Cube.from_cells(columns, codes, counts, texts).check(self.records)
+
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number; its texts stay in this process."""
+        return self.cube((*quasi, secret)).number_cells
 
     def records_in_order(self, columns: Sequence[str]) -> Cube:
         """One cell per record, in the order of the input, whether records were left out or not."""
@@ -375,25 +395,3 @@ class Questions(CellTables):
             f"JOIN {self.value_holders(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
             f"JOIN {marks} AS m ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
         )
-
-
-def _count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
-    """The query for the histogram of matching records of the classes of pattern `a`.
-
-    Two classes match when they agree on the keys neither lacks: one join per pair of patterns.
-    """
-    parts = []
-    for b in masks:
-        common = [c for i, c in enumerate(keys) if not (a | b) & (1 << i)]
-        shared = "".join(f"{c}, " for c in common)
-        grouped = f" GROUP BY {', '.join(common)}" if common else ""
-        on = " AND ".join(f"x.{c} = y.{c}" for c in common) or "1 = 1"
-        parts.append(
-            f"SELECT x.id AS id, x.n AS own, y.n AS n FROM {classes} AS x JOIN (SELECT {shared}"
-            f"CAST(SUM(n) AS BIGINT) AS n FROM {classes} WHERE mask = {b}{grouped}) AS y "
-            f"ON {on} WHERE x.mask = {a}"
-        )
-    return (
-        "SELECT f, CAST(SUM(own) AS BIGINT) FROM (SELECT MAX(own) AS own, CAST(SUM(n) AS BIGINT) "
-        f"AS f FROM ({' UNION ALL '.join(parts)}) AS u GROUP BY id) AS v GROUP BY f"
-    )

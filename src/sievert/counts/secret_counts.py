@@ -66,59 +66,71 @@ class SecretCounter:
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
         tables, wide = self.tables, self.tables.wide
         pairs, total = self._collect_pairs(cells), tables.total(cells)
-        profiles = self._profiles(self.engine.profile(wide), pairs)
+        queries = {
+            "profiles": self._ask_profiles(self.engine.profile(wide), pairs),
+            "values": self._ask_values(cells),
+        }
+        if "joint" in needs:
+            queries["joint"] = self._ask_joint(pairs)
+        if "gaps" in needs and not wide:
+            queries["gaps"] = self._ask_gaps(pairs, total, "CAST(MAX(g) AS BIGINT) AS g")
+        answers = dict(zip(queries, self.engine.each_answer([*queries.values()]), strict=True))
+        profiles = self._read_profiles(answers["profiles"])
         sizes = profiles.class_sizes()
         sizes.check(total)
-        values, missing = self._count_values(cells, total)
+        value_sizes, times, lacking = answers["values"]
+        values = Sizes.from_arrays(value_sizes, times)
+        values.check(total)
         counts: dict[str, Any] = {
             "records": total,
             "sizes": sizes,
             "values": values,
             "profiles": profiles,
-            "missing": missing,
+            "missing": int(sum(lacking)),
         }
         if "joint" in needs:
-            counts["joint"] = self._joint(pairs)
+            counts["joint"] = JointCounts.from_arrays(*answers["joint"])
         if "gaps" in needs:
-            counts["gaps"] = self._gaps(pairs, total)
+            counts["gaps"] = (
+                self._gaps(pairs, total) if wide else Gaps.from_arrays(*answers["gaps"])
+            )
         tables.drop_tables(pairs)
         return counts
 
-    def _count_values(self, cells: str, total: int) -> tuple[Sizes, int]:
-        """How many values have each total, and how many records lack the secret."""
-        totals, times, lacking = self.engine.arrays(
+    def _ask_values(self, cells: str) -> str:
+        """The query for how many values have each total, and how many records lack the secret."""
+        return (
             "SELECT ns, COUNT(*) AS m, CAST(SUM(CASE WHEN s IS NULL THEN ns ELSE 0 END) AS BIGINT) "
             f"AS lacking FROM {self.tables.value_totals(cells)} GROUP BY ns"
         )
-        values = Sizes.from_arrays(totals, times)
-        values.check(total)
-        return values, int(sum(lacking))
 
-    def _joint(self, pairs: str) -> JointCounts:
-        return JointCounts.from_arrays(
-            *self.engine.arrays(
-                "SELECT nq, ns, n, COUNT(*) AS m FROM "
-                f"({self.engine.each_pair(pairs, self.tables.wide)}) AS d GROUP BY nq, ns, n"
-            )
+    def _ask_joint(self, pairs: str) -> str:
+        return (
+            "SELECT nq, ns, n, COUNT(*) AS m FROM "
+            f"({self.engine.each_pair(pairs, self.tables.wide)}) AS d GROUP BY nq, ns, n"
         )
 
     def _known_joint(self) -> dict[str, Any]:
         """The cells of the records whose secret is known."""
         known = self.tables.keep_table(f"SELECT * FROM {self.cells} WHERE s IS NOT NULL")
         pairs = self._collect_pairs(known)
-        joint = self._joint(pairs)
+        joint = JointCounts.from_arrays(*self.engine.arrays(self._ask_joint(pairs)))
         self.tables.drop_tables(pairs)
         self.tables.drop_cells(known)
         return {"known_joint": joint}
 
-    def _profiles(self, profile: str, table: str) -> Profiles:
-        """The distinct profiles of classes, of which a table has one row each."""
-        return Profiles.from_arrays(
-            *self.engine.arrays(
-                f"SELECT profile, COUNT(*) AS m FROM (SELECT {profile} AS profile FROM {table}) "
-                "AS d GROUP BY profile ORDER BY profile"
-            )
+    def _ask_profiles(self, profile: str, table: str) -> str:
+        """The query for the distinct profiles of classes, of which a table has one row each."""
+        return (
+            f"SELECT profile, COUNT(*) AS m FROM (SELECT {profile} AS profile FROM {table}) "
+            "AS d GROUP BY profile ORDER BY profile"
         )
+
+    def _read_profiles(self, answer: Sequence[Any]) -> Profiles:
+        return Profiles.from_arrays(*answer)
+
+    def _profiles(self, profile: str, table: str) -> Profiles:
+        return self._read_profiles(self.engine.arrays(self._ask_profiles(profile, table)))
 
     def _known_profiles(self) -> Profiles:
         """The profiles of classes without the records whose secret is missing."""
@@ -127,11 +139,12 @@ class SecretCounter:
             f"{self.cells} WHERE s IS NOT NULL GROUP BY {self.keys}",
         )
 
-    def _gaps(self, pairs: str, total: int, levels: int = 1) -> Gaps:
+    def _ask_gaps(self, pairs: str, total: int, largest: str) -> str:
         gap = self.engine.gap(total, self.tables.wide)
-        rows = self.engine.rows(
-            f"SELECT nq, MAX(g) FROM (SELECT nq, {gap} AS g FROM {pairs}) AS d GROUP BY nq"
-        )
+        return f"SELECT nq, {largest} FROM (SELECT nq, {gap} AS g FROM {pairs}) AS d GROUP BY nq"
+
+    def _gaps(self, pairs: str, total: int, levels: int = 1) -> Gaps:
+        rows = self.engine.rows(self._ask_gaps(pairs, total, "MAX(g)"))
         return Gaps.from_arrays((n for n, _ in rows), (g for _, g in rows), levels)
 
     def _rank_values(self, order: Sequence[str] | None) -> Ranked:
@@ -156,10 +169,12 @@ class SecretCounter:
             f"{engine.list_in_order('a.n', 'b.r')} AS held FROM {self.cells} AS a "
             f"JOIN {ranks} AS b ON a.s = b.s GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
         )
-        lists = engine.arrays(
-            f"SELECT ranks, held FROM ({inner}) AS d GROUP BY ranks, held ORDER BY ranks, held"
+        lists, (_, totals_by_rank) = engine.each_answer(
+            [
+                f"SELECT ranks, held FROM ({inner}) AS d GROUP BY ranks, held ORDER BY ranks, held",
+                f"SELECT r, ns FROM {ranks} ORDER BY r",
+            ]
         )
-        totals_by_rank = engine.arrays(f"SELECT ns FROM {ranks} ORDER BY r")[0]
         self.tables.drop_tables(ranks)
         places, counts = (Profiles.from_arrays(each, np.ones(len(each))) for each in lists)
         return Ranked(

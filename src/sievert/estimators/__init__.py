@@ -1,7 +1,5 @@
 """Mutual information estimated from records: what is there, what chance gives, how sure it is."""
 
-from __future__ import annotations
-
 from sievert.estimators.contingency import ContingencyTable, chance
 from sievert.estimators.information import InformationEstimate, estimate, information, lost
 from sievert.estimators.ksg import binned, continuous, ksg, quantile_bins

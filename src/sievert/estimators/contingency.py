@@ -5,14 +5,12 @@ hypergeometric. The mean of I is the sum over classes and values of q·E[(1 + u)
 q = ab/N^2, u = kN/(ab) - 1 (E[u] = 0, so that every term is positive). Vinh, Epps and Bailey 2010.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -151,7 +149,7 @@ class ContingencyTable:
     counts: Ints
 
     @classmethod
-    def from_codes(cls, first: Any, second: Any) -> ContingencyTable:
+    def from_codes(cls, first: Any, second: Any) -> Self:
         """Count two columns of codes, one place a record.
 
         >>> table = ContingencyTable.from_codes([0, 0, 1, 1], [3, 3, 5, 5])

@@ -1,9 +1,7 @@
 """Mutual information of two columns, and what a release has lost of it, with all beside it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,7 +54,7 @@ class Trio:
         secret: Any,
         before: ContingencyTable,
         after: ContingencyTable,
-    ) -> Trio:
+    ) -> Self:
         """Counted; from what is counted already where each original value has one released."""
         x, c, y = validate_codes(original), validate_codes(released), validate_codes(secret)
         require(
@@ -126,7 +124,7 @@ class Trio:
             else self.hidden_information - self.exchange().hidden_information
         )
 
-    def exchange(self) -> Trio:
+    def exchange(self) -> Self:
         """Original and release with their parts exchanged."""
         return replace(self, before=self.after, after=self.before, x=self.c, c=self.x)
 

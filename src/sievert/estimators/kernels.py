@@ -1,7 +1,5 @@
 """Loops over shuffled records, cells and points, compiled."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Columns of real numbers: their information by nearest neighbours, and numbers as bins."""
 
-from __future__ import annotations
-
 import math
 from concurrent.futures import ThreadPoolExecutor
 from statistics import NormalDist

@@ -6,13 +6,11 @@ by shuffling the codes of one column. Both are fixed by the seed, whatever the t
 or not.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -48,7 +46,7 @@ class ShuffleLayout:
     limits: Ints
 
     @classmethod
-    def from_blocks(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> ShuffleLayout:
+    def from_blocks(cls, codes: Ints, values: int, sizes: Ints, firsts: Ints) -> Self:
         """Of values with such sizes in blocks, which begin at `firsts`, the largest first."""
         ends = np.cumsum(sizes)
         lengths = np.diff(np.append(firsts, len(sizes)))

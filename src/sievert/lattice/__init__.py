@@ -6,8 +6,6 @@ and never more tables are held than there are columns. Compiled loops where numb
 otherwise.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -80,8 +78,7 @@ class Lattice:
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
-        for subset in subsets:
-            yield self._about(self._direct(subset), subset)
+        return (self._about(self._direct(subset), subset) for subset in subsets)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""
@@ -124,8 +121,7 @@ class Lattice:
             lows = [sum(self._widths[i + 1 :]) + sum(secret) for i in kept] + [0] * len(secret)
             new = rollup.fields(keys, np.array(lows, np.int64), np.array(widths, np.int64))
             return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
-        codes = [self._cells.codes[i] for i in kept]
-        codes += [self._cells.codes[-1]] if self._low else []
+        codes = [self._cells.codes[i] for i in (*kept, *([-1] if self._low else []))]
         first, sums = merge_cells(codes, widths, self._cells.counts)
         return self._rank_cells([c[first] for c in codes], widths), sums
 
@@ -203,8 +199,9 @@ class Lattice:
             lengths = np.diff(np.append(starts, len(keys)))
             sizes, cells = np.repeat(np.add.reduceat(counts, starts), lengths), counts
             value = (keys & np.uint64((1 << self._low) - 1)).astype(np.int64)
-        once = np.ones(len(cells), dtype=np.int64)
-        return kernel.mutual_information(cells, sizes, self._totals[value], once, self.records)
+        return kernel.mutual_information(
+            cells, sizes, self._totals[value], np.ones(len(cells), dtype=np.int64), self.records
+        )
 
 
 def _about_fast(keys: Ints, counts: Ints, low: int) -> Any:

@@ -4,8 +4,6 @@ People do not add up: two classes that become one share the people who were seen
 subset is made from the finest sightings, which carry the person.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -43,11 +41,6 @@ class PeopleLattice:
         for n in range(1, min(size, len(self._given)) + 1):
             yield from self.some(itertools.combinations(self._given, n))
 
-    def _sightings(self, columns: Sequence[str]) -> tuple[Cube, Ints]:
-        """The distinct sightings of some columns, and the people of each."""
-        cube = distinct_sightings(self._cube, columns)
-        return cube, cube.counts
-
     def _about_people(self, columns: tuple[str, ...]) -> SubsetSummary:
         sizes, people = count_seen(distinct_sightings(self._cube, columns))
         several = people if sizes.records > people.people else None
@@ -55,13 +48,14 @@ class PeopleLattice:
 
     def _about(self, columns: tuple[str, ...]) -> SubsetSummary:
         assert self._secret is not None
-        cube, times = self._sightings((*columns, self._secret))
-        counts, _ = _sum_runs(cube.codes[:-1], times)
-        starts = run_starts(np.zeros(len(times)), *cube.codes[:-1])
+        cube = distinct_sightings(self._cube, (*columns, self._secret))
+        counts, _ = _sum_runs(cube.codes[:-1], cube.counts)
+        starts = run_starts(np.zeros(len(cube.counts)), *cube.codes[:-1])
         keys = [codes[starts] for codes in cube.codes[:-2]]
         values = cube.codes[-2][starts].astype(np.int64)
         sizes, owner = _sum_runs(keys, counts)
-        members, _ = _sum_runs(*self._class_people(columns))
+        people = distinct_sightings(self._cube, columns)
+        members, _ = _sum_runs(people.codes[:-1], people.counts)
         totals = np.bincount(values, counts, len(cube.values[-2])).astype(np.int64)
         records, present = int(counts.sum()), totals[totals > 0]
         prior = kernel.entropy(present, np.ones_like(present), records)
@@ -82,10 +76,6 @@ class PeopleLattice:
             records=records,
             prior=prior,
         )
-
-    def _class_people(self, columns: tuple[str, ...]) -> tuple[Sequence[Ints], Ints]:
-        cube, times = self._sightings(columns)
-        return cube.codes[:-1], times
 
 
 def _sum_runs(columns: Sequence[Ints], counts: Ints) -> tuple[Ints, Ints]:

@@ -1,7 +1,5 @@
 """Compiled loops that roll up counts of cells to coarser cells."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

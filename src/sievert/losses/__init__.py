@@ -1,7 +1,5 @@
 """What a release has lost of its original: pure functions of the records of both, side by side."""
 
-from __future__ import annotations
-
 from sievert.losses import (
     distortion,
     gaussian,

@@ -1,7 +1,5 @@
 """How far released values are from the original ones, each column on a scale of its own."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ A covariance matrix is worked on in exact fractions of the numbers it holds, so 
 are nearly singular cost no digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -140,8 +138,10 @@ def gaussian_loss(release: Release) -> Loss:
         for name, pair in {"identity": (u, u2), "original": (u, v), "released": (u2, v)}.items()
         if secrets or name == "identity"
     }
-    for name, bits in information.items():
-        details[name] = {"value": bits, **({} if bits is not None else {"reason": UNBOUNDED})}
+    details |= {
+        name: {"value": bits, **({} if bits is not None else {"reason": UNBOUNDED})}
+        for name, bits in information.items()
+    }
     if not secrets:
         return Loss(None, NO_SECRET, details=details)
     before, after = information["original"], information["released"]

@@ -1,9 +1,6 @@
 """What coarser labels and suppression take away: classes that grow, labels that stand for more."""
 
-from __future__ import annotations
-
 import math
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.hierarchies import ROOT
+from sievert.hierarchies import NUMBER, ROOT, interval_ends
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
 from sievert.losses.loss import (
     Kind,
@@ -24,17 +21,6 @@ from sievert.losses.loss import (
 )
 from sievert.measures import kernel
 
-_SIGN = r"[+\-−]?"
-_DIGITS = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?"
-_END = rf"({_SIGN}(?:{_DIGITS}|inf|infinity|∞))"
-_FLAGS = re.IGNORECASE | re.ASCII
-_NUMBER = re.compile(rf"({_SIGN}{_DIGITS})", _FLAGS)
-_BRACKETS = re.compile(rf"[\[\](]\s*{_END}\s*(?:,|;|-|–|—|\.\.|to)\s*{_END}\s*[\])\[]", _FLAGS)
-_BETWEEN = re.compile(rf"{_END}\s*(?:-|–|—|\.\.|to)\s*{_END}", _FLAGS)
-_BELOW = re.compile(rf"(?:<|<=|≤)\s*{_END}", _FLAGS)
-_ABOVE = re.compile(rf"(?:>|>=|≥)\s*{_END}", _FLAGS)
-_FROM = re.compile(rf"{_END}\s*\+", _FLAGS)
-
 
 def interval(text: str) -> tuple[float, float] | None:
     """The ends of an interval that a label names; of a number, itself twice; None for others.
@@ -45,16 +31,12 @@ def interval(text: str) -> tuple[float, float] | None:
     ((20.0, 30.0), (-5.0, -1.0), (60.0, inf), (12.0, 12.0), None)
     """
     text = text.strip()
-    if match := _NUMBER.fullmatch(text):
-        return _value(match[1]), _value(match[1])
-    if match := _BRACKETS.fullmatch(text) or _BETWEEN.fullmatch(text):
-        low, high = _value(match[1]), _value(match[2])
-    elif match := _BELOW.fullmatch(text):
-        low, high = -math.inf, _value(match[1])
-    elif match := _ABOVE.fullmatch(text) or _FROM.fullmatch(text):
-        low, high = _value(match[1]), math.inf
-    else:
+    plain = "-" + text[1:] if text.startswith("−") else text
+    if NUMBER.fullmatch(plain):
+        return float(plain), float(plain)
+    if (ends := interval_ends(text)) is None or ROOT in ends:
         return None
+    low, high = _value(ends[0] or "-∞"), _value(ends[1] or "∞")
     return (low, high) if low <= high else None
 
 
@@ -124,23 +106,24 @@ def _column_loss(coverage: LabelCoverage, records: int) -> float:
 @needs_records
 def precision(release: Release) -> Loss:
     """How far below the top of their hierarchies the labels still are."""
-    precisions: list[Fraction] = []
-    columns: dict[str, float | None] = {}
-    reasons: dict[str, str] = {}
-    for column in release.quasi:
-        coverage = label_coverage(column)
-        columns[column.name] = None
-        if coverage.hierarchy is None or coverage.records(coverage.unknown):
-            reasons[column.name] = NO_HIERARCHY if coverage.hierarchy is None else NOT_IN_IT
-        else:
-            climbed = int(np.dot(coverage.times, coverage.level))
-            precisions.append(1 - Fraction(climbed, release.records * coverage.hierarchy.height))
-            columns[column.name] = float(precisions[-1])
+    coverages = {c.name: label_coverage(c) for c in release.quasi}
+    reasons = {
+        name: NO_HIERARCHY if h.hierarchy is None else NOT_IN_IT
+        for name, h in coverages.items()
+        if h.hierarchy is None or h.records(h.unknown)
+    }
+    precisions = {
+        name: 1 - Fraction(int(np.dot(h.times, h.level)), release.records * h.hierarchy.height)
+        for name, h in coverages.items()
+        if h.hierarchy is not None and name not in reasons
+    }
+    columns = {name: float(precisions[name]) if name in precisions else None for name in coverages}
     details = {**_about(release.quasi), "reasons": reasons, "of_columns": len(precisions)}
     if not precisions:
         some = NO_HIERARCHY if set(reasons.values()) == {NO_HIERARCHY} else NOT_IN_IT
         return Loss(None, some, columns, details)
-    return Loss(float(sum(precisions, Fraction(0)) / len(precisions)), None, columns, details)
+    mean = sum(precisions.values(), Fraction(0)) / len(precisions)
+    return Loss(float(mean), None, columns, details)
 
 
 @needs_records

@@ -4,8 +4,6 @@ Everything is said of the different pairs (original value, released label) of a 
 often each occurs; a column has few of them, however many records there are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -134,10 +132,12 @@ class _HierarchyCodes:
         self.leaf: dict[str | None, int] = {v: i for i, v in enumerate(hierarchy.labels)}
         self.text = dict(self.leaf)
         number = self.text.setdefault
-        self.labels = [np.arange(len(self.leaf))]
-        self.labels += [
-            np.array([number(label, len(self.text)) for label in labels])
-            for labels in zip(*hierarchy.labels.values(), strict=True)
+        self.labels = [
+            np.arange(len(self.leaf)),
+            *(
+                np.array([number(label, len(self.text)) for label in labels])
+                for labels in zip(*hierarchy.labels.values(), strict=True)
+            ),
         ]
         # The lowest level on which a text occurs, and a leaf below it there.
         self.lowest = np.full(len(self.text), -1)
@@ -186,8 +186,7 @@ def _coverage_in_hierarchy(
         np.where(pairs.unchanged, least, np.where(pairs.suppressed, most, some))
         for least, most, some in ((1, all_leaves, leaves), (own, int(totals.sum()), covered))
     )
-    for some in (level, meeting):
-        some[pairs.suppressed] = codes.height
+    level[pairs.suppressed] = meeting[pairs.suppressed] = codes.height
     return LabelCoverage(
         pairs, all_leaves, leaves, own, covered, hierarchy, level, meeting, strayed, unknown
     )

@@ -1,7 +1,5 @@
 """What every loss is made of and ends in: columns before and after, and a number with its unit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps

@@ -1,7 +1,5 @@
 """How far the tables of a release are from the original's: of one column, and of two."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import cached_property
@@ -84,14 +82,15 @@ class _Texts:
         after[column.suppressed] = self._gone
         return column.original.astype(np.int64), after
 
-    def distance_with(self, other: _Texts) -> float:
+    def distance_with(self, other: "_Texts") -> float:
         """Of the joint distribution with another column."""
         if self.same and other.same:
             return 0.0
         if self.apart or other.apart:
             return 1.0
-        sides = zip(self.codes, other.codes, strict=True)
-        before, after = (one * other.width + two for one, two in sides)
+        before, after = (
+            one * other.width + two for one, two in zip(self.codes, other.codes, strict=True)
+        )
         size, records = self.width * other.width, len(before)
         if size <= max(SMALL, 2 * records):
             n, m = (np.bincount(codes, minlength=size) for codes in (before, after))

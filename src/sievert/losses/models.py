@@ -7,14 +7,12 @@ distribution: of a column alike to all values, of a column given another as the 
 itself.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -80,7 +78,7 @@ class CategoricalColumn:
     spread: Floats
 
     @classmethod
-    def from_column(cls, column: PairedColumn, number: NumericColumn | None) -> CategoricalColumn:
+    def from_column(cls, column: PairedColumn, number: NumericColumn | None) -> Self:
         """The atoms of one column."""
         edges = cuts(column)
         if edges is not None:

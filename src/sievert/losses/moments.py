@@ -3,12 +3,10 @@
 Discrepancies are taken in units of the original's standard deviations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -141,7 +139,7 @@ class Matrices:
     correlations: tuple[Floats, Floats]
 
     @classmethod
-    def from_release(cls, release: Release) -> Matrices:
+    def from_release(cls, release: Release) -> Self:
         """Of the numeric columns of a release that are not constant in the original."""
         numbers = numeric_columns(release)
         varying = {c.name: c for c in numbers.columns if c.before.deviation > 0}

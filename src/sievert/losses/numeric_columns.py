@@ -4,8 +4,6 @@ Pairs are kept in standard units, so that no power of a large number is ever for
 moments are over its records, the release's over the cells it still shows.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +30,7 @@ class Side:
     counts: Ints
 
     @classmethod
-    def from_codes(cls, numbers: Floats, counts: Ints) -> Side:
+    def from_codes(cls, numbers: Floats, counts: Ints) -> "Side":
         """From a number a code (NaN for none) and how often each code occurs."""
         there = (counts > 0) & ~np.isnan(numbers)
         values, place = np.unique(numbers[there], return_inverse=True)
@@ -168,7 +166,7 @@ class NumericColumnPair:
     released_covariance: float | None
 
     @classmethod
-    def from_columns(cls, a: NumericColumn, b: NumericColumn) -> NumericColumnPair:
+    def from_columns(cls, a: NumericColumn, b: NumericColumn) -> "NumericColumnPair":
         """What two columns share."""
         names = (a.name, b.name)
         scale, x, y = _standard_units(a, b, 0)
@@ -246,7 +244,7 @@ class NumericColumns:
     columns: tuple[NumericColumn, ...]
 
     @classmethod
-    def from_columns(cls, columns: Iterable[PairedColumn]) -> NumericColumns:
+    def from_columns(cls, columns: Iterable[PairedColumn]) -> "NumericColumns":
         """Those of the columns that are numeric before and after."""
         return cls(tuple(numeric for c in columns if (numeric := _numeric(c)) is not None))
 

@@ -4,12 +4,10 @@ Naive Bayes on categories. Numbers of many values are cut at the original's deci
 halved at random; a model learnt on one half is scored on the other, and the other way round.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,7 +37,7 @@ class Predictor:
     widths: tuple[int, int]
 
     @classmethod
-    def from_column(cls, column: PairedColumn) -> Predictor:
+    def from_column(cls, column: PairedColumn) -> Self:
         """A quasi-identifier as categories, on each side in its own terms."""
         values, labels = np.arange(len(column.values)), np.arange(len(column.labels))
         edges = cuts(column)
@@ -64,7 +62,7 @@ class PredictionTarget:
     width: int
 
     @classmethod
-    def from_column(cls, column: PairedColumn) -> PredictionTarget:
+    def from_column(cls, column: PairedColumn) -> Self:
         """A label that is no value of the original stands for the one that most often became it."""
         edges = cuts(column)
         values = np.arange(len(column.values))

@@ -6,8 +6,6 @@ where every value became one label, the original's values are first given these 
 alone cannot be told apart. A column that shows nothing at all is left out.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -133,7 +133,7 @@ CLASSES: tuple[Measure, ...] = (
         (*ALWAYS, *MONOTONE),
         unique_records,
         ("record",),
-        aliases=("uniques", "unique people", "sample uniques"),
+        aliases=("uniques", "unique people", "people alone", "sample uniques"),
         influence=influence_on_uniques,
     ),
     Measure(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import numpy as np
 
-from sievert.arrays import Floats
+from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Gaps, Ranked
 from sievert.measures import kernel
 from sievert.measures.measure import (
@@ -23,6 +24,9 @@ from sievert.measures.measure import (
     undefined,
 )
 from sievert.measures.target import SecretTarget
+from sievert.numerics.acceleration import compile_loops
+
+COMPILE = 20_000  # cells from which compiled code pays that is loaded already
 
 
 def _gap(gaps: Gaps | None, records: int) -> float:
@@ -48,7 +52,7 @@ def t_closeness_ordered(target: SecretTarget, options: Options) -> MeasureResult
     if len(ranked.totals) <= 1:
         return MeasureResult(0.0, details=which)
     rough = _ordered_distances(ranked, target.records)
-    worst = np.flatnonzero(rough >= float(rough.max()) - 1e-9).tolist()
+    worst = _different_classes(ranked, np.flatnonzero(rough >= float(rough.max()) - 1e-9))
     distance = max(_ordered_distance(ranked, i, target.records) for i in worst)
     return MeasureResult(float(distance), details=which)
 
@@ -64,6 +68,11 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
     table = np.cumsum(ranked.totals) / records  # P(0..i)
     summed = np.concatenate([[0.0], np.cumsum(table)])  # sum of P over ranks < i
     starts, ranks = ranked.starts, ranked.ranks
+    loops = len(ranks) >= COMPILE and "numba" in sys.modules and compile_loops(_walk_classes)
+    if loops:
+        distances = np.empty(len(starts))
+        loops[0](ranks, ranked.counts, np.append(starts, len(ranks)), table, summed, distances)
+        return distances
     sizes = np.add.reduceat(ranked.counts, starts)
     lengths = np.diff(np.append(starts, len(ranks)))
     before = np.repeat(np.cumsum(ranked.counts)[starts] - ranked.counts[starts], lengths)
@@ -74,6 +83,43 @@ def _ordered_distances(ranked: Ranked, records: int) -> Floats:
     below = share * (turn - ranks) - (summed[turn] - summed[ranks])
     above = (summed[stop] - summed[turn]) - share * (stop - turn)
     return np.asarray((np.add.reduceat(below + above, starts) + summed[ranks[starts]]) / (m - 1))
+
+
+def _walk_classes(
+    ranks: Ints, counts: Ints, bounds: Ints, table: Floats, summed: Floats, distances: Floats
+) -> None:
+    """The same in loops, cell by cell, for compiled code that is loaded already."""
+    last = len(table) - 1
+    for c in range(len(distances)):
+        size = here = 0
+        for cell in range(bounds[c], bounds[c + 1]):
+            size += counts[cell]
+        distance = summed[ranks[bounds[c]]]
+        for cell in range(bounds[c], bounds[c + 1]):
+            here += counts[cell]
+            share, rank = here / size, ranks[cell]
+            stop = ranks[cell + 1] if cell + 1 < bounds[c + 1] else last
+            turn, end = rank, stop
+            while turn < end:  # the first rank from which on the table's share is above
+                middle = (turn + end) // 2
+                if table[middle] <= share:
+                    turn = middle + 1
+                else:
+                    end = middle
+            distance += share * (turn - rank) - (summed[turn] - summed[rank])
+            distance += (summed[stop] - summed[turn]) - share * (stop - turn)
+        distances[c] = distance / last
+
+
+def _different_classes(ranked: Ranked, places: Ints) -> list[int]:
+    """One of some classes for all that have the same pairs."""
+    lengths, different = np.diff(np.append(ranked.starts, len(ranked.ranks)))[places], []
+    for length in np.unique(lengths).tolist():
+        own = places[lengths == length]
+        cells = ranked.starts[own][:, None] + np.arange(length)
+        pairs = np.hstack([ranked.ranks[cells], ranked.counts[cells]])
+        different += own[np.unique(pairs, axis=0, return_index=True)[1]].tolist()
+    return different
 
 
 def _ordered_distance(ranked: Ranked, i: int, records: int) -> Fraction:
@@ -172,7 +218,7 @@ CLOSENESS: tuple[Measure, ...] = (
         lambda target, _: _gap(target.counts.gaps, target.records),
         ("secret",),
         frozenset({"gaps"}),
-        aliases=("t", "EMD"),
+        aliases=("t", "EMD", "equal-distance EMD"),
         influence=None,
     ),
     Measure(
@@ -189,6 +235,7 @@ CLOSENESS: tuple[Measure, ...] = (
         t_closeness_ordered,
         ("secret",),
         frozenset({"order"}),
+        aliases=("EMD", "ordered EMD", "ordered t-closeness"),
         influence=None,
     ),
     Measure(

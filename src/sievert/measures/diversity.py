@@ -84,6 +84,7 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
         details={
             "k": target.smallest_class,
             "named_value": True,
+            **({} if any(named.count) else {"occurs": False}),
             **_without_missing(
                 target,
                 kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))

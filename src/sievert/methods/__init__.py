@@ -1,7 +1,5 @@
 """What a publisher does to a table, and the probabilities that an intruder is left with."""
 
-from __future__ import annotations
-
 from sievert.methods.anatomy import Anatomised, anatomised
 from sievert.methods.intruder import Groups, Method, every, frequencies, grouped, subsets, supplied
 from sievert.methods.mondrian import mondrian

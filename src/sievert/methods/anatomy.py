@@ -1,7 +1,5 @@
 """Anatomy: keys and secrets in two tables, joined only by the number of a bucket."""
 
-from __future__ import annotations
-
 import heapq
 import os
 from collections.abc import Iterable, Mapping, Sequence

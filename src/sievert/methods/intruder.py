@@ -1,7 +1,5 @@
 """What an intruder knows and is left with: groups, frequencies, and the checks of all methods."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,11 +1,9 @@
 """Mondrian: records are cut into boxes of at least k, each released as the ranges of its box."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -91,7 +89,7 @@ class _Axis:
         texts: Sequence[Text],
         order: Iterable[str] | None,
         hierarchy: Hierarchy | None,
-    ) -> _Axis:
+    ) -> Self:
         codes, occurring = encode(texts)
         values = [value for value in occurring if value is not None]
         if len(values) < len(occurring):

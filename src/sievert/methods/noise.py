@@ -1,7 +1,5 @@
 """Noise: every column is released with binomial noise added to the places of its values."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Records are shuffled and cut into blocks of l = Q/2; each query is the sum over 
 blocks. All arithmetic is in whole multiples of the domain's unit, and exact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

@@ -4,8 +4,6 @@ Data are plain columns: a mapping of names to sequences of text, None where a va
 a file before it comes here.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import math
@@ -13,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -148,9 +146,7 @@ class _ColumnHierarchy:
     labels: tuple[list[Text], ...]
 
     @classmethod
-    def from_texts(
-        cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None
-    ) -> _ColumnHierarchy:
+    def from_texts(cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None) -> Self:
         codes, values = encode(texts)
         levels = [values]
         if hierarchy is not None:
@@ -262,8 +258,10 @@ def _on(
         codes[small] = [texts.index(ROOT) for texts in labels]
         classes = grouped(codes, range(len(hierarchies)))
     quasi = tuple(column.name for column in hierarchies)
-    for place, name in enumerate(quasi):
-        columns[name] = [labels[place][code] for code in codes[:, place].tolist()]
+    columns |= {
+        name: [texts[code] for code in column.tolist()]
+        for name, texts, column in zip(quasi, labels, codes.T, strict=True)
+    }
     return Recoded(
         columns,
         quasi,
@@ -333,5 +331,6 @@ def save(
     with files.write_whole(path, sources=sources, force=force) as target, files.name_output(path):
         assert target is not None
         with target.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerows(itertools.chain([list(columns)], zip(*columns.values(), strict=True)))
+            csv.writer(file, lineterminator="\n").writerows(
+                itertools.chain([list(columns)], zip(*columns.values(), strict=True))
+            )

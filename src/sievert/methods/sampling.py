@@ -1,7 +1,5 @@
 """Sampling: some records are released as they are, the others not at all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Utility on one axis for all methods: how well means over ranges are answered from a release."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

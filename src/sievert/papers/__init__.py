@@ -4,8 +4,6 @@ One folder a paper; each has `paper(given) -> Paper`, and `TAKES`, the names of 
 be given. `NAMES` are those of the command line.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """What a paper says, what we compute, and how the two stand to each other."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

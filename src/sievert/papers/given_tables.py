@@ -1,8 +1,6 @@
 """A table that was given by its path: some of its columns as texts, and a plain release of it."""
 
-from __future__ import annotations
-
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,9 +56,8 @@ def suppress_rare(
     """
     keys = list(zip(*(table[name] for name in quasi), strict=True))
     sizes = Counter(keys)
-    secrets: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for key, value in zip(keys, table[secret] if secret else keys, strict=True):
-        secrets[key].add(str(value))
-    kept = {key for key, n in sizes.items() if n >= least and len(secrets[key]) >= diverse}
+    pairs = set(zip(keys, table[secret] if secret else keys, strict=True))
+    secrets = Counter(key for key, _ in pairs)
+    kept = {key for key, n in sizes.items() if n >= least and secrets[key] >= diverse}
     rows = [key if key in kept else (HIDDEN,) * len(quasi) for key in keys]
     return {**table, **{name: [row[i] for row in rows] for i, name in enumerate(quasi)}}

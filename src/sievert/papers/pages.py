@@ -1,7 +1,5 @@
 """A recomputed paper for the screen, as JSON and as a page."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from typing import Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from sievert.formatting import nearest
 from sievert.measures import BY_ID
 
 MOST_BYTES = 1 << 20
+INNER = re.compile(
+    r"(constrained|tuple|dict|function|str$|int$|float$)"
+)  # what pydantic calls types
+TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".sav", ".dta", ".feather", ".arrow")
 SAY_WHY = "say why"  # in place of a reason that is still to be given
 
 
@@ -41,6 +46,9 @@ class RolesTable(_Strict):
             raise ValueError("person and rows_are_people exclude each other")
         single = (self.person, self.household, self.weight)
         others = {*self.quasi, *self.sensitive, *self.identifier, *single}
+        for column in self.sensitive:
+            if column in self.quasi:
+                raise ValueError(f"column {column!r} is both quasi-identifier and secret")
         for column, reason in self.ignored.items():
             words = reason.strip().casefold()
             if not words or words == SAY_WHY or words.startswith("todo"):
@@ -48,6 +56,12 @@ class RolesTable(_Strict):
             if column in others:
                 raise ValueError(f"column {column!r} is ignored and has another role as well")
         return self
+
+
+class ReadingTable(_Strict):
+    """[reading]: how the table has to be read."""
+
+    na: tuple[str, ...] = ()  # codes for missing
 
 
 class Recursive(_Strict):
@@ -102,6 +116,7 @@ class Policy(_Strict):
     """A policy: roles, what measures need, and limits."""
 
     roles: RolesTable = Field(default_factory=RolesTable.model_construct)
+    reading: ReadingTable = ReadingTable()
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
     hierarchies: dict[str, str] = {}
@@ -154,8 +169,8 @@ def read_policy(path: str | Path) -> Policy:
 
 def read_policy_file(path: str | Path) -> tuple[Policy, PolicyFile]:
     """Read and check a policy file; which file it was."""
-    (text, tables), name = read_tables(path), Path(path).name
-    digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+    (_, tables), name = read_tables(path), Path(path).name
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     return parse_policy(tables, name), PolicyFile(name, digest)
 
 
@@ -168,16 +183,22 @@ def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
             path.stat().st_size <= MOST_BYTES,
             f"{path.name}: not a policy (a TOML file of at most {MOST_BYTES >> 20} MiB)",
         )
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
         return text, tomllib.loads(text)
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path.name}: not UTF-8 text") from None
+        raise UsageError(f"{path.name}: not UTF-8 text", hint=_swapped(path)) from None
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path.name}: not TOML: {error}") from None
+        raise UsageError(f"{path.name}: not TOML: {error}", hint=_swapped(path)) from None
     except RecursionError:
         raise UsageError(f"{path.name}: nested too deeply") from None
+
+
+def _swapped(path: Path) -> str | None:
+    """A hint where a table is read as a policy."""
+    table = path.suffix.lower() in TABLES or ".csv" in path.name
+    return "the policy is a TOML file, and this looks like the table: swap them" if table else None
 
 
 def parse_policy(raw: Mapping[str, Any], name: str = "policy") -> Policy:
@@ -208,9 +229,12 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
         for bound in (b for b in (limit.min, limit.max) if b is not None):
             if (low is not None and bound < low) or (high is not None and bound > high):
                 # 80 for 80 % can never be breached: such a limit is a mistake
-                bounds = BY_ID[measure].bounds
+                bounds, hint = BY_ID[measure].bounds, None
                 what = f"{table}: {measure}: a limit of {bound:g} lies outside {bounds}"
-                mistakes[table, measure] = what, None
+                if (low, high) == (0, 1) and bound > 1:
+                    what = f"{table}: {measure} is a share from 0 to 1"
+                    hint = f"for {bound:g} % write {bound / 100:g}"
+                mistakes[table, measure] = what, hint
     return mistakes
 
 
@@ -244,8 +268,10 @@ def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = 
     loc = [str(part) for part in first["loc"]]
     if loc and loc[0] in ("everywhere", "reidentification", "inference"):
         loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
+    loc = [part for part in loc if not INNER.match(part)]
     where = ".".join(loc) or "top level"
-    what, hint = first["msg"][0].lower() + first["msg"][1:], None
+    said = first["msg"].removeprefix("Value error, ")
+    what, hint = said[0].lower() + said[1:], None
     match first["type"]:
         case "extra_forbidden":
             what, hint = "not known here", _nearest_key(first["loc"], model)
@@ -266,6 +292,6 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
         model = next(
             (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), MeasureLimit
         )
-    known = ["roles", "partitions", "orders", "parameters", "limits"]
+    known = ["roles", "reading", "partitions", "orders", "parameters", "limits"]
     known = known if model is Policy else list(model.model_fields)
     return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"

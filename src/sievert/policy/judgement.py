@@ -26,20 +26,30 @@ from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 REASONS = {
     "columns_without_role": "columns have no role: {}; give each one in [roles], if need be as "
     "ignored with a reason",
+    "quasi_left_out": "the roles given here leave out {}, which the policy counts as "
+    "quasi-identifiers",
+    "secrets_left_out": "the roles given here leave out {}, which the policy counts as secrets",
     "roles_replaced": "the roles given here measure less than the policy does: {}",
     "settings_replaced": "settings given here replace those of the policy: {}",
     "no_limits": "the policy has no limits: nothing was decided",
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
+    "cannot_be_breached": "no table can breach a limit: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
     "them",
     "pairing_unknown": "it cannot be told whether the records of the release are those of the "
     "original in the same order: give a key, or say that they are paired",
-    "records_left_out_by_mark": "records were left out as suppressed by another mark than *: limit "
-    "suppressed_records, or keep them",
+    "records_left_out_by_mark": "records were left out as suppressed, and the policy does not say "
+    "how many may be: limit suppressed_records, or keep them",
+    "codes_not_listed": "codes were read as missing that the policy does not list: [reading] na",
     "person_replaced": "the person given here is not that of the policy: {}",
     "rows_without_person": "rows have no person: whether they are of different people is not known",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
+    "rows_share_identifier": "the policy says that rows are people, but rows share the identifier "
+    "{}: name it as person",
+    "ignored_like_people": "an ignored column has many values that rows share ({}), which may be "
+    "people: name it as person, or say rows_are_people",
 }
+NO_SUCH_VALUE = "the named value does not occur"
 NEEDS = {
     "order": "it needs an order of the values",
     "hierarchy": "it needs a hierarchy of the values",
@@ -168,8 +178,9 @@ class Gate:
         verdicts, reasons = tuple(verdicts), list(self.reasons)
         if not verdicts:
             reasons.append(GateReason("no_limits", None))
-        if harmless := dict.fromkeys(v.measure for v in verdicts if _harmless_side(v)):
-            reasons.append(GateReason("harmless_side", None, tuple(harmless)))
+        for what, bounds in (("harmless_side", harmless_side), ("cannot_be_breached", toothless)):
+            if such := dict.fromkeys(v.measure for v in verdicts if bounds(v, self.policy)):
+                reasons.append(GateReason(what, None, tuple(such)))
         name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
         return Judgement(
             verdicts, tuple(reasons), self.rests_on, self.suppressed_records, name, digest
@@ -211,7 +222,14 @@ def judge(
     for measure in policy.everywhere:
         evaluated = any(v.measure == measure and v.reason not in NEEDS.values() for v in verdicts)
         _require_number(evaluated, measure, "limits")
-    return verdicts, verdict_remarks(verdicts)
+    judged = {v.where for v in verdicts}
+    remarks = verdict_remarks(verdicts)
+    remarks += [
+        f"the policy has no limit on the secret {s!r}: what is learnt of it was not judged"
+        for s in inference
+        if verdicts and f"inference.{s}" not in judged
+    ]
+    return verdicts, remarks
 
 
 def _lacking(measure: str) -> str | None:
@@ -230,15 +248,30 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
         f"the limit on {v.measure} ({_place(v.where)}) is on its harmless side: risky when "
         f"{BY_ID[v.measure].riskier}"
         for v in verdicts
-        if _harmless_side(v)
+        if harmless_side(v)
     ]
     return remarks
 
 
-def _harmless_side(verdict: Verdict) -> bool:
+def harmless_side(verdict: Verdict, _policy: Policy | None = None) -> bool:
     """Whether a limit bounds the side only that is not risky."""
+    return _risky_bound(verdict, 0.0) is None
+
+
+def toothless(verdict: Verdict, policy: Policy) -> bool:
+    """Whether no table can breach a limit: it lies at the end of the range of its measure."""
+    measure = BY_ID[verdict.measure]
+    below = policy.parameters.records_below if measure.id == "records_below" else None
+    if below is not None and below.k in (1, (1,)):  # nobody is in a class of fewer than one
+        return True
+    end = {"low": measure.low, "high": measure.high}.get(measure.riskier)
+    return end is not None and _risky_bound(verdict, None) == end
+
+
+def _risky_bound(verdict: Verdict, neither: float | None) -> float | None:
+    """The bound of a limit on the side that is risky."""
     bounds = {"low": verdict.min, "high": verdict.max}
-    return bounds.get(BY_ID[verdict.measure].riskier, 0.0) is None
+    return bounds.get(BY_ID[verdict.measure].riskier, neither)
 
 
 def _place(where: str) -> str:
@@ -253,10 +286,16 @@ def _require_number(present: bool, measure: str, where: str) -> None:
         hint = "it is about finding a person: [limits.reidentification]"
     elif "record" not in kinds and not where.startswith("limits.inference"):
         hint = "it is about a secret: name one with -s, and limit it in [limits.inference.SECRET]"
-    require(present, f"{where}: {measure} is not among the numbers of this assessment", hint=hint)
+    what = f"{where}: {measure} is not among the numbers of this assessment"
+    if "order" in BY_ID[measure].needs:
+        what = f"{where}: {measure}: no secret has an order"
+        hint = '[orders] SECRET = ["lowest", ..., "highest"], or --type SECRET=int of numbers'
+    require(present, what, hint=hint)
 
 
 def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None = None) -> Verdict:
+    if value.details.get("occurs") is False:  # of a misspelt value everything would be met
+        return Verdict(value.id, where, limit.min, limit.max, None, None, NO_SUCH_VALUE)
     number, reading, met = _compare(where, value, limit)
     impossible = impossible_limit(where, value.id, limit, best)
     reason = value.reason if number is None or met is False else None

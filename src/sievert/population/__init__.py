@@ -1,7 +1,5 @@
 """From the sample to the population: pure functions of counts, no engine, no files."""
 
-from __future__ import annotations
-
 from sievert.population.estimate import Estimate, dominance, p_percent, population_size
 from sievert.population.individual_risk import (
     Weighted,

@@ -1,14 +1,12 @@
 """The result of an estimate about a population, and the numbers of a sample it starts from."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from heapq import nlargest
-from typing import Any
+from typing import Any, Self
 
 from sievert.counts.answers import Sizes
 from sievert.errors import UsageError, require
@@ -74,7 +72,7 @@ class SampleClasses:
     population: int
 
     @classmethod
-    def from_sizes(cls, sizes: Sizes, population: int) -> SampleClasses:
+    def from_sizes(cls, sizes: Sizes, population: int) -> Self:
         require(sizes.records, "a sample without records tells nothing about its population")
         return cls(sizes, sizes.records, population_size(sizes.records, size=population))
 

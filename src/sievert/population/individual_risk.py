@@ -5,11 +5,9 @@ p = f/F. Given f, the number of people F' is negative binomial, and r = E[1/F'] 
 a match with one of them is right (Benedetti and Franconi 1998).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -39,21 +37,22 @@ class Weighted:
     records: Ints
 
     @classmethod
-    def of_classes(cls, frequency: Any, weight: Any, times: Any) -> Weighted:
+    def of_classes(cls, frequency: Any, weight: Any, times: Any) -> Self:
         """From a histogram of classes: `times` classes of f records have F as their weight."""
         return cls.of_records(frequency, weight, np.asarray(frequency) * np.asarray(times))
 
     @classmethod
-    def of_records(cls, frequency: Any, weight: Any, times: Any = None) -> Weighted:
+    def of_records(cls, frequency: Any, weight: Any, times: Any = None) -> Self:
         """From a histogram of records, as where a missing value matches anything: no classes.
 
         f may be a fraction there. Without `times` every entry is one record.
         """
         f, weight = np.asarray(frequency), np.asarray(weight)
-        if weight.dtype == object:
-            excess = np.array(list(map(_difference, weight.tolist(), f.tolist())))
-        else:
-            excess = (weight - f).astype(np.float64)
+        excess = (
+            np.array(list(map(_difference, weight.tolist(), f.tolist())))
+            if weight.dtype == object
+            else (weight - f).astype(np.float64)
+        )
         records = np.ones(len(f), dtype=np.int64) if times is None else np.asarray(times)
         frequency = f.astype(np.float64)
         require(len(f) and records.sum(), "a sample without records has no risk")

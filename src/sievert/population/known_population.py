@@ -4,11 +4,9 @@ f_q records of the sample and F_q people of the population have the same quasi-i
 population table nothing is estimated: every number here is a count divided by a count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,7 +34,7 @@ class Known:
     times: Ints
 
     @classmethod
-    def of(cls, sample: Any, population: Any, times: Any) -> Known:
+    def of(cls, sample: Any, population: Any, times: Any) -> Self:
         """Check that the one is a sample of the other; put the rows into one order."""
         f, people, t = (np.asarray(x, dtype=np.int64) for x in (sample, population, times))
         require(
@@ -63,7 +61,7 @@ class Known:
         return cls(f[order], people[order], t[order])
 
     @classmethod
-    def alone(cls, sizes: Sizes) -> Known:
+    def alone(cls, sizes: Sizes) -> Self:
         """The sample as its own population: F_q = f_q."""
         return cls.of(sizes.sizes, sizes.sizes, sizes.times)
 

@@ -5,8 +5,6 @@ records, u classes in all, f = n/N. Every estimate is a share of the population 
 model, which it names; two estimates of one share may differ by a factor.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
@@ -306,9 +304,8 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
         "considered": {e.method: e.value for e in (first, second)},
         "doubt": taken.details.get("doubt"),
         "sample_uniques": sample.of_size(1),
+        **({} if first.reason is None else {"instead_of": f"{first.method}: {first.reason}"}),
     }
-    if first.reason is not None:
-        details["instead_of"] = f"{first.method}: {first.reason}"
     return Estimate(taken.value, "dankar", details=details)
 
 

@@ -40,9 +40,8 @@ from sievert.report.page import (
     walk,
 )
 from sievert.report.parts import Data, NumberWriter, ReportPart
-from sievert.report.summary import build_summary, check_title, share_all
 from sievert.report.texts import Texts, read_texts
-from sievert.sharing import FEWEST, LEAST, command_name
+from sievert.sharing import LEAST, check_min_cell, command_name
 from sievert.version import __version__
 
 Place = str | os.PathLike[str]
@@ -62,10 +61,8 @@ class ReportSettings:
     mask_names: bool = False
 
     def __post_init__(self) -> None:
-        require(
-            self.min_cell is None or self.min_cell >= FEWEST,
-            f"--min-cell must be at least {FEWEST}",
-        )
+        if self.min_cell is not None:
+            check_min_cell(self.min_cell)
         require(
             self.share or (not self.mask_names and self.min_cell is None),
             "--mask-names and --min-cell go with --share",
@@ -80,6 +77,8 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     parts = [make_part(result, i, texts) for i, result in enumerate(results, 1)]
     shared = ["shared" in part.data["table"] for part in parts]
     if settings.share or all(shared):
+        from sievert.report.summary import build_summary, share_all
+
         every = share_all(
             [part.data for part in parts],
             min_cell=settings.min_cell or LEAST,
@@ -102,8 +101,8 @@ def screen(result: Any) -> Page:
 
 
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
-    texts, alone = parts[0].texts, len(parts) == 1
-    chapters = [c for part in parts for c in _chapters(part, alone=alone)]
+    texts = parts[0].texts
+    chapters = [c for part in parts for c in _chapters(part, parts)]
     ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
     first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
     if written is not None:
@@ -117,7 +116,9 @@ def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datet
         contents=texts("front.contents"),
         warning=texts("front.internal"),
         kind=texts("front.decision" if parts[0].kind == "assess" else "front.page"),
-        more="" if written is not None else texts("front.more"),
+        more=()
+        if written is not None
+        else tuple(texts.each("front", ("more_numbers", "more"), ".")),
     )
 
 
@@ -155,8 +156,9 @@ def module(part: ReportPart) -> ModuleType:
     return import_module(f"sievert.report.chapters.{part.kind}")
 
 
-def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
+def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter]:
     """The chapters of a part: of an assessment alone they are those of the page."""
+    alone = len(parts) == 1
     blocks = (*module(part).blocks(part), *_attacks(part))
     if part.kind != "assess":
         blocks += tuple(remarks(part))
@@ -166,7 +168,7 @@ def _chapters(part: ReportPart, *, alone: bool) -> Iterator[Chapter]:
     title = part.say("title")
     if not alone:
         title = part.texts("front.part", number=part.number, title=title)
-        blocks = (*_more_points(part), *blocks)
+        blocks = (*_more_points(part, parts), *blocks)
     yield Chapter(title, part.anchor("chapter"), blocks, screen=True)
 
 
@@ -181,17 +183,24 @@ def _attacks(part: ReportPart) -> Iterator[Chapter]:
         yield Chapter(part.texts("attacked.title"), part.anchor("attacks"), inner, screen=True)
 
 
+def _helping(parts: Sequence[ReportPart]) -> ReportPart | None:
+    """Beside an assessment, the part whose finding says what would help: there is room for one."""
+    kinds = {part.kind: part for part in parts}
+    return kinds.get("compare") or kinds.get("explain") if "assess" in kinds else None
+
+
 def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
     """The findings that matter: who is found, what is learnt, what would help."""
+    helping = _helping(parts)
     for part in parts:
         if part.kind == "assess":
             yield from module(part).points(part)
-            yield from options.points(part)
+            yield from options.points(part) if helping is None else ()
             continue
         points = module(part).points(part)
         if len(parts) == 1:
             yield from points[:3]
-        elif points:
+        elif points and part is (helping or part):
             head, text = points[min(HELPS.get(part.kind, 0), len(points) - 1)]
             left = module(part).alone_after_best_change(part) if part.kind == "explain" else None
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
@@ -201,14 +210,16 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
             yield head, text
 
 
-def _more_points(part: ReportPart) -> Iterator[Points]:
+def _more_points(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Points]:
     """Of one part of several, the findings that do not stand on the first screen."""
     if part.kind == "assess":
         return
-    points = module(part).points(part)
-    shown = min(HELPS.get(part.kind, 0), len(points) - 1)
-    if more := (*points[:shown], *points[shown + 1 :]):
-        yield Points(more)
+    points = tuple(module(part).points(part))
+    if part is (_helping(parts) or part):
+        shown = min(HELPS.get(part.kind, 0), len(points) - 1)
+        points = (*points[:shown], *points[shown + 1 :])
+    if points:
+        yield Points(points)
 
 
 def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
@@ -221,6 +232,8 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
 
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
+        from sievert.report.summary import check_title
+
         return check_title(settings.title)
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None

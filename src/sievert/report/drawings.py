@@ -129,6 +129,7 @@ PEOPLE = (
     f'fill="{colour("alone")}"',
     f'fill="{colour("small")}" stroke="{colour("small-edge")}" stroke-width="1.3"',
     f'fill="{colour("page")}" stroke="{colour("enough")}" stroke-width="1.3"',
+    f'fill="none" stroke="{colour("soft")}" stroke-width="1.3" stroke-dasharray="2 3"',
 )
 
 
@@ -141,7 +142,7 @@ def _person(kind: int, places: Iterable[tuple[float, float]]) -> str:
 
 
 def person(kind: int) -> Markup:
-    """One of the people, for the key: alone, in a small group, in a large one."""
+    """One of the people, for the key: alone, in a small group, in a large one, suppressed."""
     return _svg(18, 26, _person(kind, [(0, 0)]), box=(20, 29), about="person")
 
 

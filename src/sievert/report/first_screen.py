@@ -1,6 +1,7 @@
 """The first screen: the answer, what was assessed, what matters most, and what is not covered."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sievert.formatting import plural, printable
@@ -25,6 +26,8 @@ from sievert.sources.csv_header import SHOWN
 
 SMALL = 5  # people: a group below is small, unless a policy says otherwise
 NAMED = 6  # columns in a sentence
+LISTED = 30  # columns in a list
+FEW_SECRETS = 3  # whose limits are counted one by one
 DIGITS = 8  # of the digest of a policy
 FACTS = {"quasi": "outsider", "sensitive": "secret"}  # roles on the line below the title
 
@@ -50,7 +53,7 @@ def front(
         blocks.append(Points(tuple(points)))
     if assessed is not None:
         blocks += hundred(assessed)
-    blocks += _not_covered(part)
+    blocks += not_covered(part.texts, part.data, part.writer.name)
     return (*blocks, *options)
 
 
@@ -70,8 +73,25 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
         asks = any(part.kind in ("assess", "compare") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
         return [PolicyAnswer("open", words[0], words[1])] if asks else []
-    found = [_verdict(texts, judged)] if judged else []
-    return found + [_releases_verdict(part) for part in compared]
+    answers = [_verdict(texts, judged)] if judged else []
+    if judged and compared:
+        return [_of_both(answers[0], compared)]
+    return answers + [_releases_verdict(part) for part in compared]
+
+
+def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAnswer:
+    """One answer on a table and on releases of it: which of them may be published."""
+    texts, met = compared[0].texts, list[str]()
+    for part in compared:
+        releases = part.data["releases"]
+        names = zip(release_names(part, releases), releases, strict=True)
+        met += [name for name, release in names if state_of(release) is True]
+    words = [texts(f"front.original_{original.state}")]
+    shown = some_names(compared[0], "compared.others", met)
+    words.append(texts("front.releases_met", releases=shown) if met else texts("front.no_release"))
+    others = " ".join(_releases_verdict(part).why for part in compared)
+    why = f"{texts('front.of_the_original')} {original.why} {others}"
+    return replace(original, text=" ".join(words), why=why.strip())
 
 
 def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
@@ -79,38 +99,67 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     state = STATES[False if False in met else None if None in met else True]
     limits = [v for part in judged for v in limits_of(part.data)]
     counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
-    why = [*_counted(texts, state, limits, counts)]
+    why = [*counted(texts, state, limits, counts)]
     why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
     return PolicyAnswer(
         state,
-        texts(f"front.verdict_{state}"),
+        answer(texts, state, judged[0].data["roles"], judged[0].writer.name),
         " ".join(why),
         tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s])),
         _tally(texts, counts),
     )
 
 
-def _counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> Iterator[str]:
+def answer(texts: Texts, state: str, roles: Data, shown: Callable[[str], str]) -> str:
+    """The answer in a few words; a yes is for a copy without the columns that are not assessed."""
+    columns = dropped_columns(roles)
+    if state != "met" or not columns:
+        return texts(f"front.verdict_{state}")
+    return texts("front.verdict_met_without", columns=some_columns(texts, columns, shown))
+
+
+def dropped_columns(roles: Data) -> list[str]:
+    """The columns of which nothing is measured: a release that is judged does not have them."""
+    named = columns_by_role(roles)
+    kinds = ("identifier", "person", "household", "weight", "ignored")
+    return [*dict.fromkeys(c for kind in kinds for c in named[kind])]
+
+
+def some_columns(texts: Texts, columns: Sequence[str], shown: Callable[[str], str]) -> str:
+    """Columns in a list; of very many the first ones, and how many more there are."""
+    names = [*map(shown, columns[:LISTED])]
+    if more := len(columns) - LISTED:
+        names += [texts("front.more_columns", number=f"{more:,}")] if more > 0 else []
+    return texts.join(names)
+
+
+def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> Iterator[str]:
     """How many limits are met or not, and what they are about."""
-    number = len(limits)
-    if state != "met" and not counts[state]:
+    number, such = len(limits), counts[state]
+    if state != "met" and not such:
         return
     places = dict.fromkeys(v["where"] for v in limits)
+    secrets = [where for where in places if "." in where]
+    groups = [[where] for where in places if "." not in where]
+    groups += [secrets] if len(secrets) > FEW_SECRETS else [[where] for where in secrets]
     each = []
-    for where in places:
-        here = [v["met"] for v in limits if v["where"] == where]
-        if such := sum(STATES[met] == state for met in here):
-            secret = where.partition(".")[2]
-            about = texts("front.about_secret" if secret else "front.about_finding", secret=secret)
-            key = "some_on" if such < len(here) else "the_one_on" if such == 1 else "all_on"
-            each.append(texts(f"front.{key}", such=such, number=len(here), about=printable(about)))
-    one = "_one" if counts[state] == 1 else ""
-    if state == "met" or len(places) == 1:
-        yield texts(f"front.why_{state}{one}", such=counts[state], number=number)
+    for group in groups:
+        here = [STATES[v["met"]] == state for v in limits if v["where"] in group]
+        if some := sum(here):
+            about = "secrets" if len(group) > 1 else "secret" if "." in group[0] else "finding"
+            secret = printable(group[0].partition(".")[2])
+            words = texts(f"front.about_{about}", secret=secret, number=len(group))
+            all_ = {1: "the_one_on", 2: "both_on"}.get(some, "all_on")
+            key = "some_on" if some < len(here) else all_
+            each.append(texts(f"front.{key}", such=some, number=len(here), about=words))
+    ending = "_only" if number == 1 else "_one" if such == 1 else ""
+    if state == "met" or len(groups) == 1:
+        ending = "_both" if state == "met" and such == number == 2 else ending
+        yield texts(f"front.why_{state}{ending}", such=such, number=number)
     else:
-        places_ = texts.join(each[:NAMED])
-        yield texts(f"front.why_{state}_on{one}", such=counts[state], number=number, places=places_)
+        words = texts.join(each)
+        yield texts(f"front.why_{state}_on{ending}", such=such, number=number, places=words)
 
 
 def _tally(texts: Texts, counts: Data) -> str:
@@ -131,10 +180,15 @@ def left_out(table: Data, texts: Texts) -> str:
 def reason_text(part: ReportPart, reason: Data) -> str:
     """Why a policy is not met or undecided, besides its limits."""
     texts, names = part.texts, reason["names"]
-    shown = [part.writer.name(n) for n in names if n not in BY_ID]
-    shown += [measure_title(texts, n) for n in names if n in BY_ID]
     key = f"front.reason_{reason['what']}"
-    return texts(key, names=texts.join(shown)) if key in texts else texts("front.reason_other")
+    if key not in texts:
+        return texts("front.reason_other")
+    return texts(key, names=some_columns(texts, names, lambda n: _title_or_name(part, n)))
+
+
+def _title_or_name(part: ReportPart, name: str) -> str:
+    """What a reason names: a measure or a column."""
+    return measure_title(part.texts, name) if name in BY_ID else part.writer.name(name)
 
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
@@ -156,7 +210,7 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     if len(releases) == 1:
         limits = limits_of(releases[0])
         own = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
-        why += _counted(texts, state, limits, own)
+        why += counted(texts, state, limits, own)
         why += [reason_text(part, r) for r in reasons_of(releases[0])]
         why += filter(None, [left_out(releases[0], texts)])
     else:
@@ -177,30 +231,29 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     size = table_size(part)
     yield texts("front.fact_table"), size if name is None else f"{name}, {size}"
     yield from _file_facts(part)
-    if (delimiter := part.data["table"].get("delimiter", ",")) != ",":
-        yield texts("front.fact_delimiter"), SHOWN.get(delimiter, delimiter)
     if policy.get("name"):
         digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""
         yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
     if written is not None:
         yield texts("front.fact_written"), f"{written:%-d %B %Y, %H:%M} UTC"
     yield from (
-        (texts(f"front.fact_{key}"), names_of(part, columns))
+        (
+            texts(f"front.fact_{key}{'s' if key == 'secret' and len(columns) > 1 else ''}"),
+            some_columns(texts, columns, part.writer.name),
+        )
         for role, key in FACTS.items()
         if (columns := part.data["roles"].get(role))
     )
 
 
 def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
-    """What was left out, how the file is packed, and whether it was verified."""
+    """What was left out, and whether the file was verified."""
     texts, table = part.texts, part.data["table"]
     if table.get("dropped"):
         yield texts("front.fact_dropped"), texts("front.left_out", number=f"{table['dropped']:,}")
     if suppressed := table.get("suppressed"):
         key = "front.suppressed_in" if table.get("keep_suppressed") else "front.suppressed_out"
         yield texts("front.fact_suppressed"), texts(key, number=f"{suppressed:,}")
-    if "compression" in table:
-        yield texts("front.fact_compression"), table["compression"]
     verified = table.get("verified")
     if isinstance(verified, dict):
         checks = verified.get("page_checksums")
@@ -267,6 +320,10 @@ def _table(part: ReportPart) -> Iterator[str]:
         yield texts(f"front.{key}", records=f"{suppressed:,}")
     if dropped := table.get("dropped"):
         yield texts("front.dropped_missing", records=f"{dropped:,}")
+    if (delimiter := table.get("delimiter") or ",") != ",":
+        yield texts("front.delimiter", delimiter=SHOWN.get(delimiter, delimiter))
+    if "compression" in table:
+        yield texts("front.compression", compression=table["compression"])
     roles = columns_by_role(part.data["roles"])
     yield from (
         texts(f"front.{key}", columns=writer.names(roles[role]))
@@ -275,13 +332,16 @@ def _table(part: ReportPart) -> Iterator[str]:
     )
 
 
-def _not_covered(part: ReportPart) -> list[Block | Chapter]:
-    """The columns that have no role."""
-    columns = part.data["roles"].get("unassessed") or ()
-    if not columns:
-        return []
-    key = "front.not_covered_one" if len(columns) == 1 else "front.not_covered"
-    return [Paragraph(part.texts(key, columns=names_of(part, columns)), "warning")]
+def not_covered(texts: Texts, table: Data, shown: Callable[[str], str]) -> Iterator[Paragraph]:
+    """The columns that have no role, and those that a release does not have; a yes names them."""
+    columns = table["roles"].get("unassessed") or ()
+    if columns:
+        key = "front.not_covered_one" if len(columns) == 1 else "front.not_covered"
+        yield Paragraph(texts(key, columns=some_columns(texts, columns, shown)), "warning")
+    dropped = dropped_columns(table["roles"])
+    if dropped and table.get("policy") and state_of(table) is not True:
+        key = "front.also_holds_one" if len(dropped) == 1 else "front.also_holds"
+        yield Paragraph(texts(key, columns=some_columns(texts, dropped, shown)), "warning")
 
 
 # -- of every 100 people --------------------------------------------------------------------------
@@ -300,21 +360,29 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         sum(s["records"] for s in spans if low <= s["least"] < high)
         for low, high in ((1, 2), (2, small), (small, float("inf")))
     ]
+    groups += [suppressed] if (suppressed := suppressed_records(part)) else []
     whole = sum(groups) or 1
-    alone, few, many = round_shares([group / whole for group in groups])
+    shares = tuple(round_shares([group / whole for group in groups]))
     span = "2" if small == 3 else f"2–{small - 1}"
     labels = []
-    shares = (alone, few, many)
-    for key, share, people in zip(("alone", "small", "large"), shares, groups, strict=True):
+    kinds = ("alone", "small", "large", "suppressed")[: len(groups)]
+    for key, share, people in zip(kinds, shares, groups, strict=True):
         number = texts("front.fewer_than_one") if people and not share else f"{share}"
         label = texts(f"front.hundred_{key}", number=number, span=span, small=small)
         note = f"front.hundred_{key}_{'policy' if by_policy else 'note'}"
         labels.append((label, texts(note, small=small)))
     most, allowed, words = (limits.get("unique_records") or {}).get("max"), None, ""
-    if most is not None and most < 1:
+    if most is not None and most < 1 and not suppressed:
         allowed = int(100 * most)
         words = texts("front.hundred_allowed", number=f"{100 * most:.12g}")
-    return [Hundred(texts("front.hundred"), shares, tuple(labels), allowed, words)]
+    title = texts("front.hundred_rows" if counts_rows(part) else "front.hundred")
+    return [Hundred(title, shares, tuple(labels), allowed, words)]
+
+
+def suppressed_records(part: ReportPart) -> int:
+    """How many records are in no number, because they are suppressed."""
+    table = part.data["table"]
+    return 0 if table.get("keep_suppressed") else table.get("suppressed") or 0
 
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:

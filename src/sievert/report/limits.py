@@ -3,15 +3,16 @@
 import math
 from collections.abc import Collection, Iterable, Iterator
 
-from sievert.formatting import percent, significant
+from sievert.formatting import percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import AS_VALUE
-from sievert.report.chapters.numbers import measure_title, unit, why
+from sievert.report.chapters.numbers import REASONS, measure_title, unit, why
 from sievert.report.page import Block, Chapter, NumberGroup, NumberRow, Numbers, Paragraph
 from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts
 
 BOUND = ".12g"
+NOTHING = "–"  # in place of a number
 STATES = {True: "met", False: "breached", None: "doubtful"}
 HEAD = ("measure", "verdict", "value", "asked", "far", "id")
 # Shares of people or of uncertainty, which are shown in per cent.
@@ -31,6 +32,7 @@ PERCENT = {
 }
 # What a decision rests on, whether a policy limits it or not.
 OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
+ORDERED = "t_closeness_ordered"
 OF_SECRETS = (
     "l_diversity",
     "t_closeness",
@@ -69,10 +71,10 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
     key = f"{which}_one" if which != "none" and counts[which] == 1 else which
     title = texts(f"limits_table.title_{key}", number=len(limits), **counts)
-    head = texts.each("limits_table", HEAD, ".")
+    head = texts.each("limits_table", HEAD if limits else (*HEAD[:4], "side", HEAD[5]), ".")
     places: list[tuple[str, tuple[str, ...], Data]]
     places = [("reidentification", OF_RECORDS, part.data["reidentification"])]
-    places += [(f"inference.{s}", OF_SECRETS, v) for s, v in part.data["inference"].items()]
+    places += [(f"inference.{s}", _of_secret(v), v) for s, v in part.data["inference"].items()]
     groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
     axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
@@ -81,6 +83,13 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *rests)
     topic = texts("limits_table.topic" if limits else "limits_table.topic_open")
     return Chapter(title, "limits", blocks, screen=True, topic=topic)
+
+
+def _of_secret(values: Data) -> tuple[str, ...]:
+    """The measures of a secret; of one with an order the t-closeness that goes by it as well."""
+    if (values.get(ORDERED) or {"value": None})["value"] is None:
+        return OF_SECRETS
+    return tuple(m for each in OF_SECRETS for m in (each, *(ORDERED,) * (each == "t_closeness")))
 
 
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:
@@ -110,9 +119,20 @@ def _group(
 def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     """A measure without a limit."""
     value = entry["value"]
-    shown = why(part.texts, entry) if value is None else value_with_unit(part, measure, entry)
+    shown = NOTHING if value is None else value_with_unit(part, measure, entry)
     title, short = titles(part.texts, measure, entry)
-    return NumberRow(title, measure, shown, remark=_wildcard(part, entry), short=short)
+    side = part.texts(f"limits_table.risky_{BY_ID[measure].riskier}") if measure in BY_ID else ""
+    remark = " ".join(filter(None, (_no_number(part, entry), _wildcard(part, entry))))
+    return NumberRow(title, measure, shown, far=side, remark=remark, short=short)
+
+
+def _no_number(part: ReportPart, entry: Data) -> str:
+    """Why a number is not there."""
+    if entry["value"] is not None:
+        return ""
+    known = entry["reason"] in REASONS or not entry["reason"]
+    reason = why(part.texts, entry) if known else printable(entry["reason"])
+    return part.texts("limits_table.no_number", why=reason)
 
 
 def _wildcard(part: ReportPart, entry: Data) -> str:
@@ -149,9 +169,8 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
 def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
     texts, measure, value = part.texts, verdict["measure"], verdict["value"]
     entry = values.get(measure) or {"value": None, "reason": verdict["reason"]}
-    if value is None:
-        shown = why(texts, {**entry, "reason": verdict["reason"]})
-    else:
+    shown, no_number = NOTHING, _no_number(part, verdict)
+    if value is not None:
         number = int(value) if isinstance(entry["value"], int) else value
         shown = shown_value(part, verdict, {**entry, "value": number})
     state = STATES[verdict["met"]]
@@ -166,7 +185,7 @@ def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
         asked(texts, verdict),
         far,
         position,
-        " ".join(filter(None, (*remarks(part, verdict), _wildcard(part, entry)))),
+        " ".join(filter(None, (no_number, *remarks(part, verdict), _wildcard(part, entry)))),
         short,
     )
 

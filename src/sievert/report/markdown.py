@@ -95,7 +95,9 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
 
 def _numbers(block: Numbers) -> Iterator[str]:
     """Every number as a row; groups are rows of their own."""
-    fields = ("name", "mark", "value", "limit", "far") if block.limited else ("name", "value")
+    fields = (
+        ("name", "mark", "value", "limit", "far") if block.limited else ("name", "value", "far")
+    )
     names = ("name", "mark", "value", "limit", "far", "id")
     yield _row(tuple(h for h, f in zip(block.head, names, strict=True) if f in fields))
     yield f"|{'|'.join('---:' if f == 'value' else '---' for f in fields)}|"

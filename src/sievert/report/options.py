@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from sievert.formatting import percent
-from sievert.report.limits import STATES
+from sievert.report.limits import STATES, limits_of, titles
 from sievert.report.page import Chapter, Option, OptionCards, OptionRow
 from sievert.report.parts import Data, ReportPart
 
 LEFT_OUT = "left out"
+FEW_LIMITS = 2  # that are named
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -39,7 +40,26 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
         number=number,
         lost=percent(best["detail_lost"]),
     )
+    if still := _still_breached(part, best):
+        text = f"{text} {texts('options.still', limits=still)}"
+    if impossible := sum(bool(v["impossible"]) for v in limits_of(part.data)):
+        one = "_one" if impossible == 1 else ""
+        text = f"{text} {texts(f'options.impossible{one}', number=impossible)}"
     yield texts(head), text
+
+
+def _still_breached(part: ReportPart, way: Data) -> str:
+    """The limits that an option breaches, where they are few."""
+    breached = [limit for limit in way["limits"] if limit["met"] is False]
+    words = []
+    for limit in breached if len(breached) <= FEW_LIMITS else ():
+        measure, secret = (
+            titles(part.texts, limit["measure"], {})[1],
+            limit["where"].partition(".")[2],
+        )
+        of = part.texts("options.of_secret", measure=measure, secret=part.writer.name(secret))
+        words.append(of if secret else measure)
+    return part.texts.join(words) if words else ""
 
 
 def chapters(part: ReportPart) -> list[Chapter]:
@@ -83,7 +103,10 @@ def _option(part: ReportPart, before: Data, way: Data) -> Option:
     mark = texts(
         f"options.mark_{'not_met' if key == 'breached' and not breached else key}", number=breached
     )
-    return Option(_change(part, way), state, mark, rows)
+    if still := _still_breached(part, way):
+        mark = texts("options.mark_named", limits=still)
+    title = _change(part, way)
+    return Option(title[:1].upper() + title[1:], state, mark, rows)
 
 
 _ORDER = ("met", "doubtful", "breached")
@@ -93,6 +116,10 @@ def _change(part: ReportPart, way: Data) -> str:
     """The changes of an option in words: columns left out, then coarser ones."""
     texts, name = part.texts, part.writer.name
     gone = [name(c["column"]) for c in way["changes"] if c["how"] == LEFT_OUT]
-    words = [texts("options.without", column=column) for column in gone]
+    quasi = part.data["roles"]["quasi"]
+    words = [texts("options.without", columns=texts.join(gone))] if gone else []
+    if len(gone) > len(quasi) / 2:
+        left = [name(c) for c in quasi if name(c) not in gone]
+        words = [texts("options.only", columns=texts.join(left))]
     words += [f"{name(c['column'])} {c['how']}" for c in way["changes"] if c["how"] != LEFT_OUT]
     return ", ".join(words)

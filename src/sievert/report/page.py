@@ -108,14 +108,14 @@ class Points:
 
 @dataclass(frozen=True)
 class Hundred:
-    """Of every 100 people: those alone, in small groups and in large ones; together they are 100.
+    """Of every 100 people: those alone, in small groups and in large ones, and those suppressed.
 
-    `labels` are a key and its explanation for each of the three; `allowed` is how many the policy
-    allows to be alone, with its own words.
+    Together they are 100. `labels` are a key and its explanation for each; `allowed` is how many
+    the policy allows to be alone, with its own words.
     """
 
     title: str
-    shares: tuple[int, int, int]
+    shares: tuple[int, ...]
     labels: tuple[tuple[str, str], ...]
     allowed: int | None = None
     allowance: str = ""
@@ -241,7 +241,7 @@ class Page:
     warning: str = ""  # once more at the end, and on every printed page
     shared: bool = False  # the short page of --share
     kind: str = ""  # what kind of page it is, beside our name
-    more: str = ""  # where a terminal says how to see the rest
+    more: tuple[str, ...] = ()  # where a terminal says how to see the rest: first all numbers
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""

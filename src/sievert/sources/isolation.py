@@ -17,11 +17,9 @@ import mmap
 import os
 import platform
 import re
-import secrets
 import select
 import shutil
 import signal
-import sys
 import threading
 import time
 import zlib
@@ -71,15 +69,30 @@ def announce_deadline(seconds: float) -> None:
     _write_slot(DEADLINE, repr(time.monotonic() + seconds + GRACE))
 
 
+def hold_signals(hold: bool) -> None:
+    """Let signals wait, where a system can do so, or let them in."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK if hold else signal.SIG_UNBLOCK, SIGNALS)
+
+
 def supervise(work: Callable[[], int]) -> int:
-    """The exit code of some work, done in a child process where there are such."""
+    """The exit code of some work, done in a child process where there are such.
+
+    Signals wait while the child is made. The parent passes them on and the work lets them in, so
+    that none finds a process that is not ready for it. Whoever stopped the parent is told so, even
+    where the work was done a moment before.
+    """
     if not hasattr(os, "fork"):
         return work()
     for slot in (FILE, TIDY, DEADLINE):
         _write_slot(slot, "")
+    hold_signals(True)
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
     killed_before = _killed_for_memory()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        raise ExhaustedError(f"no process can be started: {error.strerror}") from None
     if child == 0:
         os.close(up[0])
         os.close(down[1])
@@ -87,15 +100,22 @@ def supervise(work: Callable[[], int]) -> int:
     os.close(up[1])
     os.close(down[0])
     stopped = _pass_on_signals(child)
+    hold_signals(False)
     late = _wait(up[0], child, stopped)
     _, status = os.waitpid(child, 0)
+    for number in SIGNALS:  # from here on a signal ends the parent at once
+        signal.signal(number, signal.SIG_DFL)
+    if not os.WIFEXITED(status):
+        for place in json.loads(_read_slot(TIDY) or "[]"):
+            sweep(Path(place))
+    if stopped:
+        code = 128 + stopped[0][0]
+        if status != code << 8:  # else the child has said so
+            with suppress(OSError):
+                os.write(2, b"interrupted\n")
+        return code
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
-    for place in json.loads(_read_slot(TIDY) or "[]"):
-        sweep(Path(place))
-    if stopped:
-        sys.stderr.write("interrupted\n")
-        return 128 + stopped[0][0]
     require(not late, "not done in time", hint="a longer --timeout", error=ExhaustedError)
     raise _obituary(os.WTERMSIG(status), starved=_killed_for_memory() > killed_before)
 
@@ -118,7 +138,6 @@ def _work(work: Callable[[], int], parent: int) -> None:
         threading.Thread(target=_end_with_parent, args=[parent], daemon=True).start()
         code = work()
     finally:
-        sys.stderr.flush()
         os._exit(code)
 
 
@@ -204,7 +223,7 @@ def _start_time(process: int) -> int | None:
 def temporary_name() -> str:
     """A temporary name nobody else has, with the process it belongs to."""
     process = os.getpid()
-    return f"sievert-{_here()}-{process}-{_start_time(process) or 0}-{secrets.token_hex(8)}"
+    return f"sievert-{_here()}-{process}-{_start_time(process) or 0}-{os.urandom(8).hex()}"
 
 
 def sweep(directory: Path) -> None:

@@ -21,8 +21,10 @@ from sievert.sources.columns import (
 )
 from sievert.sources.options import ReaderOptions, optional_package
 
+MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
+INDEX = "column1"  # what a first column without a name is called
 MOST_COLUMNS = 10_000
 TYPES = ("text", "int", "float", "date")
 SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, in a name of Python's
@@ -70,6 +72,21 @@ class Table:
         names = tuple(columns)
         if absent := [column for column in self.types if column not in names]:
             raise unknown("--type: column", absent[0], names)
+
+    def check_records(self, read: int, expected: int | None = None) -> None:
+        """Check that every record of the file was read, and that there is at least one."""
+        expected = self.scan.records if self.scan is not None else expected
+        if expected not in (None, read):
+            if self.scan is not None:
+                assert self.path is not None and self.delimiter is not None
+                csv_header.count_fields(  # names the line, if a line is to blame
+                    self.path, self.name, self.delimiter, len(self.columns), csv_header.FIELD_LIMIT
+                )
+            raise InputError(
+                f"{self.name}: {read} records were read where the file has {expected}",
+                hint="look for stray quotes and line ends" if self.scan is not None else None,
+            )
+        require(read, f"{self.name}: 0 records; nothing to measure", error=InputError)
 
     def check_unchanged(self, original: Path) -> None:
         """Raise an error if the file has changed: the numbers would be those of no table at all."""
@@ -216,6 +233,8 @@ def _open_file(
         columns, data = check_names(content.columns, name), content.columns
         orders, notes = content.orders, content.notes
         return Table("columns", name, data=data, columns=columns, orders=orders, notes=notes)
+    what = f"{name}: not an Excel file, whatever its name says"
+    require(path.suffix.lower() != ".xlsx", what, hint="CSV, or a workbook", error=InputError)
     require(member is None, f"{name}: only a database has tables to choose from")
     if arrow:
         return _arrow_file(path)
@@ -262,7 +281,8 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         csv_header.transcode(source, name, encoding, path)
     delimiter = "\t" if options.get("delimiter") == "tab" else options.get("delimiter")
     names, delimiter = csv_header.header(path, name, delimiter, named=header, max_field=max_field)
-    columns = check_names(names, name)
+    unnamed = header and len(names) > 1 and names[0] == "" and INDEX not in names
+    columns = check_names([INDEX, *names[1:]] if unnamed else names, name)
     scan = csv_scan.scan(path, name, delimiter, len(columns), header=header, max_field=max_field)
     if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine misreads both
         mixed, path = path, scratch / "input.lines"
@@ -276,6 +296,9 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         encoding=encoding,
         header=header,
         scan=scan,
+        notes=(f"the first column has no name, as an index that was written too: {INDEX!r}",)
+        if unnamed
+        else (),
     )
 
 
@@ -301,10 +324,13 @@ def _percent_decoded(text: str) -> str:
 
 def split_member(path: Path) -> tuple[Path, str | None]:
     """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
-    for sign in ("?table=", "?sheet="):
-        before, named, member = str(path).partition(sign)
+    for key in MEMBERS:
+        before, named, member = str(path).partition(f"?{key}=")
         if named and not path.exists():
             return Path(before), member
+    before, mark, named = str(path).rpartition("?")
+    if mark and "=" in named and not path.exists() and Path(before).is_file():
+        raise unknown(f"{Path(before).name}: key", named.partition("=")[0], MEMBERS)
     return path, None
 
 
@@ -328,7 +354,11 @@ def _open_directory(path: Path) -> Table:
 
 
 def _parquet_files(directory: Path) -> list[Path]:
-    return sorted(p for p in directory.rglob("*.parquet") if p.is_file())
+    """The .parquet files of a directory and all below; of the root of all files, only its own."""
+    walk = os.walk(directory)  # leaves out what it may not read, and what is gone by then
+    folders = [next(walk)] if directory.resolve() == Path(directory.resolve().anchor) else walk
+    paths = (Path(at, n) for at, _, names in folders for n in names if n.endswith(".parquet"))
+    return sorted(path for path in paths if path.is_file())
 
 
 def _arrow_file(path: Path) -> Table:

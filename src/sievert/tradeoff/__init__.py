@@ -1,7 +1,5 @@
 """The best trade-off between what a release discloses and what it distorts."""
 
-from __future__ import annotations
-
 from sievert.tradeoff.bottleneck import least_identity, least_loss
 from sievert.tradeoff.channel import Tradeoff
 from sievert.tradeoff.curves import Curve, curve

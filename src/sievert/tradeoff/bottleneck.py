@@ -10,13 +10,11 @@ A coin that chooses between two releases, each with values of its own, attains w
 between them: both informations are mixed as the coin says.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class InformationPoint:
     channel: Floats
 
     @classmethod
-    def from_channel(cls, joint: Joint, channel: Floats) -> InformationPoint:
+    def from_channel(cls, joint: Joint, channel: Floats) -> Self:
         """The point of a channel; released values that never occur or say the same are merged."""
         released = joint.weights @ channel
         used = released > UNUSED
@@ -100,8 +98,9 @@ def time_share(
     coin = min(max(share / span if span > 0 else 1.0, 0.0), 1.0)
     if low is high or coin in (0, 1):
         return high if coin == 1 else low
-    mixture = np.hstack(((1 - coin) * low.channel, coin * high.channel))
-    return InformationPoint.from_channel(joint, mixture)
+    return InformationPoint.from_channel(
+        joint, np.hstack(((1 - coin) * low.channel, coin * high.channel))
+    )
 
 
 HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
@@ -260,8 +259,9 @@ def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Trad
         else (loss, joint.information - at * curve.contraction)
     )
     numbers = (model, at, objective, min(max(bound, 0.0), objective), risk, loss, identity, None)
-    full = full_channel(joint, curve.channel(point))
-    return Tradeoff(*numbers, full, curve.steps, None, spread / LN2)
+    return Tradeoff(
+        *numbers, full_channel(joint, curve.channel(point)), curve.steps, None, spread / LN2
+    )
 
 
 def least_identity(

@@ -3,8 +3,6 @@
 The matrices are worked on in blocks of rows that stay in cache; their numbers are in nats.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator
@@ -67,8 +65,7 @@ class ChannelProblem:
 
     def blocks(self) -> Iterator[slice]:
         """The rows in blocks."""
-        for at in range(0, len(self.p), self.step):
-            yield slice(at, at + self.step)
+        return (slice(at, at + self.step) for at in range(0, len(self.p), self.step))
 
     def together(self, channel: Floats) -> Floats:
         """p(x', y)."""

@@ -1,7 +1,5 @@
 """The curve of a model: the best releases for many constraints, each from the one before."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Sequence
@@ -82,8 +80,8 @@ def curve(
     last: Tradeoff | None = None
     for place in _constraints(at, low, high, points):
         left = None if until is None else max(0.0, until - time.monotonic())
-        if model == 1:
-            last = least_risk(
+        last = (
+            least_risk(
                 task,
                 None,
                 place,
@@ -93,8 +91,9 @@ def curve(
                 start=None if last is None else last.channel[task.joint.rows],
                 known=None if last is None else last.cut,
             )
-        else:
-            last = least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
+            if model == 1
+            else least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
+        )
         answers.append(last)
     return Curve(model, tuple(_convex(task, model, answers, gap)))
 

@@ -9,8 +9,6 @@ need not be among them: with intervals the trade-off is not convex.)
 Two intervals that share a representative stay two values here: X' is the interval.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What a trade-off is computed from: the joint distribution of key and secret, and distortions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +25,7 @@ class Joint:
     alike: bool = False
 
     @classmethod
-    def of(cls, table: Any) -> Joint:
+    def of(cls, table: Any) -> "Joint":
         """A table of counts or probabilities, X by Y.
 
         >>> Joint.of([[3, 1], [1, 3]]).table.tolist()
@@ -46,7 +44,7 @@ class Joint:
         return cls(counts / total(counts.ravel()))
 
     @classmethod
-    def identity(cls, weights: Any) -> Joint:
+    def identity(cls, weights: Any) -> "Joint":
         """X itself as the secret: the weights of its values."""
         counts = _numbers(weights, 1, "the weights")
         require(

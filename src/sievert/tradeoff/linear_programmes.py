@@ -11,8 +11,6 @@ posteriors the best release is a linear programme; what it finds can be attained
 best there is. Both need SciPy.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from importlib import import_module

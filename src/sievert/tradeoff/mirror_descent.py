@@ -12,8 +12,6 @@ so that every step gives a true bound: with t = p(y|x') of its channel, and with
 of the logarithms so far. All numbers here are in nats.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass
@@ -49,7 +47,7 @@ class _Point:
     released: Floats
     cost: float
 
-    def toward(self, other: _Point, share: float) -> _Point:
+    def toward(self, other: "_Point", share: float) -> "_Point":
         return _Point(
             self.together + share * (other.together - self.together),
             self.released + share * (other.released - self.released),

@@ -4,13 +4,11 @@ Domingo-Ferrer and Rebollo-Monedero 2009. Both are convex: every answer lies bet
 is there and a bound. With Y = X they are the rate-distortion function and its reverse.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,7 +51,7 @@ class DistortionTask:
     distortion: Floats
 
     @classmethod
-    def from_table(cls, joint: Any, distortion: Any) -> DistortionTask:
+    def from_table(cls, joint: Any, distortion: Any) -> Self:
         """From a table, and a distortion as a matrix or by its name."""
         distribution = Joint.of(joint)
         full = matrix(distortion, len(distribution.table))
@@ -62,9 +60,10 @@ class DistortionTask:
     @cached_property
     def nearest(self) -> float:
         """The least possible distortion."""
-        least = self.distortion.argmin(axis=1)
         return mean_distortion(
-            self.joint, deterministic_channel(least, self.distortion.shape[1]), self.distortion
+            self.joint,
+            deterministic_channel(self.distortion.argmin(axis=1), self.distortion.shape[1]),
+            self.distortion,
         )
 
     @cached_property
@@ -98,8 +97,9 @@ class DistortionTask:
 
     def silent(self) -> Floats:
         """The channel that releases one value for all."""
-        places = np.full(len(self.distortion), self.constant)
-        return deterministic_channel(places, self.distortion.shape[1])
+        return deterministic_channel(
+            np.full(len(self.distortion), self.constant), self.distortion.shape[1]
+        )
 
     def closest(self, gap: float, most: int, until: float) -> DescentResult:
         """The least risk of those channels that distort least."""

@@ -6,8 +6,6 @@ found by merging values two at a time are points of the curve as well (Makhdoumi
 For every release max(0, R - H(X|Y)) <= I(T;Y), and R·I(X;Y)/H(X) is attained by erasing.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any
@@ -100,9 +98,8 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     points = [
         InformationPoint.from_channel(distribution, np.ones((n, 1))),
         InformationPoint.from_channel(distribution, np.eye(n)),
+        *(merge_values(distribution) if n <= MERGED else ()),
     ]
-    if n <= MERGED:
-        points += merge_values(distribution)
     spread, steps = _search(distribution, points, rate, seed, deadline(seconds))
     point = time_share(distribution, hull(points, upper=False), rate, None)
     risk, identity = point.information / LN2, point.rate / LN2

@@ -1,7 +1,5 @@
 """Values merged into atoms; and all columns as one factor, without listing all combinations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -60,8 +58,7 @@ def merge_positions(
     for row, weight in zip(prior, weights, strict=True) if size else ():
         row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
     kept = leads[sets.members]
-    starts = np.append(0, np.cumsum(kept))[sets.starts]
-    merged = PositionSets(starts, atom_of[sets.members[kept]])
+    merged = PositionSets(np.append(0, np.cumsum(kept))[sets.starts], atom_of[sets.members[kept]])
     return MergedPositions(atom_of, prior, merged, len(begins))
 
 

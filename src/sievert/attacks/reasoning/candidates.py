@@ -1,11 +1,9 @@
 """Victims, and the classes of the release that may hold each of them."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -57,7 +55,7 @@ class _CandidateColumn:
     labels: int
 
     @classmethod
-    def build(cls, label: Ints, sets: PositionSets, victims: Ints) -> _CandidateColumn:
+    def build(cls, label: Ints, sets: PositionSets, victims: Ints) -> Self:
         used, label = np.unique(label, return_inverse=True)
         values, value = np.unique(victims, return_inverse=True)
         taken = sets.select(used)

@@ -5,8 +5,6 @@ that a chain that still moves disagrees with itself. Gelman et al., Bayesian Dat
 Geyer, Practical Markov chain Monte Carlo, 1992; Vehtari et al., Rank-normalization, 2021.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -69,7 +67,7 @@ class SamplingPlan:
     block: int = 5
 
     @classmethod
-    def with_limit(cls, chains: int, most: int, block: int = 5) -> SamplingPlan:
+    def with_limit(cls, chains: int, most: int, block: int = 5) -> "SamplingPlan":
         """With so many sweeps at most, burnt ones included."""
         burn = min(500, most // 5)
         kept = max(20, most - burn)
@@ -149,7 +147,7 @@ class ChainSamples:
     rhat: float
     ess: float
     converged: bool
-    agreed: ChainDiagnostics
+    agreed: "ChainDiagnostics"
 
     def mean(self, chain: int | None = None) -> Floats:
         """The means of all batches, or of one chain's."""

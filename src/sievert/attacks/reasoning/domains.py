@@ -5,8 +5,6 @@ A released text is a plain value, or a pattern: `*`, a set `{M,J}`, an interval 
 nobody gives it and there is no hierarchy.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools
@@ -24,7 +22,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.errors import InputError, require
-from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy
+from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy, interval_ends
 
 Text = str | None  # None is a missing value
 Number = int | Fraction
@@ -34,15 +32,6 @@ MOST_VALUES = 10**6  # that a range, an interval or a mask may name
 LONGEST = 120  # characters of an interval
 TOO_MANY = f"a domain of more than {MOST_VALUES:,} values"
 
-_DIGITS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,2})?"
-_END = rf"([+\-−]?(?:{_DIGITS}|inf(?:inity)?|∞))"
-_REST = rf"({_END[1:-1]}|\*)"
-_TO = r"\s*(?:,|;|-|–|—|\.\.|to)\s*"
-_FLAGS = re.IGNORECASE | re.ASCII
-_BRACKETS = re.compile(rf"([\[(\]])\s*{_REST}{_TO}{_REST}\s*([\])\[])", _FLAGS)
-_BETWEEN = re.compile(rf"{_END}{_TO.replace(',|;|', '')}{_END}", _FLAGS)
-_BEYOND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_END}", _FLAGS)
-_FROM = re.compile(rf"{_END}\s*\+", _FLAGS)
 _MEMBER = re.compile(r'(?:\s*+"([^"]*+(?:""[^"]*+)*+)"\s*+|([^",{}]*+))(,|\Z)')
 _RANGE = re.compile(r"\s*([+-]?\d+)\s*\.\.\s*([+-]?\d+)\s*", re.ASCII)
 _DIGIT_MASK = re.compile(r"\d[\d*]*+", re.ASCII)
@@ -135,22 +124,11 @@ def _bare(member: str) -> bool:
 
 
 def _interval(text: str) -> Interval | None:
-    if len(text) > LONGEST:
+    if len(text) > LONGEST or (ends := interval_ends(text)) is None:
         return None
-    low, high, low_in, high_in = "", "", True, True
-    if match := _BRACKETS.fullmatch(text):
-        low, high, low_in, high_in = match[2], match[3], match[1] == "[", match[4] == "]"
-    elif match := _BETWEEN.fullmatch(text):
-        low, high = match[1], match[2]
-    elif (match := _BEYOND.fullmatch(text)) and match[1] in ("<", "<=", "≤"):
-        high, high_in = match[2], match[1] != "<"
-    elif match:
-        low, low_in = match[2], match[1] != ">"
-    elif match := _FROM.fullmatch(text):
-        low = match[1]
-    first, last = number(low), number(high)  # infinity and a star are no numbers: no end
+    first, last = number(ends[0]), number(ends[1])  # infinity and a star are no numbers: no end
     wrong = first is not None and last is not None and first > last
-    return None if wrong or match is None else Interval(first, last, low_in, high_in)
+    return None if wrong else Interval(first, last, *ends[2:])
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ that a person may have there, some of them merged. A released value is a *label*
 atoms.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

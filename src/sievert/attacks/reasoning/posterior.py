@@ -3,11 +3,9 @@
 The share of one atom of a Dirichlet distribution is a Beta variable: its intervals are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -197,7 +195,7 @@ class CorrectGuesses:
     fractional: float
 
     @classmethod
-    def count(cls, truth: Ints, chosen: Ints) -> CorrectGuesses:
+    def count(cls, truth: Ints, chosen: Ints) -> Self:
         """`truth[v, s]` records of victim v have secret s; `chosen` are the likeliest."""
         ties = np.maximum(1, chosen.sum(axis=1, keepdims=True))
         correct = truth[:, : chosen.shape[1]] * chosen
@@ -314,8 +312,7 @@ def bits(p: Any, q: Any) -> MeasureResult:
     first, second = first[kept], second[kept]
     # q·((1 + u)·ln(1 + u) - u) with u = p/q - 1: every term is positive, small ones keep digits.
     near = first < 1e12 * second
-    u = np.where(near, first - second, 0.0) / second
-    terms = second * divergence(u)
+    terms = second * divergence(np.where(near, first - second, 0.0) / second)
     far, base = first[~near], second[~near]
     terms[~near] = far * (np.log(far) - np.log(base)) - far + base
     return MeasureResult(total(terms) / LN2)
@@ -326,10 +323,11 @@ def _two(p: Any, q: Any) -> tuple[Floats, Floats]:
     require(
         first.ndim == 1 and first.shape == second.shape, "two distributions have the same values"
     )
-    for probabilities in (first, second):
-        require(
-            (np.isfinite(probabilities) & (probabilities >= 0)).all()
-            and abs(total(probabilities) - 1.0) <= 1e-9,
-            "the probabilities of a distribution are not negative and add to 1",
-        )
+    require(
+        all(
+            (np.isfinite(x) & (x >= 0)).all() and abs(total(x) - 1.0) <= 1e-9
+            for x in (first, second)
+        ),
+        "the probabilities of a distribution are not negative and add to 1",
+    )
     return first, second

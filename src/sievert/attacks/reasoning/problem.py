@@ -1,11 +1,9 @@
 """The attacker's problem: who may be in the release, what they may have, and prior weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -45,7 +43,7 @@ class Victims:
         secrets: Sequence[Text],
         ordered: bool,
         remark: Callable[[str], None],
-    ) -> Victims:
+    ) -> Self:
         """The people of the original, the secret in its last column.
 
         A remark says how many of them have a secret that the release does not have.
@@ -116,12 +114,13 @@ class Problem:
         self, labels: Sequence[PositionSets], classes: Ints, holds: Ints
     ) -> tuple[list[Factor], Ints, Ints]:
         """One factor a column."""
-        factors, atoms = [], []
-        for place, own in enumerate(labels):
-            separate = np.unique(self.victims.places[:, place])
-            merged = merge_positions(own, separate, self._weights(place))
-            factors.append(_factor(merged.prior, merged.sets, classes[:, place], holds))
-            atoms.append(merged.atom_of[self.victims.places[:, place]])
+        places = self.victims.places
+        merged = [
+            merge_positions(own, np.unique(places[:, k]), self._weights(k))
+            for k, own in enumerate(labels)
+        ]
+        factors = [_factor(m.prior, m.sets, classes[:, k], holds) for k, m in enumerate(merged)]
+        atoms = [m.atom_of[places[:, k]] for k, m in enumerate(merged)]
         return factors, np.stack(atoms, axis=1), classes
 
     def as_observed(self, pairs: CandidatePairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
@@ -158,9 +157,11 @@ class Problem:
         """Weights of combinations by secret: of all, and of single ones."""
         beta, texts = self.settings.beta, self.texts
         base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
-        each: list[Any] = [beta] * len(texts)
-        if isinstance(beta, Mapping) and set(beta) <= set(texts):
-            each = [beta.get(text, 1.0) for text in texts]
+        each: list[Any] = (
+            [beta.get(text, 1.0) for text in texts]
+            if isinstance(beta, Mapping) and set(beta) <= set(texts)
+            else [beta] * len(texts)
+        )
         for s, own in enumerate(each):
             if not isinstance(own, Mapping):
                 base[s] = value_weights(own, None, ((),), (None,), ())[0, 0]
@@ -188,13 +189,13 @@ class Problem:
 
     def weights_by_column(self, every: Ints) -> tuple[list[Floats], Ints]:
         """One factor a column; values that nobody has are one atom."""
-        weights, atoms = [], []
-        for place, domain in enumerate(self.domains):
-            every_value = PositionSets.from_lists([range(len(domain))])
-            merged = merge_positions(every_value, np.unique(every[:, place]), self._weights(place))
-            weights.append(merged.prior)
-            atoms.append(merged.atom_of[every[:, place]])
-        return weights, np.stack(atoms, axis=1)
+        all_values = [PositionSets.from_lists([range(len(domain))]) for domain in self.domains]
+        merged = [
+            merge_positions(own, np.unique(every[:, k]), self._weights(k))
+            for k, own in enumerate(all_values)
+        ]
+        atoms = [m.atom_of[every[:, k]] for k, m in enumerate(merged)]
+        return [m.prior for m in merged], np.stack(atoms, axis=1)
 
     def weights_of_all(self, every: Ints) -> tuple[list[Floats], Ints]:
         """All columns as one factor; combinations that nobody has are one atom."""

@@ -13,8 +13,6 @@ exp(-pi·t/2), and all functions are analytic in |Im y| < pi/2: sums over a unif
 the last digits at one step for all parameters. Only the range of the grid depends on them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

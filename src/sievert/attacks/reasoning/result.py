@@ -1,7 +1,5 @@
 """The result of reasoning: beliefs, who is right, and what anybody learns of the population."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -182,9 +180,11 @@ class Reasoning:
     def _headline(self) -> dict[str, tuple[float | None, str | None]]:
         """The numbers that a reader wants first, or why there is none."""
         counts = self.secret_counts
-        base = int(counts.max(initial=0)) / max(1, int(counts.sum()))
-        if self.truth is not None:
-            base = float(self.truth.sum(axis=0)[counts.argmax()]) / self.records
+        base = (
+            int(counts.max(initial=0)) / max(1, int(counts.sum()))
+            if self.truth is None
+            else float(self.truth.sum(axis=0)[counts.argmax()]) / self.records
+        )
         if self.truth is None or self.correct is None or not self.believable:
             why = NEEDS_ORIGINAL if self.truth is None else MISPLACED
             reason = why if self.posterior.converged else NOT_CONVERGED

@@ -1,7 +1,5 @@
 """An attacker reasons about a release: from counted tables to beliefs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -154,8 +152,9 @@ def _labels(
 
 def _label_numbers(labels: Sequence[value_sets.Labels], cube: Cube) -> Ints:
     """The labels of each cell of a table, by column."""
-    columns = zip(labels, cube.codes[:-1], strict=True)
-    return np.stack([each.numbers[codes] for each, codes in columns], axis=1)
+    return np.stack(
+        [each.numbers[codes] for each, codes in zip(labels, cube.codes[:-1], strict=True)], axis=1
+    )
 
 
 def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalModel) -> Reasoning:
@@ -207,10 +206,11 @@ def vertical(
     places = positions(people, domains)
     require_fit(int(people.counts[(places < 0).any(axis=1)].sum()))
     kinds, kind = distinct_rows(places)
-    if original is None:
-        victims = Victims(kinds, None, None, True)
-    else:
-        victims = Victims.from_original(original, domains, texts, ordered, remark)
+    victims = (
+        Victims(kinds, None, None, True)
+        if original is None
+        else Victims.from_original(original, domains, texts, ordered, remark)
+    )
     counts = np.bincount(row_secrets, minlength=len(texts))
     name = secret_lists.columns[1]
     problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)

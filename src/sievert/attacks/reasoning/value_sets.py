@@ -3,8 +3,6 @@
 Many sets are kept in one array after the other, with the places where each begins (`PositionSets`).
 """
 
-from __future__ import annotations
-
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -57,7 +55,7 @@ class PositionSets:
         return np.diff(self.starts)
 
     @classmethod
-    def from_lists(cls, sets: Sequence[Iterable[int]]) -> PositionSets:
+    def from_lists(cls, sets: Sequence[Iterable[int]]) -> "PositionSets":
         """Sets from lists, each in ascending order.
 
         >>> PositionSets.from_lists([[0, 2], [1]]).starts.tolist()
@@ -67,7 +65,7 @@ class PositionSets:
         starts = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
         return cls(starts, np.concatenate([_NONE, *pieces]).astype(np.int64))
 
-    def select(self, which: Ints) -> PositionSets:
+    def select(self, which: Ints) -> "PositionSets":
         """Only these sets, in this order."""
         sizes = self.sizes[which]
         starts = np.append(0, np.cumsum(sizes))
@@ -210,7 +208,7 @@ class Labels:
         *,
         wildcard: bool = False,
         column: str = "",
-    ) -> Labels:
+    ) -> "Labels":
         """Two spellings of the same set are one label."""
         texts = dict.fromkeys(released)
         reader = _Reader(domain, hierarchy, wildcard, texts)

@@ -150,7 +150,7 @@ def assess(
         quick,
         explain,
     )
-    reading = Reading(watch, None, verify=verify, **source)
+    reading = Reading(watch, None, verify=verify, **requested.read_as_stated({**source}))
     with (
         files.write_whole(
             records, sources=[data, policy, *measuring.hierarchies.values()], force=force

@@ -14,16 +14,13 @@ import numpy as np
 
 from sievert import files
 from sievert.attacks.attack import Attacks
-from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, columns_without_role, describe_input
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
-from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
-from sievert.hierarchies import NUMBER
 from sievert.measures import MEASURES, kernel
 from sievert.measures.measure import Value
 from sievert.roles import Roles
@@ -37,6 +34,7 @@ LOOKS_MISSING = {
     *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
     *("", "-", "--", "?", ".", "..", "\\n", "-9", "-99", "-999", "-9999"),
 }
+NOT_WITH_WILDCARDS = "not defined with wildcards"
 MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
 MOST_CELLS = 10**7  # classes times numbers
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
@@ -116,14 +114,14 @@ def assess_table(
         missing,
         dropped,
         questions.suppression,
-        coded=bool(table.na),
+        codes=table.na,
     )
     policy, options, explanation = None, None, None
-    count = cache(partial(count_combinations, questions, roles.quasi, roles.sensitive))
+    count = cache(partial(_count_combinations, questions, roles))
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
-        policy, notes = _judge(measures, gate, reidentification, inference)
+        policy, notes = _judge(measures, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
             from sievert.commands.assess.helpful_changes import OptionSearch
@@ -158,9 +156,23 @@ def _judge(
     gate: Gate,
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
+    *,
+    wildcards: bool,
 ) -> tuple[Judgement, list[str]]:
     """The verdicts of a policy, and what is to be said of them."""
     from sievert.policy import judge
+
+    if wildcards:  # limits on what they leave undefined are undecided, not mistakes
+        undefined = {
+            kind: {
+                m.id: Value(m.id, None, m.unit, m.riskier, NOT_WITH_WILDCARDS)
+                for m in measures.measures
+                if kind in m.kinds
+            }
+            for kind in ("record", "secret")
+        }
+        reidentification = {**undefined["record"], **reidentification}
+        inference = dict.fromkeys(measures.roles.sensitive, undefined["secret"])
 
     if replaced := measures.settings.replaced(gate.policy):
         gate.not_met("settings_replaced", replaced)
@@ -201,6 +213,13 @@ def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[
     return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings).to_dict()
 
 
+def _count_combinations(questions: Questions, roles: Roles) -> Any:
+    """The combinations of an explanation and of options, which not every assessment has."""
+    from sievert.commands._combinations import count_combinations
+
+    return count_combinations(questions, roles.quasi, roles.sensitive)
+
+
 def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Attacks, list[str]]:
     """The attacks that need the release alone, and notes about them."""
     from sievert.attacks.release_attacks import attack_release, check_named
@@ -223,7 +242,7 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
     questions, quasi = measures.questions, measures.roles.quasi
     questions.sizes(quasi)
     by_column, notes = {}, []
-    for column, coded in questions.coded_missing(measures.roles.measured_columns).items():
+    for column, coded in questions.coded_missing(measures.roles.measured_columns, quasi).items():
         tally = questions.tally(column, quasi)
         counts = _count_missing(tally, coded)
         if any(counts.values()):
@@ -291,6 +310,8 @@ def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]
     """How near each class leads to a secret number, where its values are not too many."""
     if measures.measures is not MEASURES:
         return {}
+    from sievert.commands.assess.near_classes import near_classes
+
     questions, quasi = measures.questions, measures.roles.quasi
     return {
         secret: classes
@@ -299,49 +320,7 @@ def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]
         and questions.engine.kind(secret) != "text"
         and 1 < values <= MOST_NUMBERS
         and questions.sizes(quasi).things <= MOST_CELLS // values
-        and (classes := near_classes(questions.cube((*quasi, secret)))) is not None
-    }
-
-
-def near_classes(cube: Cube) -> dict[str, Any] | None:
-    """H0 and area of the secret number in every class: the worst, and the means; None of texts."""
-    from sievert.measures.approximate.compromise import approximate_compromise, compromises
-
-    texts = cube.values[-1]
-    if not all(t is None or NUMBER.fullmatch(t) for t in texts):
-        return None
-    numbers = np.array([np.nan if t is None else float(t) for t in texts])
-    known = ~np.isnan(numbers[cube.codes[-1]])
-    values, place = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
-    if len(values) < 2 or not np.isfinite(values).all():
-        return None
-    code = np.zeros(len(texts), dtype=np.int64)
-    code[~np.isnan(numbers)] = place
-    table = np.zeros((len(cube.classes[0]), len(values)))
-    np.add.at(table, (cube.owner[known], code[cube.codes[-1]][known]), cube.counts[known])
-    sizes = table.sum(axis=1)
-    table, sizes = table[sizes > 0], sizes[sizes > 0]
-    classes = compromises(values, table / sizes[:, None])
-    worst = int(np.lexsort((sizes, classes.initial_entropy, classes.area))[0])
-    one, whole = (
-        _curve(approximate_compromise(values, shares, domain=values))
-        for shares in (table[worst] / sizes[worst], table.sum(axis=0) / sizes.sum())
-    )
-    means = {
-        over: {
-            name: kernel.total(getattr(classes, name) * weights) / float(weights.sum())
-            for name in ("initial_entropy", "area")
-        }
-        for over, weights in (("classes", np.ones(len(sizes))), ("records", sizes))
-    }
-    return {
-        "classes": len(sizes),
-        "values": len(values),
-        "worst": {"records": int(sizes[worst]), **one},
-        "mean": means,
-        "table": whole,
-        "unit": "bits; area in bits times the unit of the column",
-        "riskier": "low",
+        and (classes := near_classes(questions.number_cells(quasi, secret))) is not None
     }
 
 
@@ -355,11 +334,3 @@ def class_sizes(sizes: Sizes) -> list[dict[str, int | None]]:
         )
         for part in [Sizes(sizes.sizes[start:stop], sizes.times[start:stop])]
     ]
-
-
-def _curve(curve: Any) -> dict[str, Any]:
-    """A curve without the values it goes through: windows are differences of them."""
-    names = ("initial_entropy", "area", "range", "relative_area", "standard_deviation", "width90")
-    return {name: getattr(curve, name) for name in names} | {
-        "steps": [list(s) for s in curve.steps]
-    }

@@ -12,7 +12,7 @@ from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import HEADLINES, MOST_MISPLACED, Reasoning
 from sievert.attacks.reasoning.run import Remark
-from sievert.attacks.reasoning.value_sets import UnfitLabelError
+from sievert.attacks.reasoning.value_sets import UnfitLabelError, label_members
 from sievert.commands._common import Clock, check_known
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
@@ -25,6 +25,8 @@ from sievert.numerics.acceleration import thread_count
 MOST_SECRETS = 5000
 RANDOMISED = "the release was randomised: its values are neither the original's nor above them"
 GENERATED = re.compile(r"prefix|interval:.*")
+UNREADABLE = "released labels are not values of the original, and no hierarchy places them"
+MOST_UNREADABLE = 0.01  # of the released records: a few may be of people whom the original lacks
 MOST_RECORDS = 5 * 10**7  # of an original, held one by one
 
 
@@ -56,7 +58,7 @@ class Reasoner:
         self.known: Cube | None = None  # the original
         self.ordered = False
         self.changed = 0.0  # share of records, neither the original's values nor above them
-        self.withheld: dict[str, Attack] = {}  # by secret, where a release was randomised
+        self.withheld: dict[str, Attack] = {}  # by secret, where no number is given
 
     def read_people(self, questions: Questions, quasi: Sequence[str]) -> None:
         """The people of a release in two tables."""
@@ -106,6 +108,9 @@ class Reasoner:
             if self.changed > MOST_MISPLACED:
                 self.withheld[secret] = withheld(self.changed)
                 continue
+            if unreadable := self._unreadable_columns(secret):
+                self.withheld[secret] = unreadable_labels(unreadable)
+                continue
             try:
                 results[secret] = self._one(secret, clock)
             except UnfitLabelError as error:  # a hierarchy would not help a release with noise
@@ -120,6 +125,31 @@ class Reasoner:
                     raise
                 self.remark(f"no reasoning about {secret!r}: {error!s}")
         return results
+
+    def _unreadable_columns(self, secret: str) -> list[str]:
+        """Columns whose labels stand for no value of the original, as far as is known.
+
+        Such labels would pass for further values, and nobody of the original would fit them: the
+        attacker would seem to know nothing.
+        """
+        release, known = self.cells.get(secret), self.known
+        if release is None or known is None or self.settings.observed:
+            return []
+        given = self.settings.domain if isinstance(self.settings.domain, Mapping) else {}
+        columns = []
+        for place, column in enumerate(release.columns[:-1]):
+            if column not in known.columns or column in given:
+                continue
+            labels, records = release.values[place], release.totals(place)
+            texts = known.values[known.columns.index(column)]
+            members = label_members(labels, texts, self._hierarchy(column))
+            unread = sum(
+                int(n)
+                for label, n, those in zip(labels, records, members, strict=True)
+                if label is not None and not len(those)
+            )
+            columns += [column] if unread > MOST_UNREADABLE * release.records else []
+        return columns
 
     def _one(self, secret: str, clock: Clock) -> Reasoning:
         release = self.people if self.people is not None else self.cells[secret]
@@ -164,6 +194,14 @@ def withheld(share: float) -> Attack:
     reading = f"{RANDOMISED} ({percent(share)} of the records): no number is given."
     numbers = {name: value(name, None, RANDOMISED) for name in HEADLINES}
     return Attack(numbers, reading[0].upper() + reading[1:], details={"randomised": share})
+
+
+def unreadable_labels(columns: Sequence[str]) -> Attack:
+    """The attack on a release whose labels cannot be read: no number, and what it takes."""
+    needed = ", ".join(f"--hierarchy {column}=FILE" for column in columns)
+    reading = f"It is not known: {UNREADABLE}. It takes {needed}."
+    numbers = {name: value(name, None, UNREADABLE) for name in HEADLINES}
+    return Attack(numbers, reading, details={"unreadable_labels": list(columns)})
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:

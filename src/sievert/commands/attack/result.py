@@ -49,8 +49,15 @@ class Attacks(Result):
                 for name, each in self.attacks.items()
             },
             **({} if self.pairing is None else {"pairing": self.pairing.to_dict()}),
-            **(self._only_reasoning.headlines if len(self.reasoning) == 1 else {}),
+            **self._headlines(),
         }
+
+    def _headlines(self) -> dict[str, Any]:
+        """The numbers of the only secret that was reasoned about; None where they are withheld."""
+        if self.reasoning:
+            return self._only_reasoning.headlines if len(self.reasoning) == 1 else {}
+        attacks = [*self.attacks.get("reasoning", {}).values()]
+        return {v.id: v.value for v in attacks[0].numbers.values()} if len(attacks) == 1 else {}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         return (

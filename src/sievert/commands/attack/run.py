@@ -29,6 +29,7 @@ from sievert.errors import UsageError, require, unknown
 from sievert.formatting import plural
 from sievert.roles import Roles
 
+SUPPRESSED = "left out of every attack but reasoning and a register"
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
 
 
@@ -151,7 +152,7 @@ def read_release(
                 secrets = [s for s in roles.sensitive if s not in roles.quasi and reasoner]
                 every = {s: questions.cube((*roles.quasi, s)) for s in secrets}
                 every[None] = questions.cube(roles.quasi)
-            notes += leave_out_suppressed(questions, roles)
+            notes += leave_out_suppressed(questions, roles, where=SUPPRESSED)
         run.notes += notes
         description = describe_input(table, questions, settings.missing, dropped)
         run.clock("attacking", questions)

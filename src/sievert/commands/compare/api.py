@@ -136,8 +136,9 @@ def compare(
         thread_count(source.get("threads")),
         limit,
     )
-    judging = Judging(requested, settings.hierarchies, missing)
-    reading = Reading(watch, verify=verify, **source)
+    options = requested.read_as_stated({**source})
+    judging = Judging(requested, settings.hierarchies, missing, tuple(options.get("na", ())))
+    reading = Reading(watch, verify=verify, **options)
     clock, compared = reading.clock, dict[str, ComparedRelease]()
     with settings.workers() as each:
         with reading(original) as (table, questions):

@@ -7,7 +7,7 @@ What would be a mistake in an assessment is one here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -34,9 +34,14 @@ class Judging:
     """A policy, if there is one, and what measures need to be held against its limits."""
 
     def __init__(
-        self, requested: RequestedRoles, hierarchies: Mapping[str, Any], missing: str
+        self,
+        requested: RequestedRoles,
+        hierarchies: Mapping[str, Any],
+        missing: str,
+        codes: Collection[str],
     ) -> None:
         self.requested, self.policy, self.missing = requested, requested.policy, missing
+        self.codes = codes  # for missing
         # as an assessment with this policy would have them
         self.settings = MeasureSettings(hierarchies).with_policy(self.policy)
 
@@ -87,7 +92,9 @@ class Judging:
 
         Returns the judgement, None without a policy, and what is to be said of it.
         """
-        gate = self.requested.gate(columns, roles, self.missing, suppression=suppression)
+        gate = self.requested.gate(
+            columns, roles, self.missing, suppression=suppression, codes=self.codes
+        )
         if self.policy is None or gate is None:
             return None, []
         if not paired:

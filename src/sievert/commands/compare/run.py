@@ -63,6 +63,7 @@ BESIDE = (  # measures that are shown before and after
     "t_closeness",
     "mutual_information",
 )
+SUPPRESSED = "a category of their own in the bits; left out of k, l, t and their like"
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
 
@@ -132,6 +133,7 @@ class Original:
     doubts: list[str]  # about the policy
     notes: list[str]
     unassessed: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 def read_original(
@@ -181,7 +183,7 @@ def read_original(
         _pairing.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
     )
     notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
-    notes += leave_out_suppressed(questions, roles)  # losses are of all records
+    notes += leave_out_suppressed(questions, roles, where=SUPPRESSED)
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
     return Original(
@@ -198,6 +200,7 @@ def read_original(
         *judging.judge(None, assessment, roles, columns, questions.suppression),
         notes,
         columns_without_role(questions, roles, *predicted, key),
+        tuple(columns),
     )
 
 
@@ -303,10 +306,10 @@ def compare_release(
         keyed=people.keyed,
         stated=settings.paired,
     )
-    known = {*original.people.cube.columns, *original.unassessed, *roles.identifier, settings.key}
+    strange = len(set(columns) - set(original.columns))
     remarks = [
         *questions.engine.notes,
-        *_pairing.pairing_notes(release, people, pairing, lacking, len(set(columns) - known)),
+        *_pairing.pairing_notes(release, people, pairing, lacking, strange),
     ]
     description, rows = describe_input(table, questions), questions.records
     information = original.information()
@@ -316,7 +319,9 @@ def compare_release(
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
-    remarks += leave_out_suppressed(questions, Roles(quasi, secrets), keep_all=True)
+    remarks += leave_out_suppressed(
+        questions, Roles(quasi, secrets), keep_all=True, where=SUPPRESSED
+    )
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
     policy, policy_doubts = judging.judge(

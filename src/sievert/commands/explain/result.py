@@ -9,12 +9,26 @@ from sievert.commands._subsets import Subset
 from sievert.errors import require
 
 
+def _chapter(name: str, words: str) -> Any:
+    """A chapter of the JSON as a property; None where there is none."""
+    return property(lambda self: self.chapters.get(name), doc=words)
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation(Result):
     """What drives the risk of one table: columns, values, records; the population behind them."""
 
     subsets: tuple[Subset, ...] = ()
     chapters: Mapping[str, Any] = field(default_factory=dict)
+
+    columns = _chapter("columns", "Each column left out, or made coarser.")
+    knowledge = _chapter("knowledge", "What is given away, the more columns are known.")
+    population = _chapter("population", "Risks and estimates for the population.")
+    ranking = _chapter("ranking", "Each column as a secret, given the others.")
+    records = _chapter("records", "The records most at risk, by their rows.")
+    shapley = _chapter("shapley", "Each column's share of what is given away.")
+    suda = _chapter("suda", "Special uniques and their scores.")
+    values = _chapter("values", "Values that carry risk, and rare ones.")
 
     @property
     def whole(self) -> Subset:

@@ -15,6 +15,7 @@ from sievert.attacks.suda import (
     minimal_uniques,
 )
 from sievert.commands._subsets import largest_size
+from sievert.commands.explain.values import number_values
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -41,7 +42,12 @@ class Scores:
         contributions = self.uniques.contributions() * self.score[:, None]
         return {
             column: [
-                {"records": int(records[code]), "share": float(parts[code]) / whole}
+                {
+                    "number": int(numbers[code]),
+                    "missing": texts[code] is None,
+                    "records": int(records[code]),
+                    "share": float(parts[code]) / whole,
+                }
                 | ({"value": texts[code]} if show else {})
                 for code in np.lexsort((np.arange(len(parts)), -parts))[:MOST_LEVELS].tolist()
                 if parts[code] > 0
@@ -55,6 +61,7 @@ class Scores:
                 strict=True,
             )
             for parts in [np.bincount(codes.astype(np.int64), own, len(texts))]
+            for numbers in [number_values(records)]
         }
 
     def to_dict(self, classes: Cube, show: bool) -> dict[str, Any]:

@@ -166,7 +166,9 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
     questions = run.questions
     run.clock("ranking columns", questions)
     known = list(run.roles.quasi)
-    columns = [c for c in questions.columns if c not in run.roles.identifier]
+    stated = run.settings.population
+    apart = {*run.roles.identifier, stated.weight, stated.household}
+    columns = [c for c in questions.columns if c not in apart]
     if len(columns) > MOST_LISTED:
         run.warnings.append(
             f"only the first {MOST_LISTED} of {plural(len(columns), 'column')} are ranked"

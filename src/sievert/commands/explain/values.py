@@ -9,6 +9,7 @@ may see them.
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,10 +50,16 @@ class ColumnTally:
         n, present = int(self.records.sum()), int((self.records > 0).sum())
         return max(1, min(MOST_RARE, n // RARE, n // (FEWER * present)))
 
+    @cached_property
+    def numbers(self) -> Ints:
+        """The number of each value in its column."""
+        return number_values(self.records)
+
     def describe(self, code: int, show: bool) -> dict[str, Any]:
         """One value, with its text only where the caller may see it."""
         return {
             "column": self.column,
+            "number": int(self.numbers[code]),
             "missing": self.texts[code] is None,
             "records": int(self.records[code]),
             "unique_count": int(self.uniques[code]),
@@ -67,6 +74,17 @@ class ColumnTally:
                 s: None if rate is None else float(rate[code]) for s, rate in self.inference.items()
             },
         }
+
+
+def number_values(records: Ints) -> Ints:
+    """By which number each value of a column goes where it is not named: the rarest is 1.
+
+    Values of as many records are in the order of their texts; those that do not occur come last.
+    """
+    order = np.lexsort((np.arange(len(records)), records, records == 0))
+    numbers = np.empty(len(records), dtype=np.int64)
+    numbers[order] = np.arange(1, len(records) + 1)
+    return numbers
 
 
 def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
@@ -121,7 +139,7 @@ def riskiest_values(tally: ColumnTally, show: bool) -> dict[str, Any]:
     The fewer records have a value, the higher its rate; equal ones are in the order of their texts.
     """
     present = np.flatnonzero(tally.records)
-    order = present[np.lexsort((present, tally.records[present]))]
+    order = present[np.argsort(tally.numbers[present])]
 
     def describe(codes: Ints) -> list[dict[str, Any]]:
         return [tally.describe(c, show) | tally.rates(c) for c in codes[:MOST_NAMED].tolist()]
@@ -215,7 +233,10 @@ def lookalikes(
             tally.describe(code, show)
             | {
                 "differs_by": how,
-                "like": {"records": int(tally.records[other])}
+                "like": {
+                    "number": int(tally.numbers[other]),
+                    "records": int(tally.records[other]),
+                }
                 | ({"value": tally.texts[other]} if show else {}),
                 "gain": gain(
                     whole, measure_whole(combinations.merge_values({tally.column: codes}))

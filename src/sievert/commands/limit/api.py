@@ -22,6 +22,9 @@ from sievert.errors import require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
+DEFAULT_AT = 0.1
+UNSTATED = f"no constraint was given: it is {DEFAULT_AT} (--at)"
+
 __all__ = ["Limit", "Limited", "limit", "randomise"]
 
 
@@ -33,7 +36,7 @@ def randomise(
     identifier: str | Iterable[str] | None = None,
     *,
     person: str | None = None,
-    at: float | Sequence[float],
+    at: float | Sequence[float] | None = None,
     model: int | str = 1,
     distortion: str | os.PathLike[str] = "hamming",
     hierarchies: Mapping[str, Any] | None = None,
@@ -69,7 +72,8 @@ def randomise(
         The column whose values tell people apart, where a person may have several rows: not
         defined here, and refused where people have several.
     at
-        The constraint of the model (see `limit`), or several; a release needs one.
+        The constraint of the model (see `limit`), or several; a release needs one. Without any
+        it is 0.1, and a remark says so.
     distortion, hierarchies
         "hamming", "squared" or "absolute" (numbers as shares of their column's range), or a CSV
         file of distances for one column; columns with a hierarchy go by their lowest common label.
@@ -109,7 +113,7 @@ def randomise(
     )
     settings = limit_settings(
         model,
-        at,
+        DEFAULT_AT if at is None else at,
         points,
         seed,
         distortion=distortion,
@@ -183,7 +187,7 @@ def randomise(
             "hierarchies": sorted(hierarchies or {}),
         },
         show_values,
-        warnings=tuple(original.notes),
+        warnings=(*original.notes, *([UNSTATED] if at is None else ())),
         unassessed=original.unassessed,
         **reading.clock.stop(),
     )

@@ -58,7 +58,7 @@ def check_policy(
         )
     if repaired != text:
         mode = path.stat().st_mode & 0o777
-        require(path.read_bytes().decode("utf-8") == text, f"{path.name} was changed meanwhile")
+        require(path.read_bytes().decode("utf-8-sig") == text, f"{path.name} was changed meanwhile")
         with files.write_whole(path, sources=[data], force=True) as temporary:
             assert temporary is not None
             temporary.write_bytes(repaired.encode("utf-8"))

@@ -1,14 +1,17 @@
 """The result of a check of a policy: what it lacks for one table."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sievert.formatting import plural, printable, wrap
+from sievert.policy.document import SAY_WHY
+from sievert.policy.repair import toml_key
 from sievert.report.texts import Texts, read_texts
 from sievert.version import __version__
 
 WIDTH = 100
+MOST_NAMED = 30  # columns of a kind
 KINDS = (
     "columns_without_role",
     "unknown_columns",
@@ -18,6 +21,7 @@ KINDS = (
     "undecidable_limits",
     "harmless_side",
     "people_unstated",
+    "suppressed_unlimited",
     "no_limits",
 )
 
@@ -31,10 +35,11 @@ class PolicyGap:
     name: str  # of a column or a measure; empty where it is the policy itself
     text: str
     suggestion: str
+    why: str = ""  # what a column without a role looks like
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        return dict(vars(self))
+        return {key: entry for key, entry in vars(self).items() if key != "why"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,10 +79,41 @@ class PolicyCheck:
             gaps = [gap for gap in self.gaps if gap.what == what]
             if gaps:
                 yield from ("", texts(f"policy_check.{what}"))
-            for gap in gaps:
-                yield from wrap(printable(gap.text), WIDTH, "  ", "    ")
-                if gap.suggestion:
-                    words = texts("policy_check.try", suggestion=printable(gap.suggestion))
+            if what == "columns_without_role":
+                yield from self._bare_columns(gaps, texts)
+                continue
+            for text, hint in dict.fromkeys((gap.text, gap.suggestion) for gap in gaps):
+                yield from wrap(printable(text), WIDTH, "  ", "    ")
+                if hint:
+                    words = texts("policy_check.try", suggestion=printable(hint))
                     yield from wrap(words, WIDTH, "    ", "      ")
+        yield from self._block_to_copy(texts)
         if self.fixed:
             yield from ("", texts("policy_check.fixed"))
+
+    def _bare_columns(self, gaps: Sequence[PolicyGap], texts: Texts) -> Iterator[str]:
+        """Columns without a role, by what they look like."""
+        looks = dict.fromkeys(gap.why for gap in gaps)
+        for why in looks:
+            names = [gap.name for gap in gaps if gap.why == why]
+            shown = texts.join(
+                [
+                    *names[:MOST_NAMED],
+                    *(
+                        []
+                        if len(names) <= MOST_NAMED
+                        else [texts("policy_check.more", number=f"{len(names) - MOST_NAMED:,}")]
+                    ),
+                ]
+            )
+            yield from wrap(f"{printable(shown)}: {why}", WIDTH, "  ", "    ")
+
+    def _block_to_copy(self, texts: Texts) -> Iterator[str]:
+        """A table of the policy with the columns that have no role; reasons are lacking."""
+        gaps = [gap for gap in self.gaps if gap.what == "columns_without_role"]
+        if gaps:
+            yield from ("", texts("policy_check.copy"), "", "  [roles.ignored]")
+            for gap in gaps[:MOST_NAMED]:
+                yield f'  {toml_key(gap.name)} = "{SAY_WHY}"'
+        if more := len(gaps[MOST_NAMED:]):
+            yield f"  # {texts('policy_check.more', number=f'{more:,}')}"

@@ -1,23 +1,21 @@
 """What a policy lacks for a table: roles, columns, numbers that its limits are on, a statement."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
-from sievert.commands._role_suggestion import (
-    ColumnEvidence,
-    looks_like_identifier,
-    reason_text,
-    suggest_role,
-)
+from sievert.commands._repeated import ignored_like_people, repeated_identifiers
+from sievert.commands._role_suggestion import ColumnEvidence, reason_text, suggest_role
+from sievert.commands._suppression import count_suppressed, leaves_out_unlimited
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
-from sievert.formatting import nearest
+from sievert.formatting import nearest, plural
 from sievert.measures import BY_ID
 from sievert.policy import Policy, impossible_limit, limit_mistakes, parse_tables
 from sievert.policy.document import SAY_WHY
-from sievert.policy.judgement import NEEDS
+from sievert.policy.judgement import NEEDS, Verdict, toothless
 from sievert.policy.repair import toml_key
 from sievert.report.texts import read_texts
 from sievert.roles import Roles
@@ -49,7 +47,9 @@ def find_gaps(
     gaps += _misplaced(policy, limits, roles)
     gaps += _impossible(questions, policy, limits, roles, clock)
     gaps += _undecidable(questions, {**orders, **policy.orders}, policy, limits, roles)
+    gaps += _absent_values(questions, policy, limits, roles)
     gaps += _people(questions, policy, roles)
+    gaps += _suppressed(questions, policy, roles)
     if not limits and not mistakes:
         gaps.append(
             PolicyGap("no_limits", "limits", "", "the policy has no limits", "sievert measures")
@@ -110,7 +110,7 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
         why = reason_text(evidence, reason, texts)
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
-        yield PolicyGap("columns_without_role", "roles", column, text, hint)
+        yield PolicyGap("columns_without_role", "roles", column, text, hint, why)
 
 
 def _misplaced(policy: Policy, limits: Sequence[Any], roles: Roles) -> Iterator[PolicyGap]:
@@ -165,6 +165,9 @@ def _impossible(
             text = f"{where}: {measure} is risky when {risky}, and has no limit on that side"
             hint = f"{measure} = {{ {'min' if risky == 'low' else 'max'} = ... }}"
             yield PolicyGap("harmless_side", where, measure, text, hint)
+        elif toothless(Verdict(measure, "", limit.min, limit.max, None, None), policy):
+            text = f"{where}: no table can breach the limit on {measure}"
+            yield PolicyGap("harmless_side", where, measure, text, "a stricter number")
         for place in _places(where, measure, roles):
             chapter = "reidentification" if place is None else f"inference.{place}"
             at_best = best.get(place, {}).get(measure)
@@ -201,18 +204,50 @@ def _undecidable(
                 yield PolicyGap("undecidable_limits", where, measure, text, hints[need])
 
 
+def _absent_values(
+    questions: Questions, policy: Policy, limits: Sequence[Any], roles: Roles
+) -> Iterator[PolicyGap]:
+    """Values that the table does not have, and values that an order does not have."""
+    alpha = policy.parameters.alpha_k
+    for where, measure, _ in limits:
+        for secret in (s for s in _places(where, measure, roles) if s is not None):
+            named = None if measure != "alpha_k" or alpha is None else alpha.value
+            value = named.get(secret) if isinstance(named, dict) else named
+            values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
+            if value is not None and str(value) not in values:
+                text = f"{where}: {measure}: the value named for {key} does not occur"
+                hint = "[parameters] alpha_k"
+                yield PolicyGap("undecidable_limits", where, measure, text, hint)
+            order = policy.orders.get(secret) if "order" in BY_ID[measure].needs else None
+            if order is not None and (lacking := len({*values} - {*order})):
+                text = f"{where}: {measure}: the order of {key} lacks {plural(lacking, 'value')}"
+                yield PolicyGap("undecidable_limits", where, measure, text, f"[orders] {key}")
+
+
 def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
-    """Identifiers that repeat, where nothing says whether rows are people."""
-    if policy.roles.person is not None or policy.roles.rows_are_people:
+    """Columns that may tell people apart and repeat, where nothing says whether rows are people."""
+    if policy.roles.person is not None:
         return
-    likely = [
-        c
-        for c in questions.columns
-        if c in roles.identifier or (c not in roles.every_column and looks_like_identifier(c))
-    ]
-    for column, values in (questions.distinct(likely) if likely else {}).items():
-        if values < questions.records:
-            key = toml_key(column)
-            text = f"the values of {key} repeat: are rows people, or has a person several?"
-            hint = f"person = {key}, or rows_are_people = true"
-            yield PolicyGap("people_unstated", "roles", column, text, hint)
+    stated = policy.roles.rows_are_people
+    roles = replace(roles, rows_are_people=stated)
+    repeated = repeated_identifiers(questions, roles)
+    roles = replace(roles, repeated=tuple(repeated))
+    for column in (*repeated, *ignored_like_people(questions, roles)):
+        key = toml_key(column)
+        text = f"the values of {key} repeat: are rows people, or has a person several?"
+        hint = f"person = {key}, or rows_are_people = true"
+        if stated:
+            text = f"the policy says that rows are people, but rows share the identifier {key}"
+            hint = f"person = {key}; if it is not the person, household or ignored with a reason"
+        yield PolicyGap("people_unstated", "roles", column, text, hint)
+
+
+def _suppressed(questions: Questions, policy: Policy, roles: Roles) -> Iterator[PolicyGap]:
+    """Suppressed records, where nothing says how many there may be."""
+    if not roles.quasi:
+        return
+    count_suppressed(questions, roles, cells=False)
+    if leaves_out_unlimited(policy, questions.suppression):
+        text = "records are suppressed, and nothing says how many may be"
+        hint = "[limits.reidentification] suppressed_records = { max = ... }"
+        yield PolicyGap("suppressed_unlimited", "limits", "suppressed_records", text, hint)

@@ -3,8 +3,6 @@
 It has one keyword per option of the command, so that editors and `help` show them all.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Mapping

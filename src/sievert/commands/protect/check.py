@@ -1,7 +1,5 @@
 """The check of a written release: read back and assessed by a process of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

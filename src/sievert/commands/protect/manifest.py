@@ -1,7 +1,5 @@
 """The manifest of a release: how it was made and can be made again; no value of the data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

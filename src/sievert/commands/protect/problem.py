@@ -1,7 +1,5 @@
 """A table and a policy as a search: combinations, columns on their levels, rules for classes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The result of `sievert protect`: the recoding, what it loses, and the verdict on the release."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The steps of protecting a table: count combinations, search, recode the records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +22,6 @@ from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.hierarchies import ROOT, Hierarchy, propose
 from sievert.methods.full_domain import FullDomainRecoding
-from sievert.notes import Count, Name, Note
 from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import Roles
 
@@ -39,7 +36,7 @@ class Protection:
     judgement: Judgement
     columns: Mapping[str, ColumnLevel]
     unmet: str | None
-    notes: list[Note]
+    notes: list[str]
 
 
 def find_protection(
@@ -83,7 +80,7 @@ def find_protection(
 
 
 def _hierarchies(
-    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[Note]
+    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str]
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
     """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
     trees: dict[str, Hierarchy | None] = {}
@@ -96,7 +93,7 @@ def _hierarchies(
             sources[name] = given[name] if isinstance(given[name], str) else "given"
         else:
             trees[name], sources[name] = propose(texts)
-            notes.append(Note(f"the hierarchy of {{}} is a proposal: {sources[name]}", Name(name)))
+            notes.append(f"the hierarchy of {name!r} is a proposal: {sources[name]}")
         tree = trees[name]
         if tree is not None:
             trees[name] = tree.with_root()
@@ -189,8 +186,3 @@ def _value_numbers(protection: Protection, records: Any, at: Mapping[str, int]) 
         own = np.array([place.get(text, 0) for text in texts], dtype=np.int64)
         numbers.append(own[records.codes[at[name]]])
     return np.stack(numbers, axis=1)
-
-
-def suppression_note(suppressed: int) -> Note:
-    """How many records are suppressed."""
-    return Note("{} suppressed: * in every quasi-identifier", Count(suppressed))

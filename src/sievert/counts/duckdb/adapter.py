@@ -19,6 +19,7 @@ class DuckDB:
     """One table on DuckDB, in memory, spilling to a private directory."""
 
     name = "duckdb"
+    expected: int | None = None
 
     def __init__(
         self,
@@ -70,6 +71,11 @@ class DuckDB:
     def count(self, name: str, sql: str, records: int) -> None:
         self.keep(name, sql)
 
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool:
+        return False
+
     def forget(self, name: str) -> None:
         self.run(f"DROP TABLE {name}")
 
@@ -81,6 +87,9 @@ class DuckDB:
     def arrays(self, sql: str) -> list[Any]:
         columns = self._guard(lambda: self._execute(sql).fetchnumpy())
         return list(columns.values())
+
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
+        return [self.arrays(sql) for sql in queries]
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))

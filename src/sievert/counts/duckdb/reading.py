@@ -152,6 +152,13 @@ def _database_table(engine: Any, table: Table) -> str:
         )
     place = tables.get(wanted) or tables.get(f"main.{wanted}")
     if place is None:
+        views = "SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'stored'"
+        names = {f"{schema}.{name}" for schema, name in engine.rows(views)}
+        require(
+            not names & {wanted, f"main.{wanted}"},
+            f"{table.name}: {wanted!r} is a view, which is not read",
+            hint="a table made of it",
+        )
         raise unknown(f"{table.name}: table", wanted, tables)
     return f"stored.{quote_identifier(place[0])}.{quote_identifier(place[1])}"
 

@@ -18,15 +18,16 @@ from sievert.arrays import Bools, Ints
 from sievert.counts.answers import (
     Gaps,
     JointCounts,
+    NumberCells,
     Profiles,
     Ranked,
     RecordCounts,
     SecretCounts,
     Sizes,
 )
-from sievert.counts.cells import WIDE, Adapter
+from sievert.counts.cells import Adapter
 from sievert.counts.cube import DENSE_SIZES, Cube, histogram, merge_cells
-from sievert.counts.packed import kernels
+from sievert.counts.packed import kernels, numbers
 from sievert.counts.packed.keys import (
     CodedColumn,
     Pace,
@@ -36,9 +37,9 @@ from sievert.counts.packed.keys import (
     count_keys,
     map_threads,
 )
+from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
 from sievert.counts.questions import MOST_TALLIED, Questions
 
-FEW_BITS = 22
 FEW_CELLS = 10**5  # that are kept beside others
 Counted = tuple[list[CodedColumn], Ints, Ints]
 
@@ -81,26 +82,23 @@ class PackedCells:
         there = totals > 0
         return dict(zip(column.spell(present[there]), totals[there].tolist(), strict=True))
 
+    @property
+    def ranked(self) -> Ranked:
+        """The classes by the ranks of their values."""
+        return numbers.rank_values(self.values, self.counts, self.bounds, self.totals)
+
+    def as_numbers(self) -> NumberCells:
+        """The cells of the secret with its values as texts."""
+        assert self.secret is not None
+        texts = self.secret.spell(self.present[self.totals > 0])
+        classes = self.keys[self.bounds[:-1]] >> np.uint64(self.low)
+        return numbers.number_cells(self.ranked, texts, classes, self.quasi)
+
     def roll_up(self) -> PackedCells:
         """The classes alone, without the secret."""
         return PackedCells(
             self.keys[self.bounds[:-1]] >> np.uint64(self.low), self.sizes, self.quasi, None
         )
-
-
-def code_field(keys: Ints, shift: int, bits: int) -> Ints:
-    """The codes in the `bits` bits of the keys above their `shift` lowest bits."""
-    return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
-
-
-def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
-    """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
-    if bits > FEW_BITS:
-        present = np.union1d(codes, [0])
-        return present, np.searchsorted(present, codes)
-    occurs = np.bincount(codes, minlength=1 << bits) > 0
-    occurs[0] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 class PackedQuestions(Questions):
@@ -215,8 +213,14 @@ class PackedQuestions(Questions):
         coded, keys, counts = counted
         for key in [k for k, c in self._packed.items() if not c or len(c.keys) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
-        cells = PackedCells(keys, counts, coded[: len(quasi)], coded[-1] if secret else None)
-        new = [c for c in coded if c is cells.secret or c.name not in self._tallies]
+        return self.note_cells(coded[: len(quasi)], coded[-1] if secret else None, keys, counts)
+
+    def note_cells(
+        self, quasi: list[CodedColumn], secret: CodedColumn | None, keys: Ints, counts: Ints
+    ) -> PackedCells:
+        """Counted cells; how many records have each value of their columns is noted."""
+        cells = PackedCells(keys, counts, quasi, secret)
+        new = [q for q in quasi if q.name not in self._tallies] + ([secret] if secret else [])
         tallies = map_threads(cells.tally, new, self._threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         return cells
@@ -240,6 +244,11 @@ class PackedQuestions(Questions):
             texts.append(column.spell(present))
         return Cube.from_cells(columns, ranks, counts, texts)
 
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number; its texts stay in this process."""
+        cells = self._packed_cells(tuple(quasi), secret)
+        return super().number_cells(quasi, secret) if cells is None else cells.as_numbers()
+
     # -- answers --------------------------------------------------------------------------------
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
@@ -258,6 +267,12 @@ class PackedQuestions(Questions):
         if unfit or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
             return super().record_counts(quasi, wildcard=wildcard)
         return RecordCounts(self.records, self.sizes(quasi))
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
+        """How many records lack each quasi-identifier; only those that some record lacks."""
+        if not all(q in self._tallies for q in quasi):
+            return super().missing(quasi)
+        return {q: n for q in quasi if (n := self._tallies[q].get(None, 0))}
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
         """How many records have each text; of other or too many values only missing and empty."""
@@ -312,7 +327,7 @@ class PackedQuestions(Questions):
             )
             if "known_joint" in needs and bounds is not None
             else None,
-            ranked=rank_values(cells)
+            ranked=cells.ranked
             if "order" in needs and not missing and cells.secret.kind in ("int", "date")
             else None,
         )
@@ -380,21 +395,3 @@ class PackedQuestions(Questions):
 
         pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
         return map_threads(one, pairs, self._threads)
-
-
-def rank_values(cells: PackedCells) -> Ranked:
-    """Codes of numbers are in their order; a word holds the rank and the count."""
-    ranks = np.cumsum(cells.totals > 0) - 1
-    words = (ranks[cells.values] << 32) | cells.counts
-    firsts, _ = kernels.distinct(words, cells.bounds)
-    lists = sorted(
-        (words[cells.bounds[f] : cells.bounds[f + 1]] for f in firsts),
-        key=lambda pairs: ((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist()),
-    )
-    flat = Profiles.from_arrays(lists, np.ones(len(lists)))
-    return Ranked(
-        flat.counts >> 32, flat.counts & 0xFFFFFFFF, flat.starts, cells.totals[cells.totals > 0]
-    )
-
-
-assert WIDE == 2**31  # a count and a rank fit one word

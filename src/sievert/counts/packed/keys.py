@@ -23,6 +23,7 @@ from sievert.arrays import Ints
 from sievert.counts.cube import MOST_BITS
 from sievert.counts.packed import kernels, page_kernels
 from sievert.counts.packed.parquet_pages import Chunk
+from sievert.counts.packed.sorting import count_sorted
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
 
@@ -355,20 +356,17 @@ def _count_dense(
 
 
 def _count_sorted(
-    source: Source, coded: Sequence[CodedColumn], _: int, threads: int, pace: Pace
+    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
 ) -> tuple[Ints, Ints]:
-    """Keys of all records, sorted by two threads and cut into runs."""
-    keys, half = np.zeros(source.records, dtype=np.uint64), source.records // 2
+    """Keys of all records, sorted and cut into runs."""
+    keys = np.zeros(source.records, dtype=np.uint64)
 
     def fill(batch: RecordBatch) -> None:
         pace.step()
         batch.pack(coded, keys[batch.start : batch.start + batch.records])
 
     map_threads(fill, pace.start(source.batches()), threads, pace)
-    keys.partition(half)
-    map_threads(np.ndarray.sort, (keys[:half], keys[half:]), threads)
-    bounds = kernels.run_bounds(keys, 0)
-    return keys[bounds[:-1]], np.diff(bounds)
+    return count_sorted(keys, bits, threads)
 
 
 def map_threads(

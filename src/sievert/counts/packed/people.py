@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.answers import PeopleCounts, Profiles, SecretCounts, Sizes
+from sievert.counts.answers import NumberCells, PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
 from sievert.counts.packed import kernels
-from sievert.counts.packed.adapter import PackedCells, PackedQuestions, code_field, rank_values
+from sievert.counts.packed.adapter import PackedCells, PackedQuestions
 from sievert.counts.packed.keys import CodedColumn
+from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
 from sievert.counts.people import PeopleQuestions
 
 
@@ -33,38 +34,48 @@ class Sightings:
         """The key of each run, without the person."""
         return self.keys[self.bounds[:-1]] >> np.uint64(self.bits)
 
-    def count(self, sizes: Sizes) -> PeopleCounts:
-        """How many classes people were seen in, and how small these are; runs are classes."""
-        places = np.searchsorted(sizes.sizes, self.people)
+    @property
+    def records(self) -> Ints:
+        """The records of each run."""
+        return kernels.sum_runs(self.counts, self.bounds)
+
+    def count(self, sizes: Sizes) -> tuple[PeopleCounts, int]:
+        """How many classes people were seen in, and how small these are; runs are classes.
+
+        Beside it the number of records without a person.
+        """
+        places, people, bits = np.searchsorted(sizes.sizes, self.people), self.keys, self.bits
+        if bits > max(FEW_BITS, len(people).bit_length() + 1):  # far more codes than people
+            present, ranks = rank_codes(code_field(people, 0, bits), bits)
+            people, bits = ranks.astype(np.uint64), len(present).bit_length()
         classes, smallest, unnamed = kernels.people_seen(
-            self.keys, self.counts, self.bits, self.bounds, places, len(sizes.sizes)
+            people, self.counts, bits, self.bounds, places, len(sizes.sizes)
         )
         named = classes > 0
         least = np.bincount(smallest[named], minlength=len(sizes.sizes)) + unnamed
         most = max(1, int(classes.max()))
         if most * len(sizes.sizes) <= DENSE_SIZES:
             table = kernels.pair_kinds(
-                self.keys, self.bits, self.bounds, places, classes, most, len(sizes.sizes)
+                people, bits, self.bounds, places, classes, most, len(sizes.sizes)
             )
             table[1] += unnamed
             m, place = np.nonzero(table)
             times = table[m, place]
         else:
-            person = code_field(self.keys, 0, self.bits)
+            person = code_field(people, 0, bits)
             of_class = np.repeat(places, np.diff(self.bounds))[person > 0]
             words, times = np.unique(
                 (classes[person[person > 0]] << 32) | of_class, return_counts=True
             )
-            alone = np.flatnonzero(unnamed)
-            words, which = np.unique(
-                np.concatenate([words, (1 << 32) | alone]), return_inverse=True
-            )
-            times = np.bincount(which, np.concatenate([times, unnamed[alone]])).astype(np.int64)
+            some = np.flatnonzero(unnamed)
+            words, which = np.unique(np.concatenate([words, (1 << 32) | some]), return_inverse=True)
+            times = np.bincount(which, np.concatenate([times, unnamed[some]])).astype(np.int64)
             m, place = words >> 32, words & 0xFFFFFFFF
         present = np.flatnonzero(least)
-        people = int(np.count_nonzero(named)) + int(unnamed.sum())
+        alone = int(unnamed.sum())
+        number = int(np.count_nonzero(named)) + alone
         smallest_sizes = Sizes.from_arrays(sizes.sizes[present], least[present])
-        return PeopleCounts(people, smallest_sizes, m, sizes.sizes[place], times)
+        return PeopleCounts(number, smallest_sizes, m, sizes.sizes[place], times), alone
 
 
 class PackedPeopleQuestions(PeopleQuestions):
@@ -74,7 +85,9 @@ class PackedPeopleQuestions(PeopleQuestions):
         super().__init__(rows, person)
         self._packed_rows = rows
         self._class_people: dict[tuple[str, ...], tuple[Ints, PeopleCounts] | None] = {}
+        self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
+        self._last: tuple[Any, PackedCells] | None = None  # the secret counted last, its cells
 
     def _sighted(self, columns: tuple[str, ...]) -> tuple[list[CodedColumn], Sightings] | None:
         """The sightings of some columns; None where they cannot be packed."""
@@ -92,10 +105,23 @@ class PackedPeopleQuestions(PeopleQuestions):
             sighted = self._sighted(quasi)
             self._class_people[quasi] = None
             if sighted is not None:
-                people = sighted[1].people
-                self._sizes[quasi] = sizes = histogram(people)
-                self._class_people[quasi] = people, sighted[1].count(sizes)
+                (*coded, _), seen = sighted
+                self._packed_rows.note_cells(coded, None, seen.runs, seen.records)
+                self._sizes[quasi] = sizes = histogram(seen.people)
+                counts, self._unnamed = seen.count(sizes)
+                self._class_people[quasi] = seen.people, counts
         return self._class_people[quasi]
+
+    def repeat(self, quasi: Sequence[str]) -> bool:
+        """Whether somebody has several rows; it follows from the count by `quasi`, if any."""
+        if quasi:
+            self._classes(tuple(quasi))
+        return super().repeat(quasi)
+
+    @cached_property
+    def unnamed(self) -> int:
+        """How many rows have no person; each counts as a person of its own."""
+        return super().unnamed if self._unnamed is None else self._unnamed
 
     @cached_property
     def _people(self) -> int:
@@ -110,6 +136,16 @@ class PackedPeopleQuestions(PeopleQuestions):
     def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
         classes = self._classes(quasi)
         return super()._people_counts(quasi) if classes is None else classes[1]
+
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number, in people; those of one secret are kept."""
+        if self._last is not None and self._last[0] == (tuple(quasi), secret):
+            return self._last[1].as_numbers()
+        sighted = self._sighted((*quasi, secret))
+        if sighted is None:
+            return super().number_cells(quasi, secret)
+        (*coded, own, _), seen = sighted
+        return PackedCells(seen.runs, seen.people, coded, own).as_numbers()
 
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
         """The codes of a secret that occur, and how many people have each."""
@@ -129,6 +165,8 @@ class PackedPeopleQuestions(PeopleQuestions):
             return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
         (*coded, own, _), seen = sighted
         cells, people = PackedCells(seen.runs, seen.people, coded, own), classes[0]
+        self._packed_rows.note_cells(coded, own, seen.runs, seen.records)
+        self._last = (quasi, secret), cells
         sizes, total, rows = histogram(cells.sizes), int(cells.totals.sum()), self._packed_rows
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
@@ -140,7 +178,7 @@ class PackedPeopleQuestions(PeopleQuestions):
             profiles=_profiles(cells, people),
             joint=rows.joint(*every, cells.sizes, cells.totals) if "joint" in needs else None,
             gaps=rows.gaps(cells, sizes, total) if "gaps" in needs else None,
-            ranked=rank_values(cells) if "order" in needs and own.kind in ("int", "date") else None,
+            ranked=cells.ranked if "order" in needs and own.kind in ("int", "date") else None,
             confidence=rows.joint(*every, people, having) if "joint" in needs else None,
             people=self.people,
         )

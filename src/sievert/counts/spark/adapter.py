@@ -13,7 +13,7 @@ from typing import Any
 
 from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
-from sievert.counts.spark import failures, session
+from sievert.counts.spark import failures, session, spelling
 from sievert.counts.spark.cluster_cells import NO_RECORDS
 from sievert.counts.spark.fetched_cells import FetchedCells
 from sievert.errors import ExhaustedError, SievertError
@@ -38,6 +38,7 @@ class Spark(FetchedCells):
     ) -> None:
         self.table, self.unfit = table, None
         self.uncoded: str | None = None
+        self.expected: int | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self._interrupted = False
         session.check(table)
@@ -53,7 +54,7 @@ class Spark(FetchedCells):
             self.columns, self.kinds = self._guard(
                 lambda: spark_reading.view(self, table, self._session, scratch, resources)
             )
-            self._open_cells(table, scratch, resources)
+            self._open_cells(scratch, resources, memory, threads)
             self.close = resources.pop_all().close
 
     def check_usable(self, column: str) -> None:
@@ -67,16 +68,19 @@ class Spark(FetchedCells):
     # -- records --------------------------------------------------------------------------------
 
     def view(self, name: str, sql: str) -> None:
+        self._check_records()
         self._ask(sql, lambda frame: frame.createOrReplaceTempView(name))
 
     def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        self._check_records()
         return self._there.rows(sql, parameters)
 
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
         def ask() -> Any:
             for value in parameters:
                 str(value).encode()  # or the error would look like one of Spark
-            return use(self._session.sql(sql, args=list(parameters)))
+            # An empty list would be made by Java, whose classes are looked for in every archive.
+            return use(self._session.sql(sql, args=list(parameters) or {}))
 
         return self._guard(ask)
 
@@ -118,4 +122,4 @@ class Spark(FetchedCells):
             raise failures.explain(error, self, interrupted=self._interrupted) from None
 
     def has_text(self, column: str, text: str) -> str:
-        return f"CAST({column} AS STRING) = DECODE(UNHEX('{text.encode().hex()}'), 'UTF-8')"
+        return f"CAST({column} AS STRING) = {spelling.literal(text)}"

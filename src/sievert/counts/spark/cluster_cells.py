@@ -8,11 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
+import numpy as np
+
 from sievert.counts.spark import spelling
 from sievert.errors import InvariantError, UsageError, require
 
 SQL_TYPES = {"text": "STRING", "int": "BIGINT"}
 NO_RECORDS = UsageError("--records does not go with --engine spark", hint="--engine duckdb")
+
+
+ORDER = re.compile(r" ORDER BY ([\w, ]+)$")  # of columns that the query selects
 
 
 class Ask(Protocol):
@@ -46,6 +51,8 @@ class ClusterCells:
 
     def keep(self, name: str, sql: str, parameters: Sequence[Any] = ()) -> None:
         """A small table that later questions start from: the first of them counts it."""
+        if name in self._kept:
+            return
         self._secrets |= set(re.findall(r"(c\d+) AS s\b", sql))
 
         def keep(frame: Any) -> None:
@@ -55,7 +62,9 @@ class ClusterCells:
         self._ask(sql, keep, parameters)
 
     def forget(self, name: str) -> None:
-        """Drop a table."""
+        """Drop a table, if it is there."""
+        if name not in self._kept:
+            return
         self._session.catalog.dropTempView(name)
         self._kept.pop(name).unpersist()
 
@@ -71,16 +80,44 @@ class ClusterCells:
 
     def arrays(self, sql: str) -> list[Any]:
         """The answer, column by column."""
-        if self._arrow:
-            table = self._ask(sql, lambda frame: frame.toArrow())
-            require(
-                not any(column.null_count for column in table.columns),
-                "an engine answered with a missing count",
-                error=InvariantError,
-            )
-            return [column.to_numpy() for column in table.columns]
-        rows, names = self._ask(sql, lambda frame: (frame.collect(), frame.columns))
-        return list(zip(*rows, strict=True)) if rows else [() for _ in names]
+        return self.each_answer([sql])[0]
+
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
+        """The answers to several queries in one, each column by column.
+
+        They are sorted here: Spark would look at all rows twice to sort them across partitions.
+        """
+        plain = [ORDER.sub("", sql) for sql in queries]
+        if not self._arrow:
+            asked = [self._ask(q, lambda f: (f.collect(), f.columns)) for q in plain]
+            answers = [
+                dict(
+                    zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True)
+                )
+                for rows, names in asked
+            ]
+        elif len(plain) == 1:
+            table = self._ask(plain[0], lambda frame: frame.toArrow())
+            answers = [dict(zip(table.column_names, table.columns, strict=True))]
+        else:
+            answers = self._unite(plain)
+        return [_sort(answer, sql) for answer, sql in zip(answers, queries, strict=True)]
+
+    def _unite(self, queries: Sequence[str]) -> list[dict[str, Any]]:
+        """One query, with a column for the rows of each answer."""
+        parts = []
+        for i, query in enumerate(queries):
+            fields = ["NULL"] * len(queries)
+            fields[i] = "ARRAY(STRUCT(*))"  # in a missing structure, no field could be present
+            names = ", ".join(f"{field} AS r{j}" for j, field in enumerate(fields))
+            parts.append(f"SELECT {names} FROM ({query}) AS d")
+        table = self._ask(" UNION ALL ".join(parts), lambda frame: frame.toArrow())
+        answers = []
+        for column in table.columns:
+            rows = column.combine_chunks().flatten()
+            own = [field.name for field in rows.type]
+            answers.append(dict(zip(own, rows.flatten(), strict=True)))
+        return answers
 
     def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
         """A table of our own."""
@@ -120,3 +157,25 @@ class ClusterCells:
         column = value.rpartition(".")[2]
         columns = self._secrets if column == "s" else {column}
         return spelling.as_text(value, [self._kinds[int(c.removeprefix("c"))] for c in columns])
+
+
+def _sort(answer: Mapping[str, Any], sql: str) -> list[Any]:
+    """The columns of an answer in the order that its query wants; no value may be missing."""
+    require(
+        not any(getattr(column, "null_count", 0) for column in answer.values()),
+        "an engine answered with a missing count",
+        error=InvariantError,
+    )
+    columns = {
+        name: np.asarray(column) if hasattr(column, "null_count") else column
+        for name, column in answer.items()
+    }
+    order = ORDER.search(sql)
+    if order is None:
+        return list(columns.values())
+    keys = (
+        [getattr(v, "tolist", lambda v=v: v)() for v in columns[c]] for c in order[1].split(", ")
+    )
+    rows = list(zip(*keys, strict=True))
+    places = sorted(range(len(rows)), key=rows.__getitem__)
+    return [[column[place] for place in places] for column in columns.values()]

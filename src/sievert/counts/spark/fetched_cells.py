@@ -1,7 +1,7 @@
-"""Cells counted by Spark: fetched while they are few, kept there from the first that are many.
+"""Cells counted by Spark: fetched while they fit here, kept there from the first that do not.
 
-A few cells are fetched once, in columns, into a DuckDB of our own, which answers everything that
-follows from them: Spark takes longer to plan a question than DuckDB to answer it.
+They are fetched once, in columns, into a DuckDB of our own, which answers everything that follows
+from them: Spark takes longer to plan a question than DuckDB to answer it.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.duckdb import connection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark.cluster_cells import ClusterCells, has_arrow
+from sievert.errors import InputError, require
+from sievert.numerics.acceleration import thread_count
 from sievert.sources.table import Table
 
-MOST_CELLS = 10**6  # that are fetched
+MOST_CELLS = 10**7  # that are fetched
 Cells = DuckDB | ClusterCells
 
 
@@ -24,7 +28,9 @@ class FetchedCells:
     """Tables of cells, all here or all on Spark, and the dialect of whoever answers from them."""
 
     _session: Any
+    table: Table
     kinds: dict[str, str]
+    expected: int | None
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
         """Ask, unless interrupted; failures are told in our words."""
@@ -34,14 +40,21 @@ class FetchedCells:
         """Hand the frame of a query on Spark to a function."""
         raise NotImplementedError
 
-    def _open_cells(self, table: Table, scratch: Path, resources: ExitStack) -> None:
+    def _open_cells(
+        self, scratch: Path, resources: ExitStack, memory: str | None, threads: int | None
+    ) -> None:
         self._made: dict[str, Callable[[Cells], None]] = {}  # how each table is made again
         self._there = ClusterCells(self._ask, self._session, self.kinds)
         resources.callback(self._there.forget_all)
         self._cells: Cells = self._there
+        self._checked = self.expected is None  # whether as many records were read as expected
         if MOST_CELLS and has_arrow():
-            none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
-            self._cells = here = DuckDB(none, scratch)
+            few = self.expected is not None and self.expected < connection.SMALL
+            none = replace(
+                self.table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=()
+            )
+            options: Any = {} if few else {"memory": memory, "threads": thread_count(threads)}
+            self._cells = here = DuckDB(none, scratch, **options)
             resources.callback(here.close)
             here.run("DROP VIEW input")  # the records are not there
 
@@ -49,29 +62,95 @@ class FetchedCells:
         if isinstance(self._cells, DuckDB):
             self._cells.interrupt()
 
+    def _check_records(self) -> None:
+        """Check how many records Spark reads, where they are asked before any cell is counted."""
+        if not self._checked:
+            self._checked = True
+            self.table.check_records(
+                self._there.rows("SELECT COUNT(*) FROM input")[0][0], self.expected
+            )
+
     def count(self, name: str, sql: str, records: int) -> None:
-        """Count cells, and fetch them if there are few; from the first that are many, all stay."""
-        if isinstance(self._cells, ClusterCells):
-            self._there.keep(name, sql)
-        elif records <= MOST_CELLS:  # so there are no more cells than that
-            self._fetch(name, sql, self._cells)
+        """Count cells, and fetch them if they fit; from the first that do not, all stay."""
+        here, counted = self._cells, records
+        if isinstance(here, DuckDB) and (fetched := self._fetch(name, sql, records)) is not None:
+            counted = self._take({name: "SELECT * FROM fetched"}, fetched, here)
         else:
-            self._there.keep(name, sql)
-            if self._there.rows(f"SELECT COUNT(*) FROM {name}")[0][0] <= MOST_CELLS:
-                self._fetch(name, f"SELECT * FROM {name}", self._cells)
-                self._there.forget(name)
-            else:
+            if isinstance(here, DuckDB):
                 self._cells = self._there
                 for make in self._made.values():
                     make(self._there)
-        self._made[name] = lambda cells: cells.keep(name, sql)
+            self._there.keep(name, sql)
+            if not self._checked:
+                counted = int(self._there.rows(f"SELECT SUM(n) FROM {name}")[0][0] or 0)
+        self._check_counted(counted, records)
+        self._made[name] = partial(_keep, name=name, sql=sql)
 
-    def _fetch(self, name: str, sql: str, here: DuckDB) -> None:
-        """The answer as a table of DuckDB."""
-        fetched = self._ask(sql, lambda frame: frame.toArrow())
-        here.register("fetched", fetched.to_reader())
-        here.keep(name, "SELECT * FROM fetched")
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool:
+        """Count the cells of several secrets in one pass over the records, if all of them fit."""
+        here, columns = self._cells, [column for column, _ in queries.values()]
+        if not isinstance(here, DuckDB):
+            return False
+        # Every record once per secret, of which it has that secret only: one pass, one GROUP BY.
+        own = [f"CASE WHEN w.which = {i} THEN {c} END AS s{i}" for i, c in enumerate(columns)]
+        fields = ", ".join(f"s{i}" for i in range(len(columns)))
+        numbers = ", ".join(f"({i})" for i in range(len(columns)))
+        wide = f"SELECT {keys}, w.which, {', '.join(own)} FROM {source} CROSS JOIN"
+        sql = (
+            f"SELECT {keys}, which, {fields}, COUNT(*) AS n "
+            f"FROM ({wide} (VALUES {numbers}) AS w(which)) AS every "
+            f"GROUP BY {keys}, which, {fields}"
+        )
+        name, most = next(iter(queries)), records * len(columns)
+        fetched = self._fetch(name, sql, most)
+        if fetched is None:
+            self._there.forget(name)
+            return False
+        each = {
+            table: f"SELECT {keys}, s{i} AS s, n FROM fetched WHERE which = {i}"
+            for i, table in enumerate(queries)
+        }
+        self._check_counted(self._take(each, fetched, here) / len(columns), records)
+        for table, (_, single) in queries.items():
+            self._made[table] = partial(_keep, name=table, sql=single)
+        return True
+
+    def _take(self, queries: Mapping[str, str], fetched: Any, here: DuckDB) -> int:
+        """Make tables of what was fetched; returns how many records they cover together."""
+        here.register("fetched", fetched)
+        for name, sql in queries.items():
+            here.keep(name, sql)
         here.unregister("fetched")
+        return int(fetched.column("n").to_numpy().sum())
+
+    def _check_counted(self, counted: float, records: int) -> None:
+        """Check that the cells cover the records, and as many of them as the file has."""
+        if not self._checked:
+            self._checked = True
+            self.table.check_records(int(counted), self.expected)
+        require(
+            counted == records,
+            f"{self.table.name}: two counts of its records differ",
+            hint="a frame that does not depend on time or chance",
+            error=InputError,
+        )
+
+    def _fetch(self, name: str, sql: str, records: int) -> Any:
+        """The cells as columns; None if they are too many, or larger than the driver takes.
+
+        Of at most so many records there are no more cells than that; otherwise Spark counts first.
+        """
+        kept = records > MOST_CELLS
+        if kept:
+            self._there.keep(name, sql)
+            if self._there.rows(f"SELECT COUNT(*) FROM {name}")[0][0] > MOST_CELLS:
+                return None
+        fetched = self._ask(f"SELECT * FROM {name}" if kept else sql, _columns)
+        if kept and fetched is not None:
+            self._there.forget(name)
+        return fetched
 
     def keep(self, name: str, sql: str) -> None:
         self._make(name, lambda cells: cells.keep(name, sql))
@@ -95,6 +174,10 @@ class FetchedCells:
         arrays: list[Any] = self._guard(lambda: self._cells.arrays(sql))
         return arrays
 
+    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
+        answers: list[list[Any]] = self._guard(lambda: self._cells.each_answer(queries))
+        return answers
+
     def list_downwards(self, value: str) -> str:
         return self._cells.list_downwards(value)
 
@@ -115,3 +198,17 @@ class FetchedCells:
 
     def as_text(self, value: str) -> str:
         return self._cells.as_text(value)
+
+
+def _keep(cells: Cells, name: str, sql: str) -> None:
+    cells.keep(name, sql)
+
+
+def _columns(frame: Any) -> Any:
+    """A frame as columns of Arrow; None if it is larger than the driver takes."""
+    try:
+        return frame.toArrow()
+    except Exception as error:
+        if "maxResultSize" in str(error):
+            return None
+        raise

@@ -15,8 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as sql
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from sievert.counts.duckdb import reading
@@ -27,7 +26,7 @@ from sievert.errors import InputError, require
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
-Compare = Callable[[Table, str, str, str, Sequence[str]], Column]
+Compare = Callable[[Table, str, str, str, Sequence[str]], str]
 BLOCK = 1 << 20
 GLOBAL = "spark.sql.globalTempDatabase"
 
@@ -41,7 +40,9 @@ def view(
 
     def select(how: Compare, na: Sequence[str]) -> DataFrame:
         columns = zip(kinds, frame.dtypes, strict=True)
-        return frame.select([how(table, name, c, k, na).alias(c) for name, (c, k) in columns])
+        return frame.selectExpr(
+            *(f"{how(table, name, c, k, na)} AS {c}" for name, (c, k) in columns)
+        )
 
     def unfit() -> dict[str, int]:
         counts = select(count_unfit, table.na).collect()[0]
@@ -62,6 +63,11 @@ def _frame(
     """The records, their columns called c0, c1, ...; the names and types of those."""
     if table.kind in ("csv", "parquet"):
         described = DuckDB(replace(table, types={}, na=()), scratch, threads=1)
+        engine.expected = (
+            described.rows("SELECT COUNT(*) FROM input")[0][0]  # Parquet files say how many
+            if table.scan is None
+            else table.scan.records
+        )
         described.close()
         engine.unusable, engine.notes, kinds = described.unusable, described.notes, described.kinds
         if table.kind == "csv":
@@ -86,8 +92,8 @@ def _frame(
     # By their places: no name is ever parsed by Spark.
     types, places = dict(records.dtypes), {n: f"p{i}" for i, n in enumerate(records.columns)}
     plain = [spelling.plain_value(places[name], types[name], kind) for name, kind in kinds.items()]
-    return records.toDF(*places.values()).select(
-        [sql.expr(v).alias(f"c{i}") for i, v in enumerate(plain)]
+    return records.toDF(*places.values()).selectExpr(
+        *(f"{value} AS c{i}" for i, value in enumerate(plain))
     ), kinds
 
 
@@ -131,8 +137,8 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
         hint="--engine duckdb",
         error=InputError,
     )
-    return records.toDF(*columns).select(
-        [sql.when(sql.col(c) == empty, "").otherwise(sql.col(c)).alias(c) for c in columns]
+    return records.toDF(*columns).selectExpr(
+        *(f"IF({c} = '{empty}', '', {c}) AS {c}" for c in columns)
     )
 
 
@@ -225,51 +231,54 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
 
 
 # -- values as they are compared ---------------------------------------------------------------
+# As SQL: each function of PySpark would ask Java a dozen times.
 
 
-def _text(column: str, kind: str, na: Sequence[str]) -> Column:
-    text = sql.expr(spelling.as_text(column, [kind]))
-    return sql.when(~text.isin(*na), text) if na else text
+def _text(column: str, kind: str, na: Sequence[str]) -> str:
+    text = spelling.as_text(column, [kind])
+    codes = ", ".join(map(spelling.literal, na))
+    return f"CASE WHEN NOT ({text} IN ({codes})) THEN {text} END" if na else text
 
 
-def _cast_text(text: Column, wanted: str) -> Column:
+def _cast_text(text: str, wanted: str) -> str:
     """Text as the type a user says it has; missing where it does not fit."""
     if wanted == "text":
         return text
-    fits = text.rlike(rf"\A(?:{reading.PATTERNS[wanted]})\z")
+    pattern = spelling.literal(rf"\A(?:{reading.PATTERNS[wanted]})\z")
+    fits = f"CASE WHEN {text} RLIKE {pattern} THEN TRY_CAST({{}} AS {{}}) END"
     if wanted == "int":  # 1.0 and 1. are whole
-        return sql.when(fits, sql.regexp_replace(text, r"\.0*\z", "").try_cast("bigint"))
+        return fits.format(rf"REGEXP_REPLACE({text}, r'\.0*\z', '')", "BIGINT")
     if wanted == "float":
-        text = sql.regexp_replace(text, r"(?i)\A[+-]nan\z", "nan")
-        return sql.when(fits, text.try_cast("double"))
-    return sql.when(fits, text.try_cast("date"))
+        return fits.format(rf"REGEXP_REPLACE({text}, r'(?i)\A[+-]nan\z', 'nan')", "DOUBLE")
+    return fits.format(text, "DATE")
 
 
-def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
-    value, text = sql.col(column), _text(column, kind, na)
+    value, text = column, _text(column, kind, na)
     if name in table.types:
         value = _cast_text(text, table.types[name])
         kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
-        value = sql.when(
-            text.isNotNull() & value.isNull(), sql.raise_error(sql.lit(UNFIT))
-        ).otherwise(value)
+        unfit = f"({text}) IS NOT NULL AND ({value}) IS NULL"
+        value = f"CASE WHEN {unfit} THEN RAISE_ERROR('{UNFIT}') ELSE {value} END"
     elif na:
-        value = sql.when(text.isNotNull(), value)
+        value = f"CASE WHEN ({text}) IS NOT NULL THEN {value} END"
     if kind in ("double", "float"):
-        value = sql.when(value == 0, sql.lit(0.0).cast(kind)).when(~sql.isnan(value), value)
+        zero = f"CAST(0 AS {kind})"
+        value = f"CASE WHEN ({value}) = 0 THEN {zero} WHEN NOT ISNAN({value}) THEN {value} END"
     return value
 
 
-def uncoded_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+def uncoded_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
     """Missing where a column is before codes and types; otherwise, any text."""
     text = _text(column, kind, na)
-    return sql.when(text != "nan", text) if kind in ("double", "float") else text
+    return f"CASE WHEN ({text}) <> 'nan' THEN {text} END" if kind in ("double", "float") else text
 
 
-def count_unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> Column:
+def count_unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
     """How many values do not fit the type that the user says their column has."""
     if name not in table.types:
-        return sql.sum(sql.lit(0))
+        return "SUM(0)"
     text = _text(column, kind, na)
-    return sql.sum(sql.when(text.isNotNull() & _cast_text(text, table.types[name]).isNull(), 1))
+    value = _cast_text(text, table.types[name])
+    return f"SUM(CASE WHEN ({text}) IS NOT NULL AND ({value}) IS NULL THEN 1 END)"

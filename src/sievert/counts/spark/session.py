@@ -47,7 +47,7 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "SPARK_CONNECT_MODE": "0",
-    "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData",
+    "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
@@ -278,13 +278,14 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
         **(INTERPRETED if small else {}),
         "spark.app.name": "sievert",
         "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in java),
-        "spark.driver.maxResultSize": "0",
+        "spark.driver.maxResultSize": f"{_mebibytes(memory) // 2}m",
         "spark.driver.memory": f"{_mebibytes(memory)}m",
         "spark.eventLog.enabled": "false",
         "spark.io.encryption.enabled": "true",
         "spark.local.dir": str(scratch),
         "spark.log.level": "OFF",
         "spark.master": master,
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),

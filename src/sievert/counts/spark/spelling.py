@@ -19,6 +19,11 @@ def duckdb_type(kind: str) -> str:
     return named.get(base, base.upper())
 
 
+def literal(text: str) -> str:
+    """A text as Spark reads it in SQL, whatever it holds: nothing in it is a sign of SQL."""
+    return f"DECODE(UNHEX('{text.encode().hex()}'), 'UTF-8')"
+
+
 def plain_value(column: str, kind: str, described: str) -> str:
     """A column as DuckDB has it."""
     if kind.startswith("string collate"):

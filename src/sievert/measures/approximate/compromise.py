@@ -7,6 +7,7 @@ integral, the area, is small where the values that he thinks possible are close 
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sievert.arrays import Floats
+from sievert.arrays import Floats, Ints
 from sievert.counts.cube import run_starts
 from sievert.errors import require
 from sievert.formatting import plural
@@ -36,7 +37,7 @@ from sievert.measures.approximate.curves import (
     numbers,
     spread_of_values,
 )
-from sievert.numerics.acceleration import thread_count
+from sievert.numerics.acceleration import compile_loops, thread_count
 
 EXACT, MOST = 500_000, 20_000_000  # differences: to find all steps by default; at all
 WORK = 50_000_000  # values times windows tried, up to which all steps are found by default
@@ -45,6 +46,7 @@ MOST_VALUES = 1_000  # of a domain with many distributions
 ROOM = 1 << 18  # costs that are kept at a time
 COMPILE = 300_000  # rows of loops from which compiled code is worth its loading
 COMPILE_MANY = 500_000_000  # the same of many distributions, costs looked at
+FEW_CELLS = 2_000  # up to which compiled code is not worth it even where numba is there
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -275,6 +277,43 @@ def compromises(
     whole = np.concatenate(parts)[place]
     initial, area, top = whole[:, :3].T.copy()
     return CompromiseBatch(initial, area, top, whole[:, 3:], tuple(wanted.tolist()), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCompromises:
+    """The different classes of a table, by one of each kind, and how many there are of it."""
+
+    classes: Ints
+    times: Ints
+    initial_entropy: Floats
+    area: Floats
+
+
+def class_compromises(
+    values: Floats, codes: Ints, counts: Ints, bounds: Ints, *, compiled: bool | None = None
+) -> ClassCompromises:
+    """Measure a number in every class: the same as `compromises` of the shares of its values.
+
+    Class c has the cells from `bounds[c]` up to `bounds[c + 1]`; `counts` of its records have the
+    values that `codes` number, in ascending order.
+    """
+    number, size, axis = len(bounds) - 1, len(values), Axis.from_values(values)
+    if compiled is None:
+        loaded = "numba" in sys.modules and number * size >= FEW_CELLS
+        windows = min(size * (size - 1) // 2, int(axis.places[-1] - axis.places[0]) + 1)
+        windows = windows if axis.whole else TRIED * size
+        compiled = loaded or number * size * size * min(windows, TRIED * size) >= COMPILE_MANY
+    if compiled and number > 1 and compile_loops() is not None:
+        from sievert.measures.approximate.class_curves import different_classes, trace_classes
+
+        classes, times = different_classes(codes, counts, bounds)
+        solved = trace_classes(axis, codes, counts, bounds, classes)
+        return ClassCompromises(classes, times, *solved)
+    table = np.zeros((number, size))
+    table[np.repeat(np.arange(number), np.diff(bounds)), codes] = counts
+    batch = compromises(values, table / table.sum(axis=1)[:, None])
+    ones = np.ones(number, dtype=np.int64)
+    return ClassCompromises(np.arange(number), ones, batch.initial_entropy, batch.area)
 
 
 def _measure_rows(

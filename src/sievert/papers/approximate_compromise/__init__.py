@@ -1,7 +1,5 @@
 """The paper on approximate compromise, recomputed: its examples, its methods, its experiment."""
 
-from __future__ import annotations
-
 from sievert.papers.approximate_compromise import appendix, figures, methods
 from sievert.papers.approximate_compromise.methods import census
 from sievert.papers.claims import Given, Paper

@@ -1,7 +1,5 @@
 """Table 1, figures 1 and 3, and the appendix: the examples that can be worked out to the digit."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

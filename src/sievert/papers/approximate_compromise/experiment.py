@@ -1,7 +1,5 @@
 """The curves of section 6, and what it says of them: method by method, true or false."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

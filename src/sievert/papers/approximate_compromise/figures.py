@@ -1,7 +1,5 @@
 """Figures 2 and 4: three methods, drawn, and what section 6 says of them, true or false."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sievert.charts import lines

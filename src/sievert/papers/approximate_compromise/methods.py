@@ -1,7 +1,5 @@
 """The tables of the experiment, and the intruder's probabilities under each method."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -104,8 +102,7 @@ def census(path: str) -> tuple[PaperTable, PaperTable]:
             f"{Path(path).name}: column income has values that are not numbers", hint=CENSUS
         ) from None
     paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
-    of = "records with an income of 10,000 to 250,000"
-    require_records(path, len(paid), of, RECORDS, CENSUS)
+    require_records(path, len(paid), "records with an income of 10,000 to 250,000", RECORDS, CENSUS)
     return (
         _study("census, all incomes", whole, range(RECORDS), 15_000),
         _study("census, 10,000 to 250,000", whole, paid, 10_000),
@@ -128,7 +125,7 @@ LACKS = (
 @announce("table 2")
 def table_2(given: Given) -> PaperPart:
     """The columns of the paper's table."""
-    claims: list[Claim] = [
+    claims = (
         open_question("Records", f"{RECORDS}", LACKS),
         number(
             "Columns",
@@ -137,25 +134,28 @@ def table_2(given: Given) -> PaperPart:
             contradicts=True,
             why="another number of columns is listed",
         ),
-    ]
-    for name, (least, most, step, values) in TABLE_2.items():
-        claims += [
-            open_question(f"{name}: least value", str(least), LACKS),
-            open_question(f"{name}: greatest value", str(most), LACKS),
-            number(
-                f"{name}: number of values",
-                str(values),
-                len(range(least, most + 1, step)),
-                contradicts=True,
-                why="the printed ends and rounding give another number",
-            ),
-        ]
+        *(
+            claim
+            for name, (least, most, step, values) in TABLE_2.items()
+            for claim in (
+                open_question(f"{name}: least value", str(least), LACKS),
+                open_question(f"{name}: greatest value", str(most), LACKS),
+                number(
+                    f"{name}: number of values",
+                    str(values),
+                    len(range(least, most + 1, step)),
+                    contradicts=True,
+                    why="the printed ends and rounding give another number",
+                ),
+            )
+        ),
+    )
     return PaperPart(
         "Table 2: the columns of the experiment",
         "Seven columns of 2,500 records that are not published. Least and greatest values cannot "
         "be checked; the numbers of values follow from them, so they count what may occur, not "
         "what does.",
-        tuple(claims),
+        claims,
     )
 
 

@@ -1,7 +1,5 @@
 """The slides on the discrimination rate, recomputed: three small tables, and Adult."""
 
-from __future__ import annotations
-
 from sievert.papers.claims import Given, Paper
 from sievert.papers.discrimination_rate import adult, attacks, rates
 

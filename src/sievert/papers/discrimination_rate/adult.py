@@ -4,8 +4,6 @@ With Adult alone the simplest releases are made here: records of classes that ar
 diverse enough, lose all four values. Releases by any other tool may be given instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

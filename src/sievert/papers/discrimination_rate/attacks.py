@@ -1,7 +1,5 @@
 """The attacks on tables of nine people: identity, homogeneity, background knowledge, the rest."""
 
-from __future__ import annotations
-
 import math
 
 import sievert

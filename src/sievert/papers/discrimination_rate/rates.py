@@ -1,7 +1,5 @@
 """The rate itself: its definition, the worked example, and the table of other metrics."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import combinations

@@ -4,8 +4,6 @@ Everything is computed from tables that the paper prints or whose making it stat
 random, so the seed has no effect.
 """
 
-from __future__ import annotations
-
 from sievert.papers.claims import Given, Paper
 from sievert.papers.itpr import figures, formulas, inference, tables, verdicts
 from sievert.papers.itpr.cases import measure_cases, worst_values

@@ -1,7 +1,5 @@
 """The small tables that the paper prints, the six measures of them, and how they are drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Figures 1, 2, 5 and 6: finding a record, ITPR over epsilon and theta, times and records."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from math import isfinite, log10

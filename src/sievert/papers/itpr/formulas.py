@@ -1,7 +1,5 @@
 """What the formulas say as they are printed, and which reading the tables need."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import sievert

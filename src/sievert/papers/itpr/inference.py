@@ -4,8 +4,6 @@ The text fixes the numbers of records, ages and diseases. It does not say which 
 which age, so there are several readings; what the text says of a figure rules some of them out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -99,16 +97,18 @@ def _grow(which: Sequence[int | None], first: int) -> list[str]:
 
 def inference() -> Inference:
     """Every table of figures 3 and 4 as a column of diseases beside the same ages."""
-    table: Columns = {"age": [f"a{i}" for i in range(AGES) for _ in range(OF_AGE)]}
+    ages = [f"a{i}" for i in range(AGES) for _ in range(OF_AGE)]
     others = {reading: FINE if reading == SHARED else COARSE for reading in GROWING}
-    table |= {
-        f"{reading} {other}": _grow(which, OF_AGE - (DISEASES - 1) * other)
-        for reading, which in GROWING.items()
-        for other in others[reading]
+    columns = {
+        **{
+            f"{reading} {other}": _grow(which, OF_AGE - (DISEASES - 1) * other)
+            for reading, which in GROWING.items()
+            for other in others[reading]
+        },
+        **{f"drift {first}": _grow(GROWING[SINGLE], first) for first in DRIFTS},
+        **{f"move {i}": _grow(which, KEPT) for i, which in enumerate(MOVES)},
     }
-    table |= {f"drift {first}": _grow(GROWING[SINGLE], first) for first in DRIFTS}
-    table |= {f"move {i}": _grow(which, KEPT) for i, which in enumerate(MOVES)}
-    measured = secrets(table, "age", [name for name in table if name != "age"])
+    measured = secrets({"age": ages, **columns}, "age", list(columns))
     return Inference(
         {
             reading: series(
@@ -138,9 +138,11 @@ def surface() -> dict[int, list[Numbers]]:
     for lost in LOST:
         small, sizes = 1_000 - lost, [1_000 - lost] * 9 + [1_000 + 9 * lost]
         drifting = {f"{share}": spread_evenly(small, 20, round(share * small)) for share in SHARES}
-        table: Columns = {"age": [f"a{i}" for i, size in enumerate(sizes) for _ in range(size)]}
         rest = [[size // 20] * 20 for size in sizes[1:]]
-        table |= {name: diseases([first, *rest]) for name, first in drifting.items()}
+        table: Columns = {
+            "age": [f"a{i}" for i, size in enumerate(sizes) for _ in range(size)],
+            **{name: diseases([first, *rest]) for name, first in drifting.items()},
+        }
         surfaces[10 * lost] = list(secrets(table, "age", list(drifting)).values())
     return surfaces
 

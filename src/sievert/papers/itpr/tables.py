@@ -1,7 +1,5 @@
 """Tables 1 to 4: what they print, beside the same numbers computed from the tables themselves."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import sievert
@@ -201,8 +199,10 @@ ROWS_5 = (
 def proposal(cases: Cases) -> PaperPart:
     """Tables 5 and 6."""
     zips = {which: require_number(sievert.itpr(CASES, ["age2", f"zip{which}"])) for which in (1, 2)}
-    rows = {name: (label(name), numbers["ITPR"]) for name, numbers in cases.values.items()}
-    rows |= {f"zip{n}": (f"Age case 2 with Zip Code case {n}", zips[n]) for n in zips}
+    rows = {
+        **{name: (label(name), numbers["ITPR"]) for name, numbers in cases.values.items()},
+        **{f"zip{n}": (f"Age case 2 with Zip Code case {n}", zips[n]) for n in zips},
+    }
     return PaperPart(
         "Tables 5 and 6: ITPR of the cases",
         "The measure that the paper proposes, on the same cases and on two columns together: case "

@@ -1,7 +1,5 @@
 """What the paper says of each measure, as orderings: section 3.3 and table 7."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import sievert

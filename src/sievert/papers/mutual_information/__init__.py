@@ -1,7 +1,5 @@
 """The paper on risk and utility by mutual information, recomputed: formulas, models, Adult."""
 
-from __future__ import annotations
-
 from sievert.papers.claims import Given, Paper
 from sievert.papers.mutual_information import adult, covariance, measures, models
 

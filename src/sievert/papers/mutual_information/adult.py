@@ -1,7 +1,5 @@
 """The models on Adult: an experiment the paper does not have, with its measures and model 1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

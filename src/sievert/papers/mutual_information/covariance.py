@@ -1,7 +1,5 @@
 """Sections 5.4 and 5.5: synthetic keys, and what preserving information preserves besides."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

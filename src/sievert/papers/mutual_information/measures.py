@@ -1,7 +1,5 @@
 """Sections 1 to 4: discrepancies, mutual information, the lemma, measures of loss and risk."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figure 1 and section 5: the four models of the best trade-off, and model 1's closed form."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -320,18 +318,18 @@ def models_3_and_4(given: Given) -> PaperPart:
         at: sievert.limit(PATIENTS, model=3, at=at, seed=given.seed).objective
         for at in (0.02, 0.1, 0.2)
     }
-    claims = [
-        formula(
-            f"model 4 at R = {rate:.4f} bits gives back model 3's D",
-            at,
-            sievert.limit(PATIENTS, model=4, at=rate, seed=given.seed).objective,
-        )
-        for at, rate in rates.items()
-    ]
     first = sievert.limit(PATIENTS, model=4, at=0.8, seed=given.seed)
     curve = first.curve(12)
     lost = [p.objective for p in curve]
-    claims += [
+    claims = (
+        *(
+            formula(
+                f"model 4 at R = {rate:.4f} bits gives back model 3's D",
+                at,
+                sievert.limit(PATIENTS, model=4, at=rate, seed=given.seed).objective,
+            )
+            for at, rate in rates.items()
+        ),
         statement(
             "Less loss needs more risk",
             "a trade-off",
@@ -347,13 +345,13 @@ def models_3_and_4(given: Given) -> PaperPart:
             f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
             f"{float(gaussian_limit(standard(RHO), model=4, at=0.5).objective or 0.0):.4f}",
         ),
-    ]
+    )
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
     return PaperPart(
         "Section 5.3: models 3 and 4",
         "The least I(X;X') within a loss I(X;Y) - I(X';Y), and the reverse. Both are not convex: "
         "what is found is the best of several searches, without a proof.",
-        tuple(claims),
+        claims,
         (
             Paragraph(
                 f"The risk of both models is I(X;X'), identity disclosure. Attribute disclosure "

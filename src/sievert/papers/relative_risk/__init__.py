@@ -1,7 +1,5 @@
 """The paper on relative privacy risks, recomputed: its example, its formulas, its experiment."""
 
-from __future__ import annotations
-
 from sievert.papers.claims import Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas
 

@@ -1,7 +1,5 @@
 """Table 1 and what section 1 says of it: what is released, and who learns what from it."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Section 5: Adult, as far as the text determines it, and what the prior does to such numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,13 +74,15 @@ class Line:
 
     def cells(self) -> tuple[str, ...]:
         """As a line of a table, in per cent."""
-        shares = (self.attacker, self.attacker_ties, self.risk, self.risk_ties)
         return (
             self.release,
             str(self.groups),
             self.combinations,
             self.beta,
-            *(f"{100 * x:.2f}" for x in shares),
+            f"{100 * self.attacker:.2f}",
+            f"{100 * self.attacker_ties:.2f}",
+            f"{100 * self.risk:.2f}",
+            f"{100 * self.risk_ties:.2f}",
             f"{self.largest:.2f}",
         )
 
@@ -98,7 +98,7 @@ def look(
     beta: float,
 ) -> Line:
     """Attacker and learner of a release whose sets do not overlap: closed form, nothing drawn."""
-    attacks = sievert.attack(
+    reasoning: Any = sievert.attack(
         released,
         original,
         quasi,
@@ -108,8 +108,7 @@ def look(
         method="closed form",
         domain=domain,
         beta=beta,
-    )
-    reasoning: Any = attacks["reasoning"][secret]
+    )["reasoning"][secret]
     return Line(
         name,
         int(reasoning.details["classes"]),

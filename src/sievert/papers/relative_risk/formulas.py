@@ -6,8 +6,6 @@ nationality r and disease s for each r and s has a probability in proportion to 
 d!.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

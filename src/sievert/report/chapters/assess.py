@@ -10,8 +10,8 @@ from sievert.formatting import make_unique, percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
-from sievert.report.first_screen import names_of
-from sievert.report.limits import STATES, limits_of, numbers_chapter, value_with_unit
+from sievert.report.first_screen import names_of, suppressed_records
+from sievert.report.limits import STATES, counts_rows, limits_of, numbers_chapter, value_with_unit
 from sievert.report.page import (
     Block,
     BulletList,
@@ -28,6 +28,11 @@ MOST_SECRETS = 3  # of which a finding speaks
 SIZE_UNITS = ("records", "classes")
 FEW_REMARKS = 3  # that a terminal shows
 GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
+HIGH_GAIN = 0.5  # in confidence, of one group
+WORST = {  # measures of the most exposed group
+    *("l_diversity", "entropy_l", "recursive_c", "max_confidence", "confidence_gain", "alpha_k"),
+    *("t_closeness", "t_closeness_ordered", "t_closeness_hierarchical"),
+}
 MOST_BEHIND = 25  # rows of a table behind a curve
 
 
@@ -85,9 +90,11 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
     unique, k = (values.get(m) or {"value": None} for m in ("unique_records", "k_anonymity"))
     columns = names_of(part, part.data["roles"]["quasi"])
     alone, share = unique.get("records"), unique["value"]
+    people = part.data["table"].get("people", part.rows)
+    rest = part.say("not_suppressed", number=f"{people:,}") if suppressed_records(part) else ""
     if alone:
-        people = part.data["table"].get("people", part.rows)
-        numbers = {"number": writer.count(alone), "people": f"{people:,}", "columns": columns}
+        of = rest or f"{people:,}"
+        numbers = {"number": writer.count(alone), "people": of, "columns": columns}
         key = "only_one" if people == 1 else "one_alone" if alone == 1 else "alone"
         text = part.say(key, **numbers)
         limit = next((v for v in limits_of(part.data) if v["measure"] == "unique_records"), None)
@@ -96,27 +103,24 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
             text += f" {part.say('allowed', number=most)}"
         yield can_be_found(part, share), text
     elif k["value"] is not None:
+        head = "somebody" if k["value"] == 1 else "nobody_of" if rest else "nobody"
         yield (
-            part.say("nobody"),
+            part.say(head, rest=rest),
             part.say("nobody_alone", k=value_with_unit(part, "k_anonymity", k), columns=columns),
         )
 
 
 def can_be_found(part: ReportPart, share: float) -> str:
-    """How many people can be found, as a reader would say it."""
+    """How many people can be found, as a reader would say it; rows, where they may not be."""
+    rows = "_rows" if counts_rows(part) else ""
     if share > 0.95:
-        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}")
+        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}{rows}")
     if share < 0.005:
-        return part.texts("assessed.found_few")
-    one, of = (
-        (1, round(1 / share))
-        if share < 0.45
-        else min(
-            ((1, 2), (2, 3), (3, 4), (4, 5), (9, 10)),
-            key=lambda pair: abs(pair[0] / pair[1] - share),
-        )
-    )
-    return part.texts("assessed.found_some", one=one, of=f"{of:,}")
+        return part.texts(f"assessed.found_few{rows}")
+    near = ((1, round(1 / share)), (2, 3), (3, 4))
+    close = (pair for pair in near if abs(pair[0] / pair[1] - share) <= 0.05 * share)
+    one, of = next(close, (round(10 * share), 10))
+    return part.texts(f"assessed.found_some{rows}", one=one, of=f"{of:,}")
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -138,7 +142,26 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
     if sentences:
         largest = max(gains)
         key = "tell_nothing" if largest < GAIN[0] else "tell_some" if largest < GAIN[1] else "tell"
-        yield part.say(key), " ".join(sentences[:MOST_SECRETS])
+        yield part.say(key), " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
+
+
+def _most_exposed(part: ReportPart) -> Iterator[str]:
+    """The group in which most is learnt, where a limit on it is breached or the gain is high."""
+    breached = {v["where"] for v in limits_of(part.data) if not v["met"] and v["measure"] in WORST}
+    shares = {
+        secret: known if (known := best.get("without_missing")) is not None else best["value"]
+        for secret, values in part.data["inference"].items()
+        if (best := values.get("max_confidence"))
+        and (
+            f"inference.{secret}" in breached
+            or (_number(values, "confidence_gain") or 0) >= HIGH_GAIN
+        )
+    }
+    worst = max((s for s in shares if shares[s] is not None), key=shares.__getitem__, default=None)
+    if worst is not None:
+        key = "exposed_all" if shares[worst] == 1 else "exposed"
+        secret, share = part.writer.name(worst), part.writer.share(shares[worst])
+        yield part.say(key, secret=secret, share=share)
 
 
 # -- several key sets --------------------------------------------------------------------------
@@ -190,7 +213,7 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
         heads = part.texts.each("units", units, ".")
         body = ((name, *counts) for name, counts in rows)
         grid = make_grid(part.say("behind"), (part.say("size"), *heads), body)
-        spec = bars(part.say("sizes"), (part.say("sizes_below"),), given, axis=heads[0])
+        spec = bars(part.say("sizes_below"), (), given, axis=heads[0])
         yield Picture(spec, part.say("sizes_caption"), grid)
 
 
@@ -220,10 +243,7 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
         name = part.writer.name(secret)
-        inside: tuple[Block, ...] = (
-            *(Paragraph(text) for text in _secret_sentences(part, secret)),
-            *_near(part, secret),
-        )
+        inside = tuple(Paragraph(text) for text in _secret_sentences(part, secret))
         yield Chapter(name, part.anchor(f"learnt{number}"), inside)
     yield Paragraph(part.say("learnt_reading"), "reading")
 
@@ -334,3 +354,5 @@ def _everything(part: ReportPart) -> Iterator[Block]:
     for name, values in targets:
         rows = (_row(part, measure, entry) for measure, entry in values.items())
         yield part.grid("everything_of", head, rows, (1,), folded=True, target=name)
+    for secret in _worst_first(part):
+        yield from _near(part, secret)

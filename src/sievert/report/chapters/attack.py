@@ -33,6 +33,7 @@ from sievert.report.parts import Data, NumberText, ReportPart
 # Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
 AttackRow = tuple[str, str, NumberText | None, NumberText | None]
 MERGED = "semantic_discrimination_rate"  # what is removed of that about a merged secret
+RIGHT = ("linkage", "reasoning")  # attacks that are right for a share, by guessing
 DRAWN = 3  # secrets with pictures; more have tables
 WITH_VALUES = 1  # secrets with pictures by value
 # Of each box what it is on, for how many people it is certain, what it removes.
@@ -51,6 +52,7 @@ def blocks(part: ReportPart) -> tuple[Chapter, ...]:
         return ()
     summary = (
         _summary(part),
+        *_skewness_lines(part),
         *_worst_classes(part),
         Paragraph(part.say("reading"), "reading"),
     )
@@ -97,11 +99,11 @@ def _certain_key(part: ReportPart, data: Data) -> str:
 
 
 def _summary_title(part: ReportPart) -> str:
-    """How many of the attacks find somebody."""
+    """How many of the attacks that aim at certainty find somebody or something."""
     rows = [*_on_records(part), *_on_secrets(part)]
     found = sum(bool(many is not None and many.number) for _, _, many, _ in rows)
     counted = sum(many is not None for _, _, many, _ in rows)
-    key = "summary_none" if not found else "summary_all" if found == counted else "summary_some"
+    key = "summary_none" if not found else "summary_one" if found == 1 else "summary_some"
     return part.say(key, found=found, number=counted)
 
 
@@ -111,13 +113,25 @@ def _summary(part: ReportPart) -> Grid:
         (
             Link(part.texts(f"definitions.attack_{attack}.title"), f"def-attack_{attack}"),
             about,
-            "" if many is None else many,
-            "" if rate is None else rate,
+            many or "",
+            (rate if attack in RIGHT else None) or "",
+            (rate if attack not in RIGHT else None) or "",
         )
         for attack, about, many, rate in (*_on_records(part), *_on_secrets(part))
     )
-    head = ("summary_attack", "summary_about", "summary_people", "summary_rate")
-    return part.grid("summary", head, rows, (2, 3))
+    head = [f"summary_{what}" for what in ("attack", "about", "people", "right", "rate")]
+    return part.grid("summary", head, rows, (2, 3, 4))
+
+
+def _skewness_lines(part: ReportPart) -> Iterator[Paragraph]:
+    """What becomes likely in the worst class of each secret: nobody is found, nothing certain."""
+    share = part.writer.share
+    for _, secret, data in secrets(part, "skewness"):
+        if (worst := data.get("worst_class")) is not None and data.get("occurs", True):
+            places = {name: share(number(data, name)) for name in ("posterior", "prior")}
+            places["people"] = part.writer.count(worst["records"])
+            name = part.writer.name(secret)
+            yield Paragraph(part.say("skewness_line", secret=name, **places), "note")
 
 
 def _worst_classes(part: ReportPart) -> Iterator[Block]:
@@ -154,8 +168,8 @@ def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
                 case "background":
                     ruled_out = data.get("ruled_out_1") or {}
                     yield attack, about, part.writer.count(number(ruled_out, "certain")), None
-                case "skewness":
-                    yield attack, about, part.writer.count(number(data, "people")), None
+                case "skewness":  # nobody is found, and nothing certain
+                    yield attack, about, None, None
                 case "semantic":
                     yield attack, about, *_meaning(part, data)
                 case "reasoning":

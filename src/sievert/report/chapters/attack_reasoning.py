@@ -3,6 +3,7 @@
 Where the chains of the simulation do not agree, the page shows no number, and says so.
 """
 
+import math
 from collections.abc import Iterator
 
 from sievert.attacks.reasoning.chains import ESS, RHAT
@@ -20,6 +21,7 @@ from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 
 DRAWN = 3  # secrets with pictures
 GAIN = 0.01  # of people named beyond guessing: less is next to nothing
+CHANCE = 3.0  # standard deviations: below guessing by more is no accident
 NUMBERS = {
     "attacker_accuracy_literal": "reason_attacker",
     "learner_accuracy_literal": "reason_learner",
@@ -49,14 +51,28 @@ def _title(part: ReportPart, secret: str, data: Data) -> str:
 
 
 def state(data: Data) -> str:
-    """What there is to tell: named, expects, not_converged, misplaced or randomised."""
+    """What there is to tell: named, expects, or why no number is shown."""
     if data.get("randomised"):
         return "randomised"
+    if data.get("unreadable_labels"):
+        return "unreadable"
     if not data.get("converged"):
         return "not_converged"
-    if number(data, "attacker_accuracy") is not None:
-        return "named"
+    if (right := number(data, "attacker_accuracy")) is not None:
+        return "worse" if _worse_than_guessing(right, data) else "named"
     return "expects" if number(data, "attacker_expects") is not None else "misplaced"
+
+
+def _worse_than_guessing(right: float, data: Data) -> bool:
+    """Whether the attacker does worse than guessing beyond chance: a sign that tables do not fit.
+
+    Whoever may guess does no worse, so the number would only reassure.
+    """
+    guess = number(data, "baseline")
+    if guess is None:
+        return False
+    spread = math.sqrt(guess * (1 - guess) / max(1, data.get("released") or 1))
+    return right < guess - CHANCE * spread
 
 
 def headline(part: ReportPart, data: Data) -> NumberText | None:
@@ -93,6 +109,8 @@ PLACES = {
 
 
 def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
+    if unreadable := data.get("unreadable_labels"):
+        return {"columns": NumberText(part.writer.names(unreadable), None)}
     return {
         who: part.writer.share(number(data, name)) for who, name in PLACES.get(which, {}).items()
     }
@@ -102,23 +120,18 @@ def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block
     texts, which, name = part.texts, state(data), part.writer.name(secret)
     head = headline(part, data)
     if head is None:
-        yield Paragraph(texts(f"reasoned.{which}", secret=name), "warning")
+        text = texts(f"reasoned.{which}", secret=name, **_places(part, data, which))
+        yield Paragraph(text, "warning")
     else:
         places = _places(part, data, which)
         key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
         yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "reading")
-        attacker, guess = (
-            places[who].number if who in places else None for who in ("attacker", "baseline")
-        )
-        if attacker is not None and guess is not None and attacker < guess:
-            # a sign of tables that do not belong together, by the numbers that are shown
-            yield Paragraph(texts("reasoned.below_guessing"), "warning")
         yield _beliefs(part, i, secret, data, places)
     if which == "named":
         yield Paragraph(texts("reasoned.reading"), "reading")
         inner = tuple(_relative(part, secret, data))
         yield Chapter(texts("reasoned.risk_title"), part.anchor(f"reason{i}-risk"), inner)
-    if which != "randomised":
+    if which not in ("randomised", "unreadable"):
         how = (
             *_how(part, data),
             *_chains(part, secret, data, drawn=i <= DRAWN),

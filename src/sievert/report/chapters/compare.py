@@ -9,7 +9,7 @@ from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent
 from sievert.report.chapters import compare_tables
-from sievert.report.chapters.compare_limits import bases, limits_chapters
+from sievert.report.chapters.compare_limits import bases, limits_chapters, limits_of_releases
 from sievert.report.chapters.compare_tables import Row, grids, smallest_class
 from sievert.report.chapters.compare_view import (
     ComparisonView,
@@ -23,7 +23,7 @@ from sievert.report.chapters.numbers import (
     pairing_paragraphs,
     some_names,
 )
-from sievert.report.limits import STATES, limits_of, state_of
+from sievert.report.limits import STATES, limits_of, reasons_of, state_of
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
@@ -252,6 +252,8 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
 def _overview(view: ComparisonView) -> Chapter:
     """The releases side by side, and what to know before their numbers are read."""
     blocks: list[Block] = [_grid(view)]
+    if any(r.data.get("policy") for r in view.releases):
+        blocks.append(limits_of_releases(view))
     if (left := len(view.secrets) - MOST_SECRETS) > 0:
         blocks.append(Paragraph(view.say("table_secrets", number=left), "note"))
     for r in (r for r in view.releases if r.by_chance):
@@ -308,8 +310,19 @@ def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) ->
     if judged:
         limits, state = limits_of(table), STATES[state_of(table)]
         met = sum(limit["met"] is True for limit in limits)
-        known = table.get("policy") is not None
-        yield view.say(f"table_{state}", met=met, number=len(limits)) if known else ""
+        key = f"table_{state}" if table.get("policy") is not None else ""
+        reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]
+        values: dict[str, object] = {"met": met, "number": len(limits)}
+        if reasons and met == len(limits):  # what keeps the gate closed is something else
+            key, values["reason"] = f"table_but_{state}", _reason(view, reasons)
+        yield view.say(key, **values) if key else ""
+
+
+def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
+    """Why a policy is not met though all of its limits are, in a few words."""
+    names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
+    key = "roles_one" if len(names) == 1 else "roles" if names else "reasons"
+    return view.say(f"table_{key}", number=len(names))
 
 
 def _dominance(view: ComparisonView) -> Iterator[str]:

@@ -26,7 +26,7 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
     releases = [r.data for r in view.releases]
     if not any(release.get("policy") for release in releases):
         return
-    blocks: list[Block] = [_points(view)]
+    blocks: list[Block] = []
     if any(map(limits_of, releases)):
         blocks += _grids(view)
         blocks += (BulletList(notes),) if (notes := _notes(view)) else ()
@@ -42,14 +42,14 @@ def bases(view: ComparisonView) -> list[Paragraph]:
     return [Paragraph(view.texts("front.rests_on", basis=b), "note") for b in rests if b]
 
 
-def _points(view: ComparisonView) -> BulletList:
+def limits_of_releases(view: ComparisonView) -> BulletList:
     """What each release breaches, or what of it cannot be decided."""
     items, marks, states = [], [], []
     for release in view.releases:
         met = state_of(release.data)
         state = STATES[met]
         limits = [
-            view.say("policy_limit", what=_title(view, v), where=_where(view, v))
+            view.say("policy_limit", what=_title(view, v, 1), where=_where(view, v))
             for v in limits_of(release.data)
             if v["met"] is met
         ]
@@ -82,11 +82,12 @@ def _row(view: ComparisonView, verdicts: Sequence[Data]) -> tuple[object, ...]:
     return title, _where(view, first), asked(view.texts, first), *(_cell(view, v) for v in verdicts)
 
 
-def _title(view: ComparisonView, verdict: Data) -> str:
+def _title(view: ComparisonView, verdict: Data, short: int = 0) -> str:
+    """What a limit is on; the `short` way is that of the field."""
     chapter, _, secret = verdict["where"].partition(".")
     values = view.data["original"]["assessment"].get(chapter) or {}
     values = values.get(secret) or {} if secret else values
-    return titles(view.texts, verdict["measure"], values.get(verdict["measure"]) or {})[0]
+    return titles(view.texts, verdict["measure"], values.get(verdict["measure"]) or {})[short]
 
 
 def _notes(view: ComparisonView) -> tuple[str, ...]:

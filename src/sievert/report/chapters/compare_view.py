@@ -6,6 +6,7 @@ from functools import cached_property
 
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
+from sievert.formatting import percent
 from sievert.report.chapters.numbers import (
     bits_text,
     proportion,
@@ -17,6 +18,7 @@ from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Pict
 from sievert.report.parts import Data, NumberText, ReportPart
 
 Ends = tuple[NumberText, NumberText]
+NARROW = 0.15  # the width of an interval of a share that is worth telling
 RARE = 0.05  # a p-value up to which chance is not the reason
 
 
@@ -29,7 +31,7 @@ class SecretTexts:
     interval: Ends
     lost: NumberText
     lost_interval: Ends
-    kept: NumberText  # a share
+    kept: NumberText  # a share with its interval, where that is narrow
 
 
 @dataclass(frozen=True)
@@ -92,15 +94,29 @@ class ComparisonView(ReportPart):
     def _secret(self, data: Data, secret: str) -> SecretTexts:
         writer, numbers = self.writer, data["attribute_disclosure"][secret]
         beyond, half = loss_of(data["information_loss"][secret])
-        lost = bits_text(writer, beyond)
+        lost, whole = bits_text(writer, beyond), self.before(secret, "corrected")
         return SecretTexts(
             bits_text(writer, numbers["value"]),
             bits_text(writer, numbers["corrected"]),
             self._ends(*numbers["interval"]),
             lost,
             self._ends(beyond - half, beyond + half),
-            share_of(writer, lost, self.before(secret, "corrected"), rest=True),
+            self._kept(share_of(writer, lost, whole, rest=True), numbers["corrected"], whole, half),
         )
+
+    def _kept(self, share: NumberText, told: float, whole: NumberText, half: float) -> NumberText:
+        """The share that is kept; no number where its interval is wide.
+
+        Nor where a release seems to tell more than its original: one of both is not known well.
+        """
+        if share.number is None or not whole.number:
+            return share
+        if told > whole.number or half > NARROW / 2 * whole.number:
+            return NumberText(self.say("keeps_no_share"), None)
+        far = half / whole.number
+        low, high = (percent(min(1.0, max(0.0, share.number + d))) for d in (-far, far))
+        text = self.say("keeps_interval", share=share, low=low, high=high)
+        return NumberText(text, share.number)
 
     # -- what follows ---------------------------------------------------------------------------
 

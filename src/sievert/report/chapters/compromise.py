@@ -8,6 +8,7 @@ from sievert.charts import lines
 from sievert.formatting import make_unique
 from sievert.report.chapters.explain_view import words_chapter
 from sievert.report.chapters.numbers import pairing_paragraphs
+from sievert.report.first_screen import names_of
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
 from sievert.report.parts import Data, NumberText, ReportPart
 
@@ -132,10 +133,11 @@ def _left(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """What is left to an intruder who knows all columns; whose number is known; what it costs."""
+    """Whose number is known to an intruder who knows all columns; what is left; what it costs."""
     views = _views(part)
-    each = [*(_left_sentence(view) for view in views[:2])]
-    each += [find(view) for view in views[:1] for find in (_exact_sentence, _cost_sentence)]
+    each = [_exact_sentence(view) for view in views[:1]]
+    each += [_left_sentence(view) for view in views[:2]]
+    each += [_cost_sentence(view) for view in views[:1]]
     return [point for point in each if point is not None][:3]
 
 
@@ -279,16 +281,25 @@ def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
     """Whose number is known for certain in that view."""
     worst = _riskiest(view)
     target = None if worst is None else view.target(worst[0], worst[1]["known"])
-    if target is None:
+    if worst is None or target is None:
         return None
-    share = view.writer.share(target["exact"]["records"])
-    head = view.say("known_some" if share.number else "known_nobody")
-    places = {"share": share, "secret": view.name}
-    if not target["approximate"]:
-        return head, view.say("exact_known", **places)
-    near = target["approximate"][-1]
-    within, width = view.writer.share(near["records"]), view.writer.number(near["epsilon"])
-    return head, view.say("near_known", within=within, width=width, **places)
+    share, method = view.writer.share(target["exact"]["records"]), view.data["settings"]["method"]
+    places = {"share": share, "secret": view.name, "parameter": view.parameter(worst[0])}
+    quasi, known = view.data["roles"]["quasi"], target["known"]
+    one = "known_one" if known == 1 else "known_many"
+    some = view.say(one, number=known).rsplit(" ", 1)[0]
+    places["columns"] = names_of(view, quasi) if known == len(quasi) else some
+    head = view.say("known_some" if share.number else "known_nobody", **places)
+    key = "exact_known"
+    if target["approximate"]:
+        near, key = target["approximate"][-1], "near_known"
+        places |= {
+            "within": view.writer.share(near["records"]),
+            "width": view.writer.number(near["epsilon"]),
+        }
+    as_it_is = method == "release" or (method == "sampling" and worst[0]["parameter"] == 1)
+    assumed = "" if as_it_is else view.say(f"assumed_{method}")
+    return head, f"{view.say(key, **places)} {assumed}".rstrip()
 
 
 def _cost_sentence(view: CompromiseView) -> tuple[str, str] | None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from sievert.charts import Bar
 from sievert.formatting import make_unique
 from sievert.report.chapters import explain_columns, explain_records, why
-from sievert.report.chapters.assess import can_be_found
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     ExplanationView,
@@ -72,7 +71,7 @@ def alone_after_best_change(part: ReportPart) -> float | None:
 
 def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
     """How many people are alone, and which columns carry most of what tells people apart."""
-    alone, columns = view.alone(view.whole), view.set_of(view.quasi)
+    alone, columns = view.alone(view.whole), view.values_in(view.quasi)
     if not alone.number:
         k = view.writer.count(view.whole["reidentification"]["k_anonymity"])
         head, text = view.say("nobody"), view.say("nobody_alone", columns=columns, k=k)
@@ -80,8 +79,9 @@ def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
         key = "alone_one" if alone.number == 1 else "alone_many"
         people = "person" if view.records == 1 else "people_of"
         of, share = view.say(people, number=f"{view.records:,}"), view.of_all(alone)
-        text = view.say(key, number=alone, of=of, share=share, columns=columns)
-        head = can_be_found(view, alone.number / view.records)
+        text = view.say(key, number=alone, of=of, columns=columns)
+        head = view.say("unique_share", share=share)
+    text = " ".join((text, *explain_records.population_sentences(view)))
     parts = view.shares(None)
     order = [c for c in why.order_columns(view) if parts[c].number is not None]
     if len(order) > 1:
@@ -116,9 +116,13 @@ def _helps(view: ExplanationView) -> Iterator[tuple[str, str]]:
 def _enough(view: ExplanationView) -> Iterator[tuple[str, str]]:
     """How few columns find most of those who are unique."""
     if (best := explain_columns.fewest_columns(view)) is not None:
-        columns, alone = view.names(best["columns"]), view.alone(best)
+        columns, alone, whole = (
+            view.names(best["columns"]),
+            view.alone(best),
+            view.alone(view.whole),
+        )
         key = "few_one" if len(best["columns"]) == 1 else "few"
-        places = {"columns": columns, "alone": alone, "share": view.of_all(alone)}
+        places = {"columns": columns, "alone": alone, "whole": whole, "share": view.of_all(alone)}
         yield view.say(key), view.say("enough", **places)
     elif view.alone(view.whole).number and len(view.quasi) > 1 and view.data["subsets"]["complete"]:
         yield view.say("few_all"), view.say("enough_all", of=len(view.quasi))

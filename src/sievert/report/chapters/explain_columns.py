@@ -76,7 +76,8 @@ def _suffice_title(view: ExplanationView) -> str:
     if (best := fewest_columns(view)) is not None:
         number = len(best["columns"])
         key = "curve_one" if number == 1 else "curve_few"
-        return view.say(key, number=number, of=len(view.quasi))
+        counts = {"alone": view.alone(best), "whole": view.alone(view.whole)}
+        return view.say(key, number=number, of=len(view.quasi), **counts)
     several = len(view.quasi) > 1 and view.data["subsets"]["complete"]
     return view.say("enough_all", of=len(view.quasi)).rstrip(".") if several else ""
 

@@ -12,6 +12,7 @@ from sievert.report.chapters.explain_view import (
     MOST_SECRETS,
     ExplanationView,
     captioned_bars,
+    screened,
 )
 from sievert.report.page import Block, Chapter, Grid, Link, Paragraph
 from sievert.report.parts import Data, NumberText
@@ -42,6 +43,8 @@ FEW_VALUES = 2  # that single a record out
 FEWEST_SHARE = 20  # values of more than one in so many people are not few
 MOST_LEVELS = 3  # values of a column by their part of the scores
 SHOWN_WITH = ("size", "global_risk", "household_risk")
+FIRST_RECORDS = 5  # on a terminal
+FAR_APART = 1.5  # times: estimates that differ by more are given as a range
 
 
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
@@ -51,26 +54,55 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
     writers = (_values, _rare, _alike) if values else ()
     chapters: dict[str, tuple[Block, ...]] = {
         "population": (
-            *(_population(view, about) if any(name in about for name in SHOWN_WITH) else ()),
+            *(_population(view, about) if _described(about) else ()),
             *([_totals(view, totals)] if totals else ()),
         ),
         "values": tuple(block for write in writers for block in write(view, values or {})),
-        "records": (*_suda(view), *_records(view)),
+        "records": tuple(_records(view)),
+        "suda": tuple(_suda(view)),
     }
-    titles = {"population": _population_title(view), "records": _records_title(view)}
+    titles = {"population": _population_title(view), "suda": _records_title(view)}
     for key, blocks in chapters.items():
         if blocks:
-            yield Chapter(titles.get(key) or view.say(f"{key}_title"), view.anchor(key), blocks)
+            title = titles.get(key) or view.say(f"{key}_title")
+            shown = key == "records" or (key == "population" and _described(about))
+            yield Chapter(title, view.anchor(key), blocks, screen=shown)
+
+
+def _described(about: Data) -> bool:
+    """Whether anything was said of the population behind the table."""
+    return any(name in about for name in SHOWN_WITH)
 
 
 def _population_title(view: ExplanationView) -> str:
-    """How many would be alone in the whole population, by the model that was chosen."""
+    """How many would be unique in the whole population; a range where models differ."""
     about = view.data["population"]
     if "population_uniques_dankar" not in about:
         return ""
-    share = _estimate(view, "population_uniques_dankar")
-    known = share.number is not None
-    return view.say("population_alone", share=share, size=f"{about['size']:,}") if known else ""
+    each = (_estimate(view, f"population_uniques_{m}") for m in MODELS)
+    models = sorted((e for e in each if e.number is not None), key=lambda e: e.number or 0.0)
+    if not models:
+        return ""
+    low, high = (models[end].number or 0.0 for end in (0, -1))
+    share, size = _estimate(view, "population_uniques_dankar"), f"{about['size']:,}"
+    if high > FAR_APART * low or share.number is None:
+        return view.say("population_range", low=models[0], high=models[-1], size=size)
+    return view.say("population_alone", share=share, size=size)
+
+
+def population_sentences(view: ExplanationView) -> Iterator[str]:
+    """The estimates for the population, where it was described."""
+    about, share = view.data["population"], view.writer.share
+    if title := _population_title(view):
+        yield f"{title}."
+    for name in ("global_risk", "household_risk"):
+        if name in about:
+            highest = (about[name].get("details") or {}).get("highest")
+            places = {"share": share(about[name]["value"]), "highest": share(highest)}
+            if name == "global_risk":
+                expected = about["expected_reidentifications"]["value"]
+                places["expected"] = view.writer.number(expected)
+            yield view.say(f"weights_{name}", **places)
 
 
 def _records_title(view: ExplanationView) -> str:
@@ -114,7 +146,8 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     grid = view.grid("population_table", ("number", "share"), rows)
     texts = {model: _estimate(view, name) for model, name in models.items()}
     marks = [(Bar(model, text.number), text) for model, text in texts.items()]
-    yield captioned_bars(view, "population", marks, grid, axis="population_axis")
+    picture = captioned_bars(view, "population", marks, grid, axis="population_axis")
+    yield from screened(picture, MOST_LISTED)
     yield Paragraph(view.say("population_reading"), "reading")
 
 
@@ -155,13 +188,13 @@ def _totals(view: ExplanationView, totals: Data) -> Grid:
 def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
     writer, secrets = view.writer, view.secrets[:MOST_SECRETS]
     listed = [
-        (number, {**value, "column": about["column"]})
+        (number, value)
         for about in values["columns"]
         for number, value in enumerate(about["riskiest"], 1)
     ]
     if not listed:
         return
-    labels = make_unique(view.value_in_column(value, number) for number, value in listed)
+    labels = make_unique(view.value_in_column(value) for _, value in listed)
     rates = [writer.share(value["discrimination_rate"]) for _, value in listed]
     rows = [
         (
@@ -209,12 +242,12 @@ def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values, and what leaving their records out would change."""
     rows = [
         (
-            view.value_in_column(value, number, "value_rare"),
+            view.value_in_column(value),
             *(view.writer.count(value[n]) for n in ("records", "unique_count")),
             *(view.writer.count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
             *(view.writer.number(value["gain"][n]) for n in EXACT_GAINS),
         )
-        for number, value in enumerate(values["rare"], 1)
+        for value in values["rare"]
     ]
     if rows:
         gains = ("alone", "below", "k", "rate", "itpr_unnormalized")
@@ -227,14 +260,14 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
     """Rare values that differ little from a frequent one."""
     rows = [
         (
-            view.value_in_column(value, number, "value_rare"),
+            view.value_in_column(value),
             view.writer.count(value["records"]),
             view.say(DIFFERS[value["differs_by"]]),
-            view.value_of(value["like"], number) if "value" in value["like"] else "",
+            view.value_of(value["like"]),
             view.writer.count(value["like"]["records"]),
             view.writer.count(value["gain"]["unique_count"]),
         )
-        for number, value in enumerate(values["lookalikes"], 1)
+        for value in values["lookalikes"]
     ]
     if rows:
         keys = ("value", "records", "differs_by", "like", "like_records", "gain_alone")
@@ -272,11 +305,11 @@ def _levels(view: ExplanationView, suda: Data, column: str) -> str:
     return "; ".join(
         view.say(
             "suda_level",
-            value=view.value_of(level, number),
+            value=view.value_of(level),
             share=view.writer.share(level["share"]),
             records=view.writer.count(level["records"]),
         )
-        for number, level in enumerate(levels, 1)
+        for level in levels
     )
 
 
@@ -285,16 +318,18 @@ def _records(view: ExplanationView) -> Iterator[Block]:
     if records is None or records["reason"] is not None or not records["riskiest"]:
         yield Paragraph(view.say("records_none"), "note")
         return
-    rows = (
+    rows = [
         (
             *(writer.count(record[n]) for n in ("record", "class_size")),
             *(writer.number(record.get(n)) for n in ("suda_score", "msus", "smallest_msu")),
             writer.names(_most_telling(record.get("column_contributions") or {})),
         )
         for record in records["riskiest"]
-    )
+    ]
     head = ("row", "like_it", "suda_score", "suda_sets", "suda_size", "mostly_by")
-    yield view.grid("records_table", head, rows, range(5), folded=True)
+    yield view.grid("records_title", head, rows[:FIRST_RECORDS], range(5))
+    if len(rows) > FIRST_RECORDS:
+        yield view.grid("records_table", head, rows, range(5), folded=True)
 
 
 def _most_telling(shares: Mapping[str, float]) -> list[str]:

@@ -127,21 +127,26 @@ class ExplanationView(ReportPart):
                 return self.say("some_columns", number=len(columns))
         return self.names(columns)
 
+    def values_in(self, columns: Sequence[str]) -> str:
+        """What people have in these columns, after "their"."""
+        name = self.set_of(columns)
+        return self.say("values_in", columns=name) if len(columns) > MANY else name
+
     def names(self, columns: Sequence[str]) -> str:
         """Known columns in a sentence."""
         return self.texts.join([self.column_names[c] for c in columns])
 
-    def value_of(self, value: Data, number: int, unnamed: str = "value_number") -> str:
-        """A value by its number in a list; by itself where the JSON names it."""
+    def value_of(self, value: Data) -> str:
+        """A value by its number in its column; by itself where the JSON names it."""
         if value.get("missing"):
             return self.say("value_missing")
         if "value" not in value:
-            return self.say(unnamed, number=number)
+            return self.say("value_number", number=value["number"])
         return short_name(str(value["value"]), LONGEST)
 
-    def value_in_column(self, value: Data, number: int, unnamed: str = "value_number") -> str:
+    def value_in_column(self, value: Data) -> str:
         """The same with the name of its column before it."""
-        name = self.value_of(value, number, unnamed)
+        name = self.value_of(value)
         return self.say("value_of", column=self.column_names[value["column"]], value=name)
 
     def coarser(self, change: Data) -> str:

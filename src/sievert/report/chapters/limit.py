@@ -75,10 +75,26 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 
 
 def _first(view: LimitView) -> tuple[str, str] | None:
-    """The point that was asked for, of the columns of which a release must tell most."""
-    points = [(alphabet, p) for alphabet in view.alphabets for p in alphabet.requested_points[:1]]
-    most = max(points, key=lambda each: each[1].numbers["objective"].number or 0.0, default=None)
-    return None if most is None else _sentence(view, *most)
+    """The points that were asked for, of the columns of which a release must tell most.
+
+    That columns were taken one by one comes first.
+    """
+    worst = max(
+        (alphabet for alphabet in view.alphabets if alphabet.requested_points),
+        key=lambda each: each.requested_points[0].numbers["objective"].number or 0.0,
+        default=None,
+    )
+    if worst is None:
+        return None
+    each = [_sentence(view, worst, p) for p in worst.requested_points]
+    texts = [text for text, _ in each] + [each[-1][1]]
+    if len(view.alphabets) > 1:
+        names = view.writer.names(worst.data["columns"])
+        chosen = view.data["settings"]["alphabet"] == "auto"
+        most = view.writer.count(view.data["settings"]["most"])
+        key = "one_by_one_many" if chosen else "one_by_one"
+        texts.insert(0, view.say(key, column=names, most=most))
+    return texts[0], " ".join(filter(None, texts[1:]))
 
 
 def _sentence(view: LimitView, alphabet: AlphabetTexts, point: CurvePointTexts) -> tuple[str, str]:

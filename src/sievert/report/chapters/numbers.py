@@ -1,10 +1,10 @@
 """Numbers in words: measures as in the JSON of an assessment, bits, distortions and quotients."""
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sievert.charts.drawing import short_name
-from sievert.formatting import own_name, percent, printable, significant
+from sievert.formatting import middle_cut, own_name, percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.report.page import Cell, Link, Paragraph
@@ -14,7 +14,11 @@ from sievert.report.texts import Texts
 SHARES = {"unique_records"}  # of people: in per cent
 NOISE = 1e-9  # bits: rounding alone
 MOST_NAMED = 4  # releases or limits in a sentence
-LONGEST = 24  # letters of a release's name
+LONGEST = 60  # letters of a release's name
+SHORT = 12  # letters: names of files that are all as short keep what they have in common
+ENDINGS = re.compile(
+    r"\.(csv|tsv|txt|parquet|pq|arrow|feather|json|jsonl|ndjson)(\.[a-z0-9]{2,4})?", re.I
+)
 NOTHING = 1e-3  # bits: a ratio to less is not disclosed
 REASONS = {UNBOUNDED: "unbounded", NOTHING_TO_LEARN: "nothing_to_learn"}
 
@@ -120,11 +124,25 @@ def interval_text(writer: NumberWriter, low: NumberText, high: NumberText) -> st
 
 
 def release_names(part: ReportPart, releases: Iterable[Data]) -> list[str]:
-    """What releases are called: by their own names, with a number where two are alike."""
-    names: list[str] = []
+    """What releases are called: by their own names, with a number where two are alike.
+
+    Names of files go without their endings and, where they are long, without what all begin with.
+    """
+    stems, of_files = [], []
     for release in releases:
-        file = (release.get("table") or {}).get("name")
-        name = short_name(own_name(str(release["name"]), file), LONGEST)
+        name, file = str(release["name"]), (release.get("table") or {}).get("name")
+        own = own_name(name, file)
+        stems.append(ENDINGS.sub("", own) if own != name else name)
+        of_files.append(own != name)
+    if len(stems) > 1 and all(of_files) and max(map(len, stems)) > SHORT:
+        first, last = min(stems), max(stems)
+        pairs = zip(first, last, strict=False)
+        same = [c for c, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)]
+        start = max((i + 1 for i, c in enumerate(same) if c in "_-. "), default=0)
+        stems = [s[start:] for s in stems]
+    names: list[str] = []
+    for stem in stems:
+        name = middle_cut(printable(stem[: 4 * LONGEST]), LONGEST)
         again = (part.texts("compared.named", name=name, number=i) for i in itertools.count(2))
         names.append(next(n for n in itertools.chain([name], again) if n not in names))
     return names

@@ -1,7 +1,5 @@
 """The best trade-off of Gaussian columns: closed forms, vectors, the channel, and a check."""
 
-from __future__ import annotations
-
 from sievert.tradeoff.gaussian.canonical_pair import Canonical, Channel, Pair
 from sievert.tradeoff.gaussian.closed_forms import Bottleneck, at_beta, at_loss, at_rate
 from sievert.tradeoff.gaussian.limit import (

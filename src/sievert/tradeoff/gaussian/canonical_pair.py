@@ -1,12 +1,10 @@
 """Two Gaussian vectors, X of key attributes and Y of secrets: canonical form and channels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -94,7 +92,7 @@ class Pair:
     records: int | None = None
 
     @classmethod
-    def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Pair:
+    def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Self:
         """From covariances.
 
         >>> Pair.of([[4.0]], [[1.0]], [[1.6]]).canonical.rho.round(9).tolist()
@@ -107,12 +105,11 @@ class Pair:
             "the covariances of X, of Y and between them do not fit each other",
         )
         require(len(middle) == len(x), "X has one mean a column")
-        for numbers in (x, y, xy, middle):
-            require(
-                np.isfinite(numbers).all() and np.abs(numbers).max(initial=0) <= LARGEST,
-                "a mean or a covariance is missing or too large",
-                error=InputError,
-            )
+        require(
+            all(np.abs(numbers).max(initial=0) <= LARGEST for numbers in (x, y, xy, middle)),
+            "a mean or a covariance is missing or too large",
+            error=InputError,
+        )
         for numbers in (x, y):
             scale = np.sqrt(np.abs(np.diag(numbers)))
             require(
@@ -126,7 +123,7 @@ class Pair:
         return pair
 
     @classmethod
-    def of_records(cls, x: Any, y: Any) -> Pair:
+    def of_records(cls, x: Any, y: Any) -> Self:
         """From records (rows) of X and Y; those without all numbers are left out."""
         one, two = matrix(x), matrix(y)
         require(len(one) == len(two), "X and Y have one row a record each")
@@ -245,8 +242,9 @@ class Pair:
 
     def risk(self, channel: Channel) -> float | None:
         """I(X';Y) in bits of what a channel releases; None where it is unbounded."""
-        after = channel.covariance(self.cov_x)
-        return gaussian_information(after, self.cov_y, channel.matrix @ self.cov_xy)
+        return gaussian_information(
+            channel.covariance(self.cov_x), self.cov_y, channel.matrix @ self.cov_xy
+        )
 
     def distortion(self, channel: Channel, weights: Weights = None) -> float:
         """E(X-X')^T·W·(X-X') of what a channel releases."""

@@ -10,8 +10,6 @@ d_i = (1-rho_i^2)/((beta-1)·rho_i^2). Chechik, Globerson, Tishby and Weiss 2005
 eigenvalues of S_{X|Y}·S_X^-1. Correlations are in falling order, below 1.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
@@ -160,8 +158,7 @@ def at_loss(rho: Floats, rest: Floats, loss: float) -> Bottleneck:
         if v > 0 and math.expm1(v) * q <= r * r:
             break
     shares[:number] = [min(1.0, q * math.expm1(v) / (r * r)) for r, q in directions[:number]]
-    beta = 1 + 1 / math.expm1(v)
-    return _point(rho, rest, shares, beta)
+    return _point(rho, rest, shares, 1 + 1 / math.expm1(v))
 
 
 def _point(rho: Floats, rest: Floats, shares: Floats, beta: float | None) -> Bottleneck:

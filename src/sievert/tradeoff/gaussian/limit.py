@@ -1,7 +1,5 @@
 """The best trade-off of Gaussian vectors: models 1 to 4, what they reach, and the channel."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace

@@ -10,8 +10,6 @@ f(T) + m·(D - tr(C·T)) + tr((G-m·C)+) - tr((G-m·C)·T), and no T' with f(T')
 tr(C·T) - m·(f(T) - F) - tr((m·G-C)+) + tr((m·G-C)·T).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -257,8 +255,9 @@ def _excess(h: Floats, error: Floats) -> float:
     """tr(H+) - tr(H·T) = tr(H+·(I-T)) + tr(H-·T), never negative."""
     values, vectors = np.linalg.eigh(h)
     inside = np.einsum("ji,jk,ki->i", vectors, error, vectors)
-    terms = np.where(values > 0, values * (1 - inside), -values * inside)
-    return math.fsum(np.maximum(terms, 0.0).tolist())
+    return math.fsum(
+        np.maximum(np.where(values > 0, values * (1 - inside), -values * inside), 0.0).tolist()
+    )
 
 
 def _least(of: Callable[[float], float], near: float) -> tuple[float, float]:

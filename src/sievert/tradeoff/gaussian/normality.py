@@ -4,8 +4,6 @@ Small p-values say that columns are not Gaussian; with many records they always 
 are is in the skewness, the excess kurtosis, and the bits by which the Gaussian formula errs.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ none of them, are Dirichlet, independent of the shares at other nodes: a record 
 once for every set around it, and says nothing on what is inside it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +13,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.model import BetaMixture, Factor, FactorPosterior
+from sievert.counts.cube import run_starts
 from sievert.errors import require
 
 LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
@@ -43,7 +42,7 @@ class Forest:
         """
         around = np.concatenate((self.parents[1:], self.owners))
         order = np.argsort(around, kind="stable")
-        return order, _starts(around[order])
+        return order, run_starts(around[order])
 
     def masses(self, prior: Floats) -> Floats:
         """The prior weight of the atoms of each node."""
@@ -55,14 +54,14 @@ class Forest:
     @cached_property
     def _atoms_by_owner(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.owners, kind="stable")
-        return order, _starts(self.owners[order])
+        return order, run_starts(self.owners[order])
 
     def sums(self, own: Floats | Ints) -> Floats | Ints:
         """What each node has, and all nodes inside it have."""
         sums = own.copy()
         for level in reversed(self.levels):
             parents = self.parents[level]
-            cuts = _starts(parents)
+            cuts = run_starts(parents)
             sums[parents[cuts]] += np.add.reduceat(sums[level], cuts)
         return sums
 
@@ -203,7 +202,7 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     else:
         owners[atoms] = nodes
     order = np.lexsort((parents[1:], depths)) + 1
-    cuts = _starts(depths[order - 1])[1:]
+    cuts = run_starts(depths[order - 1])[1:]
     return Forest(labels, parents, owners, tuple(np.split(order, cuts)) if len(labels) else ())
 
 
@@ -247,11 +246,6 @@ def label_places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
     firsts = factor.starts[labels].astype(np.int64)
     sizes = factor.starts[labels + 1] - firsts
     return np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()), sizes
-
-
-def _starts(values: Ints) -> Ints:
-    """Where runs of equal values start."""
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
 
 
 def _scale(parts: Floats, powers: Ints) -> Floats:

@@ -1,7 +1,5 @@
 """What a release with few records tells, exactly: every table that fits, with its probability."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -138,7 +136,7 @@ class _States:
     means: Floats
 
     @classmethod
-    def empty(cls, tops: Ints, columns: int) -> _States:
+    def empty(cls, tops: Ints, columns: int) -> "_States":
         factors, word, room = [], 0, 1
         for top in tops.tolist():
             if room * (top + 1) > 1 << 62:
@@ -161,7 +159,7 @@ class _States:
 
     def with_label(
         self, atoms: Ints, records: int, columns: slice, most: int, left: int
-    ) -> tuple[_States, int] | None:
+    ) -> "tuple[_States, int] | None":
         """These with the records of one label, and the work left to do; None if it is too much."""
         states, rest = self, records
         wide = self.words.shape[1] + self.means.shape[1] + 2
@@ -179,7 +177,7 @@ class _States:
             rest -= piece
         return states, left
 
-    def _with_records(self, atoms: Ints, records: int, columns: slice, share: float) -> _States:
+    def _with_records(self, atoms: Ints, records: int, columns: slice, share: float) -> "_States":
         splits = _splits(records, len(atoms))
         parts, powers = _rising(1.0, records)
         part, power = np.full(len(splits), parts[records]), np.full(len(splits), powers[records])
@@ -194,7 +192,7 @@ class _States:
         means[:, :, columns] += splits * share
         return self._merge(words, part, power, means.reshape(size, -1))
 
-    def _merge(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> _States:
+    def _merge(self, words: Ints, parts: Floats, powers: Ints, means: Floats) -> "_States":
         order = np.lexsort(words.T)
         words, parts, powers, means = words[order], parts[order], powers[order], means[order]
         starts = np.flatnonzero(np.append(True, (words[1:] != words[:-1]).any(axis=1)))
@@ -202,10 +200,11 @@ class _States:
         tops = np.maximum.reduceat(powers, starts)
         parts = np.ldexp(parts, np.maximum(powers - np.repeat(tops, sizes), -2000).astype(np.int32))
         sums = np.add.reduceat(parts, starts)
-        if means.shape[1]:
-            means = np.add.reduceat(means * parts[:, None], starts, axis=0) / sums[:, None]
-        else:
-            means = means[starts]
+        means = (
+            np.add.reduceat(means * parts[:, None], starts, axis=0) / sums[:, None]
+            if means.shape[1]
+            else means[starts]
+        )
         part, step = np.frexp(sums)
         return _States(self.factors, self.tops, words[starts], part, tops + step, means)
 

@@ -5,12 +5,10 @@ records of a cell (those with one label and one secret) out of their urn and dra
 once, given all other records: a blocked collapsed Gibbs sampler.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class ShareLayout:
     end: int
 
     @classmethod
-    def build(cls, factor: Factor, secrets: Sequence[int] | Ints) -> ShareLayout:
+    def build(cls, factor: Factor, secrets: Sequence[int] | Ints) -> Self:
         """For chains of these secrets."""
         sizes = np.diff(factor.starts)
         there = (factor.counts[:, np.asarray(secrets, dtype=np.int64)] > 0).T

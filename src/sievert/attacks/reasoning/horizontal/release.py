@@ -4,8 +4,6 @@ Each factor and each secret is a problem of its own: solved in closed form where
 or nested, by counting all tables where they are few, and sampled otherwise.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -65,7 +63,7 @@ class HorizontalModel(ReleaseModel):
         pairs: CandidatePairs,
         alpha: Floats,
         method: str = "auto",
-    ) -> HorizontalModel:
+    ) -> "HorizontalModel":
         """Solve what can be solved by the methods allowed; `labels` is classes by factors."""
         solved = _solutions(factors, method)
         require(
@@ -101,7 +99,7 @@ class HorizontalModel(ReleaseModel):
         return [[s for s, each in enumerate(row) if each is None] for row in self.solved]
 
     @cached_property
-    def terms(self) -> VictimTerms:
+    def terms(self) -> "VictimTerms":
         """What is looked up after every few sweeps: the same for all chains."""
         pairs, secrets = np.nonzero(self.class_counts[self.pairs.classes])
         populations, shares = self.solved_shares()
@@ -201,12 +199,12 @@ class HorizontalModel(ReleaseModel):
                     own[:, s] = each.draw(rng, many)
         return draws
 
-    def reweight(self, times: float) -> HorizontalModel:
+    def reweight(self, times: float) -> "HorizontalModel":
         """The same with so many times the weights of values, solved anew."""
         factors = tuple(replace(f, prior=f.prior * times) for f in self.factors)
         return replace(self, factors=factors, solved=_solutions(factors, "auto"))
 
-    def walk(self, rng: np.random.Generator) -> HorizontalChain:
+    def walk(self, rng: np.random.Generator) -> "HorizontalChain":
         """A chain for what is not solved."""
         return HorizontalChain(self, rng)
 

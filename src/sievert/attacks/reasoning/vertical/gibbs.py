@@ -1,7 +1,5 @@
 """A random walk over who has which secret in a release of two tables."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

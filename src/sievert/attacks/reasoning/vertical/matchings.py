@@ -6,8 +6,6 @@ over sets, whose sums from the front and from the back give the chance of every 
 occur once this is the permanent of a matrix.)
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 In a small release all ways are listed in which its secrets may belong to its people.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,8 +44,7 @@ class AssignmentTables:
     @property
     def tables(self) -> Iterator[tuple[float, tuple[Ints, ...]]]:
         """The chance of every table, and its counts of people by secret and atom, by factor."""
-        for t, weight in enumerate(self.weights.tolist()):
-            yield weight, self.table(t)
+        return ((weight, self.table(t)) for t, weight in enumerate(self.weights.tolist()))
 
     def table(self, t: int) -> tuple[Ints, ...]:
         """How many have each secret and atom in one table, by factor."""
@@ -224,7 +221,7 @@ class VerticalModel(ReleaseModel):
     @classmethod
     def build(
         cls, buckets: Buckets, owners: Ints, atoms: Ints, alpha: Floats, method: str = "auto"
-    ) -> VerticalModel:
+    ) -> "VerticalModel":
         """Count all tables where that is allowed and they are few."""
         require(method != CLOSED, "there is no closed form for groups", hint="method='auto'")
         solved = enumerate_tables(buckets, MOST_TABLES) if method in ("auto", EXACT) else None
@@ -320,7 +317,7 @@ class VerticalModel(ReleaseModel):
             for f, prior in enumerate(self.priors)
         ]
 
-    def walk(self, rng: np.random.Generator) -> VerticalChain:
+    def walk(self, rng: np.random.Generator) -> "VerticalChain":
         """A chain."""
         return VerticalChain(self, rng)
 

@@ -1,0 +1,173 @@
+"""Scripts that complete commands, options, choices and files in a shell."""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+from sievert.cli.help import summary
+from sievert.cli.parameters import Parameter, Traits, parameters
+from sievert.cli.parser import COMMANDS, function_of, next_words
+from sievert.errors import unknown
+
+SHELLS = ("bash", "zsh", "fish")
+BASH = """# Completion of sievert in bash
+_sievert() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} line
+  local words= options= files=
+  local command=${COMP_WORDS[1]}
+  [[ $cur == = ]] && cur=
+  [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}
+  [[ $command == policy ]] && ((COMP_CWORD > 2)) && command="policy ${COMP_WORDS[2]}"
+  ((COMP_CWORD == 1)) && command=
+  ((COMP_CWORD == 2)) && [[ $command == policy ]] && prev=
+  case "$command $prev" in
+%s
+    *) case "$command" in
+%s
+    esac ;;
+  esac
+  [[ $cur == -* ]] && words=$options
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  [[ $files && $cur != -* ]] && while IFS= read -r line; do COMPREPLY+=("$line"); done \\
+    < <(compgen -f -- "$cur")
+  return 0
+}
+complete -o filenames -F _sievert sievert
+"""
+ZSH = """#compdef sievert
+_sievert() {
+  if ((CURRENT == 2)); then
+    local -a commands=(
+%s
+    )
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words; ((CURRENT--))
+  if [[ $command == policy ]]; then
+    if ((CURRENT == 2)); then _values command %s; return; fi
+    command="policy $words[2]"
+    shift words; ((CURRENT--))
+  fi
+  case $command in
+%s
+  esac
+}
+_sievert "$@"
+"""
+
+
+def complete(shell: Annotated[str, Traits(choices=SHELLS)], /) -> None:
+    """Print the script that completes commands and options in a shell.
+
+    In bash:
+
+        sievert completion bash > ~/.local/share/bash-completion/completions/sievert
+
+    Parameters
+    ----------
+    shell
+        The shell that reads it.
+    """
+    scripts: dict[str, Callable[[], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+    if shell not in scripts:
+        raise unknown("SHELL:", shell, SHELLS)
+    sys.stdout.write(scripts[shell]())
+
+
+def _known() -> Iterator[tuple[str, list[Parameter]]]:
+    """Every command with what can be completed of it."""
+    for command in COMMANDS:
+        yield command, [p for p in parameters(function_of(command)) if not p.hidden]
+
+
+def _choices(command: str, parameter: Parameter) -> str:
+    """The values of a parameter, as far as they can be listed."""
+    if command == "measures" and parameter.positional:
+        from sievert.cli.catalogue import ENTRIES
+
+        return " ".join(entry.id for entry in ENTRIES)
+    if command == "help":
+        return " ".join(next_words())
+    return " ".join(parameter.choices)
+
+
+def _bash() -> str:
+    after, plain = [], [f'      "") words="{" ".join(next_words())}" options="--help --version" ;;']
+    plain.append(f'      policy) words="{" ".join(next_words("policy"))}" options="--help" ;;')
+    for command, known in _known():
+        options, words, files = ["--help"], "", ""
+        for parameter in known:
+            values, file = _choices(command, parameter), "files=1" if parameter.file else ""
+            if parameter.positional:
+                words, files = values, file
+                continue
+            options += parameter.names
+            if parameter.kind is not bool:
+                places = "|".join(f'"{command} {name}"' for name in parameter.names)
+                after.append(f'    {places}) words="{values}" {file} ;;')
+        listed = f'words="{words}" options="{" ".join(options)}" {files}'
+        plain.append(f'      "{command}") {listed} ;;')
+    return BASH % ("\n".join(after), "\n".join(plain))
+
+
+def _quoted(text: str) -> str:
+    """A text in single quotes, without what _arguments would take for its own."""
+    for sign in "\\:[]":
+        text = text.replace(sign, f"\\{sign}")
+    return text.replace("'", "'\\''")
+
+
+def _zsh() -> str:
+    cases = []
+    for command, known in _known():
+        specs = ["'--help[Show this page.]'"]
+        for parameter in known:
+            values = _choices(command, parameter)
+            action = f"({values})" if values else "_files" if parameter.file else " "
+            if parameter.positional:
+                specs.append(f"'*:{parameter.names[0]}:{action}'")
+                continue
+            several = "*" if parameter.several else ""
+            value = "" if parameter.kind is bool else f":{parameter.names[0].lstrip('-')}:{action}"
+            specs += [
+                f"'{several}{name}[{_quoted(parameter.help)}]{value}'" for name in parameter.names
+            ]
+        body = " \\\n      ".join(specs)
+        cases.append(f"    '{command}') _arguments {body} ;;")
+    commands = "\n".join(f"      '{name}:{_quoted(summary(name))}'" for name in next_words())
+    return ZSH % (commands, " ".join(next_words("policy")), "\n".join(cases))
+
+
+def _fish() -> str:
+    start = "complete -c sievert"
+    lines = ["# Completion of sievert in fish", f"{start} -f"]
+    lines += [
+        f"{start} -n __fish_use_subcommand -a {name} -d '{_fish_text(summary(name))}'"
+        for name in next_words()
+    ]
+    inner = " ".join(next_words("policy"))
+    lines.append(
+        f"{start} -n '__fish_seen_subcommand_from policy; "
+        f"and not __fish_seen_subcommand_from {inner}' -a '{inner}'"
+    )
+    for command, known in _known():
+        where = f"{start} -n '__fish_seen_subcommand_from {command.split()[-1]}'"
+        for parameter in known:
+            values = _choices(command, parameter)
+            listed = f" -a '{values}'" if values else ""
+            if parameter.positional:
+                lines.append(f"{where}{' -F' if parameter.file else ''}{listed}")
+                continue
+            names = " ".join(
+                f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+                for name in parameter.names
+            )
+            value = "" if parameter.kind is bool else " -rF" if parameter.file else " -x"
+            lines.append(f"{where} {names}{value}{listed} -d '{_fish_text(parameter.help)}'")
+    return "\n".join(lines) + "\n"
+
+
+def _fish_text(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,0 +1,102 @@
+"""The pages of help: of all commands, and of one."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from sievert.cli.parameters import HEADINGS, Parameter, parameters, read_docstring
+from sievert.cli.parser import COMMANDS, SUMMARIES, function_of, next_words, split_command
+
+WIDEST = 100
+ABOUT = """Measure how much a data release exposes the people in it.
+
+Exit codes: 0 done; 1 a policy is not met or undecided; 2 usage; 3 input unreadable; 5 memory, disk
+or time ran out; 6 the engine failed; 7 refused for safety; 70 a defect of sievert; 130, 143
+interrupted.
+"""
+
+
+def show_help(*command: str) -> None:
+    """Show this page, or the page of a command: sievert help assess.
+
+    Parameters
+    ----------
+    command
+        The name of a command.
+    """
+    show_page(split_command(command)[0])
+
+
+def show_page(command: str) -> None:
+    """Print the page of a command, or of the words that several begin with."""
+    width = min(WIDEST, shutil.get_terminal_size().columns)
+    sys.stdout.write("\n".join(page(command, width)) + "\n")
+
+
+def summary(command: str) -> str:
+    """The first sentence of a page."""
+    return SUMMARIES.get(command) or read_docstring(function_of(command))[0][0]
+
+
+def page(command: str, width: int = WIDEST) -> Iterator[str]:
+    """The lines of a page."""
+    if command not in COMMANDS:
+        yield f"Usage: {' '.join(['sievert', *command.split(), 'COMMAND'])}"
+        yield from _paragraphs([SUMMARIES[command]] if command else ABOUT.split("\n\n"), width)
+        names = next_words(command)
+        rows = [(name, summary(f"{command} {name}".strip())) for name in sorted(names)]
+        yield from _table("Commands", rows, width)
+        if not command:
+            options = (
+                ("-h, --help", "Show this page, or that of a command."),
+                ("--version", "Show the version."),
+            )
+            yield from _table("Options", options, width)
+        return
+    function = function_of(command)
+    known = [p for p in parameters(function) if not p.hidden]
+    places = (f"[{p.names[0]}...]" if p.several else p.names[0] for p in known if p.positional)
+    words = ["sievert", command, *([] if all(p.positional for p in known) else ["[OPTIONS]"])]
+    yield f"Usage: {' '.join([*words, *places])}"
+    yield from _paragraphs(read_docstring(function)[0], width)
+    for heading in HEADINGS:
+        rows = [_row(p) for p in known if p.heading == heading]
+        yield from _table(heading, rows, width)
+
+
+def _row(parameter: Parameter) -> tuple[str, str]:
+    names = sorted(parameter.names, key=lambda name: (name.startswith("--"), -len(name)))
+    kind = "" if parameter.positional or parameter.kind is bool else _kind(parameter)
+    text = parameter.help
+    if parameter.choices:
+        text += f" [choices: {', '.join(parameter.choices)}]"
+    if parameter.kind is not bool and parameter.default and not parameter.required:
+        text += f" [default: {parameter.default}]"
+    return f"{', '.join(names)}{kind}", f"{text} [required]" if parameter.required else text
+
+
+def _kind(parameter: Parameter) -> str:
+    name = "PATH" if parameter.file else parameter.kind.__name__.upper()
+    return f" {name}{'...' if parameter.several else ''}"
+
+
+def _paragraphs(paragraphs: Iterable[str], width: int) -> Iterator[str]:
+    for paragraph in paragraphs:
+        yield ""
+        yield from [paragraph] if paragraph.startswith(" ") else textwrap.wrap(paragraph, width)
+
+
+def _table(heading: str, rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    """Names and their sentences; a long name has a line of its own."""
+    rows = list(rows)
+    if not rows:
+        return
+    yield from ("", f"{heading}:")
+    longest = max(width // 3, min(len(name) for name, _ in rows))
+    column = 4 + max(len(name) for name, _ in rows if len(name) <= longest)
+    for name, text in rows:
+        lines = textwrap.wrap(text, max(width - column, 20), break_on_hyphens=False)
+        first = f"  {name}".ljust(column)
+        yield f"{first}{lines.pop(0)}" if len(name) <= longest else first
+        yield from (f"{' ' * column}{line}" for line in lines)

@@ -1,0 +1,150 @@
+"""The command line as a call of a function: commands, options and their values."""
+
+import re
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from sievert.cli.parameters import Parameter, parameters
+from sievert.errors import UsageError, require
+from sievert.formatting import nearest
+
+# Where each command lives: a command of several words after its first word.
+COMMANDS = {
+    "assess": "analyses.assess",
+    "attack": "analyses.attack",
+    "compare": "analyses.compare",
+    "compromise": "analyses.compromise",
+    "limit": "analyses.limit",
+    "protect": "analyses.protect",
+    "explain": "analyses.explain",
+    "report": "documents.report",
+    "paper": "documents.paper",
+    "measures": "documents.measures",
+    "policy check": "documents.check",
+    "help": "help.show_help",
+    "completion": "completion.complete",
+}
+# Options that people look for in another command than the one they are of.
+OWNERS = {
+    **dict.fromkeys(
+        ("--weight", "--fraction", "--household", "--population", "--population-size"), "explain"
+    ),
+    **dict.fromkeys(("--original", "--register", "--group", "--sensitive-table"), "attack"),
+    **dict.fromkeys(("--trajectory", "--key-set", "--attacks"), "assess"),
+    **dict.fromkeys(("--shuffles", "--predict"), "compare"),
+    **dict.fromkeys(("--at", "--distortion"), "limit"),
+    "--epsilon": "compromise",
+}
+SUMMARIES = {"policy": "Check a policy against a table."}  # of words that begin several commands
+OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number
+LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "-i", "--key-set"}
+
+
+def function_of(command: str) -> Callable[..., Any]:
+    """The function that a command calls."""
+    module, _, name = COMMANDS[command].partition(".")
+    function: Callable[..., Any] = getattr(import_module(f"sievert.cli.{module}"), name)
+    return function
+
+
+def next_words(chain: str = "") -> list[str]:
+    """The words that may follow the words of a command."""
+    start = f"{chain} " if chain else ""
+    words = (name[len(start) :].split()[0] for name in COMMANDS if name.startswith(start))
+    return list(dict.fromkeys(words))
+
+
+def split_command(tokens: Iterable[str]) -> tuple[str, list[str]]:
+    """The command that the first words name, as far as they name one, and the other tokens."""
+    chain, rest = "", list(tokens)
+    while words := next_words(chain):
+        if not rest or rest[0] in ("--help", "-h"):
+            break
+        if rest[0] not in words:
+            hint = nearest(rest[0], words) or ", ".join(words)
+            raise UsageError(f"no command is called {rest[0]!r}", hint=hint)
+        chain = f"{chain} {rest.pop(0)}".strip()
+    return chain, rest
+
+
+def join_lists(arguments: Iterable[str]) -> list[str]:
+    """The arguments, with names that a blank after a comma has parted put together again.
+
+    >>> join_lists(["assess", "data.csv", "-q", "age,", "zip", "-s", "disease"])
+    ['assess', 'data.csv', '-q', 'age,zip', '-s', 'disease']
+    """
+    joined: list[str] = []
+    for token in arguments:
+        parted = len(joined) > 1 and (joined[-1].endswith(",") or token.startswith(","))
+        if parted and joined[-2] in LISTS and not token.startswith("-"):
+            joined[-1] += token
+        else:
+            joined.append(token)
+    return joined
+
+
+def call(command: str, tokens: list[str]) -> int:
+    """Call the function of a command with what the tokens say; the exit code."""
+    function = function_of(command)
+    try:
+        places, values = _parse(parameters(function), command, tokens)
+    except UsageError as error:
+        raise UsageError(error.what, hint=error.hint or f"sievert {command} --help") from None
+    arguments: dict[str, Any] = {}
+    for parameter, value in values.items():
+        if parameter.field:
+            arguments.setdefault(parameter.argument, {})[parameter.field] = value
+        else:
+            arguments[parameter.argument] = value
+    groups = {n: g for n, g in function.__annotations__.items() if hasattr(g, "heading")}
+    arguments |= {n: group(**arguments.get(n, {})) for n, group in groups.items()}
+    return function(*places, **arguments) or 0
+
+
+def _parse(
+    known: Iterable[Parameter], command: str, tokens: list[str]
+) -> tuple[list[Any], dict[Parameter, Any]]:
+    """The values of the arguments in their order, and those of the options."""
+    options = {name: p for p in known if not p.positional for name in p.names}
+    values: dict[Parameter, Any] = {}
+    rest, texts = list(tokens), []
+    while rest:
+        token = rest.pop(0)
+        if token == "--":
+            texts += rest
+            break
+        if not OPTION.match(token):
+            texts.append(token)
+            continue
+        name, sign, text = token.partition("=")
+        if token[1] != "-" and name not in options:  # -qage
+            name, sign, text = token[:2], "=", token[2:]
+        option = options.get(name.replace("_", "-"))
+        if option is None:
+            name = token.partition("=")[0]
+            close = nearest(name, options)
+            hint = f"{close}, or sievert {command} --help" if close else None
+            if name in OWNERS:
+                hint = f"sievert {OWNERS[name]} {name}"
+            raise UsageError(f"no option of {command} is called {name!r}", hint=hint)
+        if not sign and option.kind is bool:
+            text = "true"
+        elif not sign:
+            require(rest and not OPTION.match(rest[0]), f"{command}: {name} needs a value")
+            text = rest.pop(0)
+        value = option.read(text, name)
+        require(option.several or option not in values, f"{name} is given more than once")
+        values[option] = [*values.get(option, ()), value] if option.several else value
+    places = [p for p in known if p.positional]
+    return _places(places, command, texts, listed="-q" in options), values
+
+
+def _places(known: list[Parameter], command: str, texts: list[str], *, listed: bool) -> list[Any]:
+    if len(texts) > len(known) and not (known and known[-1].several):
+        require(not listed, "names are separated by commas", hint="-q age,zip")
+        raise UsageError(f"{command}: an argument too many")
+    for parameter in known[len(texts) :]:
+        require(not parameter.required, f"{command}: {parameter.names[0]} is missing")
+    known = known + known[-1:] * (len(texts) - len(known))
+    return [p.read(text, p.names[0]) for p, text in zip(known, texts, strict=False)]

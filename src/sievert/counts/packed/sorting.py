@@ -1,0 +1,78 @@
+"""Keys sorted by their digits, and equal ones counted, in compiled code and several threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, repeat
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.numerics.acceleration import jit
+
+DIGIT = 11  # bits at most: the places where its values go must stay near the processor
+
+
+@jit
+def count_digits(keys: Ints, shift: int, bits: int) -> Ints:
+    """How many keys have each digit, the `bits` bits above the `shift` lowest."""
+    counts = np.zeros(1 << bits, dtype=np.int64)
+    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    for i in range(len(keys)):
+        counts[(keys[i] >> by) & mask] += 1
+    return counts
+
+
+@jit
+def place_digits(keys: Ints, target: Ints, shift: int, bits: int, places: Ints) -> None:
+    """Put every key at the next place of its digit."""
+    by, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
+    for i in range(len(keys)):
+        digit = (keys[i] >> by) & mask
+        target[places[digit]] = keys[i]
+        places[digit] += 1
+
+
+@jit
+def merge_equal(keys: Ints, counts: Ints) -> int:
+    """Move the different ones of sorted keys to the front; how many they are, and each occurs."""
+    last = -1
+    for i in range(len(keys)):
+        if last >= 0 and keys[i] == keys[last]:
+            counts[last] += 1
+        else:
+            last += 1
+            keys[last], counts[last] = keys[i], 1
+    return last + 1
+
+
+def sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
+    """Sorted keys of so many bits, from the lowest digit upwards, and room of the same size."""
+    room = np.empty_like(keys)
+    digits = -(-bits // DIGIT)
+    width = -(-bits // digits)
+    edges = np.linspace(0, len(keys), threads + 1, dtype=np.int64).tolist()
+    shares = [slice(first, last) for first, last in pairwise(edges)]
+    with ThreadPoolExecutor(threads) as pool:
+        for shift in range(0, bits, width):
+            digit = repeat(shift), repeat(width)
+            own = [keys[share] for share in shares]
+            counts = np.array(list(pool.map(count_digits, own, *digit)))
+            if counts.sum(axis=0).max() == len(keys):
+                continue  # all keys have the same
+            # By digit, then by share: keys of equal digits stay in their order.
+            ends = np.cumsum(counts.T).reshape(-1, len(shares)).T
+            places = np.ascontiguousarray(ends - counts)
+            list(pool.map(place_digits, own, repeat(room), *digit, places))
+            keys, room = room, keys
+    return keys, room
+
+
+def count_sorted(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
+    """The different keys in ascending order, and how often each occurs; the keys are used up."""
+    keys, room = sort_keys(keys, bits, threads)
+    counts = room.view(np.int64)
+    number = merge_equal(keys, counts)
+    if 2 * number > len(keys):
+        return keys[:number], counts[:number]
+    return keys[:number].copy(), counts[:number].copy()

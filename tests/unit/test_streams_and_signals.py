@@ -1,0 +1,71 @@
+"""The command as a process: closed and full streams, broken pipes, signals at any moment."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from stopping import COMMAND, stop_at_random
+
+POLICY = (
+    "[roles]\nquasi = ['zip']\nidentifier = ['disease']\nrows_are_people = true\n"
+    "[limits]\nk_anonymity = {{ min = {k} }}\n"
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "patients.csv"
+    path.write_text("zip,disease\n" + "1,flu\n1,hiv\n2,flu\n2,flu\n" * 5)
+    return path
+
+
+def shell(line: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """A line of bash, in which $@ is the command with the arguments."""
+    words = ["bash", "-c", line, "bash", *COMMAND, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_no_exit_code(streams: str, table: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    for k, code in ((2, 0), (100, 1)):
+        policy = tmp_path / f"{k}.toml"
+        policy.write_text(POLICY.format(k=k))
+        arguments = ("assess", table, "--policy", policy, "--quick", "--json", kept)
+        done = shell(f'"$@" {streams}', *arguments)
+        assert done.returncode == code and kept.read_text().startswith("{")
+        assert "Traceback" not in done.stderr
+        kept.unlink()
+    assert table.read_text().startswith("zip,")
+
+
+@pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", ">&- 2>/dev/full"])
+def test_a_usage_error_that_cannot_be_said(streams: str) -> None:
+    assert shell(f'"$@" {streams}', "assess", "--nothing").returncode == 2
+    assert shell(f'"$@" {streams}', "assess", "nothing.csv", "-q", "a").returncode == 3
+    assert shell(f'"$@" {streams}', "help", "nothing").returncode == 2
+
+
+def test_standard_input_that_is_closed_is_empty() -> None:
+    done = shell('"$@" <&-', "assess", "-", "-q", "a")
+    assert done.returncode == 3 and done.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["assess", "--help"], ["help"]])
+@pytest.mark.parametrize("reader", ["head -n 1", "true"])
+def test_pages_into_a_broken_pipe(arguments: list[str], reader: str) -> None:
+    done = shell(f'"$@" | {reader}; exit ${{PIPESTATUS[0]}}', *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_pages_on_a_full_disk() -> None:
+    done = shell('"$@" > /dev/full', "--help")
+    assert done.returncode == 5 and done.stderr.startswith("error: the output cannot be written")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_never_lost(sent: signal.Signals, table: Path) -> None:
+    stop_at_random(table, sent, runs=10)
