@@ -5,7 +5,8 @@ It has one keyword per option of the command, so that editors and `help` show th
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -23,7 +24,8 @@ from sievert.commands.protect.check import confirm
 from sievert.commands.protect.manifest import manifest
 from sievert.commands.protect.problem import SearchSettings
 from sievert.commands.protect.result import Protected
-from sievert.commands.protect.run import find_protection, release_columns
+from sievert.commands.protect.run import Protection, find_protection, release_columns
+from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import LOSSES
@@ -125,33 +127,20 @@ def protect(
     reading = Reading(watch, verify=verify, **source)
     inputs = [data, policy, *trees.values()]
     kept = tuple(keep)
-    with (
-        files.write_whole(beside, sources=inputs, force=force) as manifest_file,
-        files.write_whole(out, sources=inputs, force=force) as target,
-        reading(data, outputs=[target] if target else []) as (table, questions),
-    ):
-        for column in kept:
-            check_known("--keep: column", column, questions.columns)
-        protection = find_protection(
-            questions, requested, measuring, settings, levels, missing, reading.clock
-        )
-        roles, recoding = protection.roles, protection.recoding
-        met = protection.judgement.met is True
-        result = Protected(
-            describe_input(table, questions, missing),
-            roles,
-            "full",
-            loss,
-            protection.columns,
-            recoding,
-            protection.judgement,
-            int(share * questions.records),
-            met and out is not None,
-            protection.unmet,
-            tuple(c for c in questions.columns if c not in (*roles.quasi, *roles.sensitive, *kept)),
-            warnings=tuple(protection.notes),
-        )
-        if target is not None and manifest_file is not None and met:
+    try:
+        with (
+            files.write_whole(beside, sources=inputs, force=force) as manifest_file,
+            files.write_whole(out, sources=inputs, force=force) as target,
+            reading(data, outputs=[target] if target else []) as (table, questions),
+        ):
+            for column in kept:
+                check_known("--keep: column", column, questions.columns)
+            protection = find_protection(
+                questions, requested, measuring, settings, levels, missing, reading.clock
+            )
+            result = _result(protection, questions, describe_input(table, questions, missing))
+            if target is None or manifest_file is None or protection.judgement.met is not True:
+                raise _NothingIsWritten(result)
             reading.clock("writing the release", questions)
             columns, suppressed = release_columns(questions, protection, kept)
             if drop:
@@ -163,15 +152,45 @@ def protect(
                 )
             reading.clock("checking the release", questions)
             names = [c.name for c in columns]
-            confirm(
-                target,
-                to_tables(own, names),
-                _release_reading(source, table, str(kind), measuring, roles),
-            )
-            manifest_file.write_text(
-                json.dumps(manifest(result, target, share, names), indent=1, sort_keys=True) + "\n"
-            )
-    return result
+            options = _release_reading(source, table, str(kind), measuring, protection.roles)
+            confirm(target, to_tables(protection.policy, names), options)
+            result = replace(result, released=True, dropped_columns=_dropped(questions, names))
+            content = json.dumps(manifest(result, target, share, names), indent=1, sort_keys=True)
+            manifest_file.write_text(f"{content}\n", encoding="utf-8")
+    except _NothingIsWritten as stop:
+        result = stop.result
+    return replace(result, **reading.clock.stop())
+
+
+class _NothingIsWritten(Exception):  # noqa: N818
+    """There is a result, and no release: what was begun to be written is removed."""
+
+    def __init__(self, result: Protected) -> None:
+        super().__init__()
+        self.result = result
+
+
+def _result(protection: Protection, questions: Questions, table: Mapping[str, Any]) -> Protected:
+    settings, roles = protection.problem.settings, protection.roles
+    return Protected(
+        table,
+        roles,
+        "full",
+        settings.loss,
+        protection.columns,
+        protection.recoding,
+        protection.judgement,
+        int(settings.suppress * questions.records),
+        released=False,
+        unmet=protection.unmet,
+        dropped_columns=_dropped(questions, roles.measured_columns),
+        warnings=tuple(protection.notes),
+    )
+
+
+def _dropped(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
+    """The columns that the release does not hold."""
+    return tuple(c for c in questions.columns if c not in kept)
 
 
 def _release_reading(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.hierarchies import ROOT, Hierarchy, propose
 from sievert.methods.full_domain import FullDomainRecoding
-from sievert.policy import Gate, Judgement, Policy
+from sievert.policy import Gate, Judgement, MeasureLimit, Policy
 from sievert.roles import Roles
 
 
@@ -32,6 +33,7 @@ class Protection:
 
     roles: Roles
     problem: ProtectionProblem
+    policy: Policy  # that was held against the release
     recoding: FullDomainRecoding | None
     judgement: Judgement
     columns: Mapping[str, ColumnLevel]
@@ -63,6 +65,7 @@ def find_protection(
     )
     clock("counting combinations", questions)
     combinations = count_combinations(questions, roles.quasi, roles.sensitive)
+    policy = _with_limit_on_suppressed(policy, settings.suppress, questions.records, notes)
     trees, sources = _hierarchies(combinations.classes, roles, measuring.hierarchies, notes)
     problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
     gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
@@ -76,7 +79,26 @@ def find_protection(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
         )
     }
-    return Protection(roles, problem, recoding, judgement, columns, unmet, notes)
+    return Protection(roles, problem, policy, recoding, judgement, columns, unmet, notes)
+
+
+def _with_limit_on_suppressed(
+    policy: Policy, share: float, records: int, notes: list[str]
+) -> Policy:
+    """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
+    if any(measure == "suppressed_records" for _, measure, _ in policy.every_limit()):
+        return policy
+    most = int(Fraction(repr(float(share))) * records)
+    if not most:
+        return policy
+    notes.append(
+        f"the policy does not limit suppressed records, at most {most:,} here: add "
+        f"suppressed_records = {{ max = {most} }} to it"
+    )
+    limit = MeasureLimit(max=float(most))
+    return policy.model_copy(
+        update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}
+    )
 
 
 def _hierarchies(
