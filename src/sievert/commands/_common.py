@@ -120,10 +120,12 @@ class RequestedRoles:
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
-        """The column names of each role."""
+        """The column names of each role; a release lacks the identifiers of its policy."""
+        quasi, sensitive, identifier = self._own
+        present = None if identifier is None else [c for c in identifier if c in columns]
         return [
             role.names(own if given is None else given, columns)
-            for given, own in zip(self.given, self._own, strict=True)
+            for given, own in zip(self.given, (quasi, sensitive, present), strict=True)
         ]
 
     @property

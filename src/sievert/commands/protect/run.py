@@ -95,7 +95,7 @@ def _with_limit_on_suppressed(
         f"the policy does not limit suppressed records, at most {most:,} here: add "
         f"suppressed_records = {{ max = {most} }} to it"
     )
-    limit = MeasureLimit(max=float(most))
+    limit = MeasureLimit(min=None, max=float(most))
     return policy.model_copy(
         update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}
     )
