@@ -1,13 +1,10 @@
 """The commands that analyse a table: options in, outputs written, an exit code."""
 
 # Annotations are not deferred here: options are read from them.
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
+from sievert.cli.command import Command
 from sievert.cli.command_options import (
     AttackOptions,
     ComparisonOptions,
@@ -26,109 +23,11 @@ from sievert.cli.options import (
     RoleOptions,
     pairs,
 )
-from sievert.cli.parameters import STDIN, TableName, Traits
-from sievert.errors import NOT_SHAREABLE, RefusedError, require
+from sievert.cli.parameters import TableName, Traits
+from sievert.errors import NOT_SHAREABLE, require
 from sievert.roles import Typed
 
-PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
-
-
-@dataclass(frozen=True)
-class Command:
-    """One call of a command, with the options that all of them have."""
-
-    name: str
-    roles: RoleOptions
-    reading: ReadingOptions
-    output: OutputOptions
-    page: PageOptions
-    engine: EngineOptions
-    charts: Path | None
-
-    def check_tables(self, *tables: TableName | None) -> list[str]:
-        """The tables: no password in sight, and standard input holds one table only."""
-        if self.output.share:
-            self._check_sharing()
-        given = [str(t) for t in tables if t is not None]
-        require(
-            not any(PASSWORD.search(t) for t in given),
-            "a password in a command is seen by everybody on the machine",
-            hint="PGPASSWORD in the environment, or ~/.pgpass",
-            error=RefusedError,
-        )
-        require(
-            given.count(STDIN) <= 1, "standard input holds one table", hint="files for the others"
-        )
-        return given
-
-    def _check_sharing(self) -> None:
-        """Nothing is shareable of a command that gives no verdict, nor of its charts."""
-        if self.name not in ("assess", "compare"):
-            raise NOT_SHAREABLE[self.name]
-        if self.charts is not None:
-            raise NOT_SHAREABLE["charts"]
-        if self.name == "compare" and self.roles.policy is None:
-            raise NOT_SHAREABLE["compare"]
-
-    def check_roles(self) -> dict[str, Any]:
-        """The roles as the library takes them; some options go with other commands only."""
-        roles = self.roles.arguments()
-        require(
-            self.name == "assess" or not roles.pop("parameters"),
-            "--alpha-value goes with assess",
-            hint="--value COL=VALUE" if self.name == "attack" else None,
-        )
-        require(
-            self.name != "compromise" or not roles.pop("hierarchies"),
-            "--hierarchy goes with assess, explain and compare",
-        )
-        return roles
-
-    def run(
-        self,
-        tables: list[str],
-        *arguments: Any,
-        function: str | None = None,
-        inputs: Iterable[Any] = (),
-        files: Iterable[Path | None] = (),
-        **options: Any,
-    ) -> int:
-        """Call the command's function in the library, and write and print what it returns."""
-        from sievert.cli.outputs import Outputs
-        from sievert.cli.progress import Watch
-
-        output, roles = self.output, self.check_roles()
-        every = [*tables, self.roles.policy, *roles.get("hierarchies", {}).values(), *inputs]
-        outputs = Outputs(output, self.page, every, *files, charts_to=self.charts)
-        api = import_module(f"sievert.commands.{self.name}.api")
-        with Watch() as watch:
-            result = getattr(api, function or self.name)(
-                *arguments,
-                watch=watch,
-                **options,
-                **roles,
-                **self.reading.arguments(),
-                **self.engine.arguments(),
-            )
-            code = 0 if getattr(result, "passed", True) else 1
-            if output.share:
-                min_cell = 10 if output.min_cell is None else output.min_cell
-                result = result.share(min_cell=min_cell, mask_names=output.mask_names)
-        outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
-        if output.json_ != "-":
-            from sievert.report import builder, terminal
-
-            terminal.show(builder.screen(result), everything=self.output.all_)
-        return code
-
-
-def _assessment_charts(assessment: Any) -> dict[str, Any]:
-    from sievert.charts import of_approximate, of_attacks, of_sizes
-
-    sizes = of_sizes(assessment.table.get("class_sizes", ()))
-    attacks = of_attacks({"": assessment.attacks or {}})
-    return sizes | attacks | of_approximate(assessment.approximate)
 
 
 def assess(

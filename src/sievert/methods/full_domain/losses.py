@@ -17,9 +17,13 @@ from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain.columns import LevelledColumn
 
 LOSSES = (
-    "generalization_loss", "arithmetic_loss", "certainty_penalty", "entropy", "discernability",
+    "generalization_loss",
+    "arithmetic_loss",
+    "certainty_penalty",
+    "entropy",
+    "discernability",
     "bits",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

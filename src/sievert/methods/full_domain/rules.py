@@ -13,10 +13,23 @@ from typing import Any
 
 # Measures of one class at its worst, with the side of the limit; in the order of the kernels.
 KINDS = (
-    "size", "distinct", "distinct_known", "entropy", "confidence", "named", "gain", "equal_t",
-    "ordered_t", "tree_t", "beta", "recursive", "delta", "delta_present", "confidence_known",
+    "size",
+    "distinct",
+    "distinct_known",
+    "entropy",
+    "confidence",
+    "named",
+    "gain",
+    "equal_t",
+    "ordered_t",
+    "tree_t",
+    "beta",
+    "recursive",
+    "delta",
+    "delta_present",
+    "confidence_known",
     "named_known",
-)  # fmt: skip
+)
 LEAST = {"l_diversity": ("distinct", "distinct_known"), "entropy_l": ("entropy",)}
 MOST = {
     "max_confidence": ("confidence", "confidence_known"),
