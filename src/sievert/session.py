@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -158,35 +159,36 @@ def _adapter(
 
 
 SMALL = 10_000  # records up to which one statement takes longer than fetching them
-LARGE = 2_000_000  # records from which packed keys are worth their compiled code
+LARGE = 10_000  # records from which packed keys are faster where their compiled code is loaded
+LOADING = 500_000  # records from which they are worth loading it
 SHARE = 0.6  # of the machine's memory, for packed keys
 
 
 def _questions(
     engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
 ) -> Questions:
-    """NumPy answers of a small table, packed keys of a large and plain one, else the engine."""
+    """NumPy answers of a small table, packed keys of a larger one, else the engine."""
     questions = Questions(adapter)
-    large = LARGE if large is None else large
-    if engine == "duckdb" and questions.records < min(large, SMALL) and not options.get("memory"):
+    if large is None:
+        large = LARGE if "numba" in sys.modules else max(LARGE, LOADING) if LARGE else 0
+    records, memory = questions.records, options.get("memory")
+    if engine == "duckdb" and records < min(large, SMALL) and not memory:
         from sievert.counts.coded import CodedQuestions
 
-        return CodedQuestions(adapter, questions.records, adapter.kinds)
-    if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
+        return CodedQuestions(adapter, records, adapter.kinds)
+    if engine != "duckdb" or records < large:
         return questions
     try:
         from sievert.counts.packed.adapter import PackedQuestions
-        from sievert.counts.packed.keys import packable_source
+        from sievert.counts.packed.sources import packable_source
 
-        source = packable_source(table, large)
+        source = packable_source(table, adapter, adapter.columns, records)
     except (ImportError, OSError, RuntimeError, ValueError):
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
         return questions
-    if source is None:
-        return questions
-    memory, threads = options.get("memory"), thread_count(options.get("threads"))
+    threads = thread_count(options.get("threads"))
     room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
-    return PackedQuestions(adapter, questions.records, source, room, threads)
+    return PackedQuestions(adapter, records, source, room, threads)
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:

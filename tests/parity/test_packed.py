@@ -19,6 +19,7 @@ from sievert.commands.explain import api as explanation
 from sievert.counts.coded import CodedQuestions
 from sievert.counts.packed import adapter as packed
 from sievert.counts.packed import keys as packed_keys
+from sievert.counts.packed import sources as packed_sources
 from sievert.counts.questions import Questions
 
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
@@ -79,8 +80,7 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     if random.random() < 0.3:  # keys that are too long to be counted into an array
         monkeypatch.setattr(packed_keys, "DENSE", 3)
     if random.random() < 0.5:  # nothing known of the texts before they are read
-        monkeypatch.setattr(packed_keys.ParquetSource, "texts", lambda *_: [])
-        monkeypatch.setattr(packed_keys.ArrowSource, "texts", lambda *_: [])
+        monkeypatch.setattr(packed_sources.ParquetSource, "texts", lambda *_: [])
     threads = random.choice((1, 2, 3))
     both(data, monkeypatch, quasi, ["secret", "amount"], threads=threads)
     cubes, rows = [], []
@@ -177,7 +177,7 @@ def test_what_cannot_be_packed_is_left_to_the_engine(
 def test_statistics_that_lie_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"a": [1, 2, 3, 4], "s": ["x", "y", "y", "x"]}), path)
-    monkeypatch.setattr(packed_keys.ParquetSource, "range", lambda *_: (2, 3))
+    monkeypatch.setattr(packed_sources.ParquetSource, "range", lambda *_: (2, 3))
     both(path, monkeypatch, ["a"], ["s"])
 
 

@@ -92,6 +92,17 @@ def _copy_rows(source: Ints, target: Ints, number: int) -> None:
 
 
 @jit
+def _same(words: Ints, bounds: Ints, a: int, b: int) -> bool:
+    """Whether two runs are equal."""
+    if bounds[a + 1] - bounds[a] != bounds[b + 1] - bounds[b]:
+        return False
+    for i in range(bounds[a + 1] - bounds[a]):
+        if words[bounds[a] + i] != words[bounds[b] + i]:
+            return False
+    return True
+
+
+@jit
 def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
     """The distinct runs of words: the first of each kind, and the number of runs of the kind."""
     size, number = 1 << 16, 0
@@ -126,14 +137,68 @@ def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
 
 
 @jit
-def _same(words: Ints, bounds: Ints, a: int, b: int) -> bool:
-    """Whether two runs are equal."""
-    if bounds[a + 1] - bounds[a] != bounds[b + 1] - bounds[b]:
-        return False
-    for i in range(bounds[a + 1] - bounds[a]):
-        if words[bounds[a] + i] != words[bounds[b] + i]:
-            return False
-    return True
+def _before(first: Ints, second: Ints, bounds: Ints, a: int, b: int) -> bool:
+    """Whether run a comes before run b by the first words, or by the second where these agree."""
+    size, other = bounds[a + 1] - bounds[a], bounds[b + 1] - bounds[b]
+    for i in range(min(size, other)):
+        x, y = first[bounds[a] + i], first[bounds[b] + i]
+        if x != y:
+            return bool(x < y)
+    if size != other:
+        return bool(size < other)
+    for i in range(size):
+        x, y = second[bounds[a] + i], second[bounds[b] + i]
+        if x != y:
+            return bool(x < y)
+    return False
+
+
+@jit
+def order_runs(first: Ints, second: Ints, bounds: Ints, runs: Ints) -> Ints:
+    """These runs in the order of their first words, then of their second words: merge sort."""
+    ordered, merged = runs.astype(np.int64), np.empty(len(runs), dtype=np.int64)
+    width = 1
+    while width < len(runs):
+        for left in range(0, len(runs), 2 * width):
+            middle, end = min(left + width, len(runs)), min(left + 2 * width, len(runs))
+            i, j = left, middle
+            for k in range(left, end):
+                if j >= end or (
+                    i < middle and not _before(first, second, bounds, ordered[j], ordered[i])
+                ):
+                    merged[k] = ordered[i]
+                    i += 1
+                else:
+                    merged[k] = ordered[j]
+                    j += 1
+        ordered, merged = merged, ordered
+        width *= 2
+    return ordered
+
+
+@jit
+def first_runs(words: Ints, bounds: Ints, order: Ints) -> Ints:
+    """Where in the order of some runs those begin that are equal."""
+    firsts, number = np.empty(len(order), dtype=np.int64), 0
+    for i in range(len(order)):
+        if i == 0 or not _same(words, bounds, order[i - 1], order[i]):
+            firsts[number] = i
+            number += 1
+    return firsts[:number]
+
+
+@jit
+def gather_runs(words: Ints, bounds: Ints, runs: Ints) -> tuple[Ints, Ints]:
+    """The words of these runs one after the other, and where each run starts."""
+    starts, size = np.empty(len(runs), dtype=np.int64), 0
+    for r in range(len(runs)):
+        starts[r] = size
+        size += bounds[runs[r] + 1] - bounds[runs[r]]
+    flat = np.empty(size, dtype=np.int64)
+    for r in range(len(runs)):
+        for i in range(bounds[runs[r] + 1] - bounds[runs[r]]):
+            flat[starts[r] + i] = words[bounds[runs[r]] + i]
+    return flat, starts
 
 
 @jit
@@ -149,6 +214,54 @@ def run_bounds(keys: Ints, low: int) -> Ints:
             bounds[number] = i
             number += 1
     return bounds
+
+
+@jit
+def count_runs(keys: Ints) -> tuple[Ints, Ints]:
+    """The different keys of sorted ones, and how often each occurs."""
+    number = 0
+    for i in range(len(keys)):
+        number += i == 0 or keys[i] != keys[i - 1]
+    different = np.empty(number, dtype=np.uint64)
+    counts = np.empty(number, dtype=np.int64)
+    number, start = 0, 0
+    for i in range(len(keys)):
+        if i + 1 == len(keys) or keys[i] != keys[i + 1]:
+            different[number], counts[number] = keys[i], i + 1 - start
+            number, start = number + 1, i + 1
+    return different, counts
+
+
+@jit
+def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """The number of each key among the different ones, which are in the order of their coming."""
+    size, number = 1 << 12, 0
+    table = np.full(size, EMPTY, dtype=np.int32)
+    different = np.empty(size, dtype=np.uint64)
+    ranks = np.empty(len(keys), dtype=np.uint32)
+    for i in range(len(keys)):
+        key = keys[i]
+        slot = np.int64(_mix_bits(key) >> np.uint64(1)) & (size - 1)
+        while table[slot] != EMPTY and different[table[slot]] != key:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] == EMPTY:
+            table[slot] = number
+            different[number] = key
+            number += 1
+            if 2 * number > size:
+                size *= 4
+                table = np.full(size, EMPTY, dtype=np.int32)
+                before, different = different, np.empty(size, dtype=np.uint64)
+                for rank in range(number):
+                    different[rank] = before[rank]
+                    slot = np.int64(_mix_bits(before[rank]) >> np.uint64(1)) & (size - 1)
+                    while table[slot] != EMPTY:
+                        slot = (slot + 1) & (size - 1)
+                    table[slot] = rank
+            ranks[i] = number - 1
+        else:
+            ranks[i] = table[slot]
+    return ranks, different[:number].copy()
 
 
 @jit

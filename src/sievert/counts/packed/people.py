@@ -15,8 +15,9 @@ from sievert.arrays import Ints
 from sievert.counts.answers import PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
 from sievert.counts.packed import kernels
-from sievert.counts.packed.adapter import PackedCells, PackedQuestions, code_field, rank_values
-from sievert.counts.packed.keys import CodedColumn
+from sievert.counts.packed.adapter import PackedQuestions
+from sievert.counts.packed.class_cells import PackedCells, code_field
+from sievert.counts.packed.keys import KeyCounts
 from sievert.counts.people import PeopleQuestions
 
 
@@ -76,15 +77,14 @@ class PackedPeopleQuestions(PeopleQuestions):
         self._class_people: dict[tuple[str, ...], tuple[Ints, PeopleCounts] | None] = {}
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
 
-    def _sighted(self, columns: tuple[str, ...]) -> tuple[list[CodedColumn], Sightings] | None:
+    def _sighted(self, columns: tuple[str, ...]) -> tuple[KeyCounts, Sightings] | None:
         """The sightings of some columns; None where they cannot be packed."""
         if self.person in columns or len(set(columns)) < len(columns):
             return None
         counted = self._packed_rows.count_keys((*columns, self.person))
         if counted is None:
             return None
-        coded, keys, counts = counted
-        return coded, Sightings(keys, counts, coded[-1].bits)
+        return counted, Sightings(counted.keys, counted.counts, counted.low)
 
     def _classes(self, quasi: tuple[str, ...]) -> tuple[Ints, PeopleCounts] | None:
         """The people of each class, and how they were seen."""
@@ -127,21 +127,24 @@ class PackedPeopleQuestions(PeopleQuestions):
         sighted = None if holders is None else self._sighted((*quasi, secret))
         if classes is None or holders is None or sighted is None or holders[0][0] == 0:
             return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
-        (*coded, own, _), seen = sighted
-        cells, people = PackedCells(seen.runs, seen.people, coded, own), classes[0]
-        sizes, total, rows = histogram(cells.sizes), int(cells.totals.sum()), self._packed_rows
+        (counted, seen), people = sighted, classes[0]
+        own = counted.layout.columns[-1]
+        layout = counted.layout.without_last()
+        cells = PackedCells(KeyCounts(seen.runs, seen.people, layout, own, own.bits), 1)
+        sizes, total = histogram(cells.sizes), int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
-        every = cells.counts, cells.values, cells.bounds
         return SecretCounts(
             records=total,
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
             profiles=_profiles(cells, people),
-            joint=rows.joint(*every, cells.sizes, cells.totals) if "joint" in needs else None,
-            gaps=rows.gaps(cells, sizes, total) if "gaps" in needs else None,
-            ranked=rank_values(cells) if "order" in needs and own.kind in ("int", "date") else None,
-            confidence=rows.joint(*every, people, having) if "joint" in needs else None,
+            joint=cells.joint() if "joint" in needs else None,
+            gaps=cells.gaps(sizes, total) if "gaps" in needs else None,
+            ranked=cells.rank()
+            if "order" in needs and own.kind in ("int", "date", "float")
+            else None,
+            confidence=cells.joint(people, having) if "joint" in needs else None,
             people=self.people,
         )
 

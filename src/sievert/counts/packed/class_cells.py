@@ -1,0 +1,189 @@
+"""Cells of packed keys, and the histograms that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import Gaps, JointCounts, Profiles, Ranked, Sizes
+from sievert.counts.cells import WIDE
+from sievert.counts.cube import DENSE_SIZES, histogram, merge_cells
+from sievert.counts.packed import kernels
+from sievert.counts.packed.coding import CodedColumn
+from sievert.counts.packed.keys import KeyCounts
+from sievert.counts.packed.threads import map_threads
+
+FEW_BITS = 22
+
+
+def code_field(keys: Ints, shift: int, bits: int) -> Ints:
+    """The codes in the `bits` bits of the keys above their `shift` lowest bits."""
+    return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
+
+
+def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
+    """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
+    if bits > FEW_BITS:
+        present = np.union1d(codes, [0])
+        return present, np.searchsorted(present, codes)
+    occurs = np.bincount(codes, minlength=1 << bits) > 0
+    occurs[0] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
+
+
+class PackedCells:
+    """Counted cells: the count and the secret of each; the bounds and the size of each class."""
+
+    def __init__(self, counted: KeyCounts, threads: int) -> None:
+        self.counted, self._threads = counted, threads
+        self.counts, self.secret, self.low = counted.counts, counted.secret, counted.low
+        self.bounds = kernels.run_bounds(counted.keys, self.low)
+        self.sizes = kernels.sum_runs(self.counts, self.bounds)
+        own = counted.keys if self.secret else counted.keys[:0]
+        self.present = np.arange(1 << self.low if self.low <= FEW_BITS else 0)
+        values = own & np.uint64((1 << self.low) - 1)
+        if self.low > FEW_BITS:
+            self.present, values = rank_codes(values.astype(np.int64), self.low)
+        self.values = values.astype(np.uint32)
+        self.totals = kernels.sum_counts(self.values, self.counts, len(self.present))
+
+    @property
+    def classes(self) -> Ints:
+        """The key of each class."""
+        return self.counted.keys[self.bounds[:-1]] >> np.uint64(self.low)
+
+    @cached_property
+    def places(self) -> dict[str, tuple[Ints, int]]:
+        """For each column of a class the keys that it is in, and its lowest bit there."""
+        return self.counted.layout.fields(self.classes)
+
+    def roll_up(self) -> PackedCells:
+        """The classes alone, without the secret."""
+        layout = self.counted.layout
+        return PackedCells(KeyCounts(self.classes, self.sizes, layout, None, 0), self._threads)
+
+    def known(self) -> PackedCells:
+        """Only the cells whose secret is not missing."""
+        return PackedCells(self.counted.select(self.values != 0), self._threads)
+
+    def tally(self, column: CodedColumn, most: int) -> dict[Any, int]:
+        """How many records have each text; of others, or of more than `most`, only those missing.
+
+        Empty texts count with those missing.
+        """
+        empty = column.values.get("", 0) if column.kind == "text" else 0
+        codes, totals = np.unique([0, empty]), self.totals
+        if column is self.secret:
+            all_codes = self.present
+        else:
+            keys, shift = self.places[column.name]
+            all_codes = np.arange(1 << column.bits if column.bits <= FEW_BITS else 0)
+            if len(all_codes):
+                totals = kernels.sum_fields(keys, shift, column.bits, self.sizes)
+            else:
+                own = code_field(keys, shift, column.bits)
+                all_codes = codes
+                totals = np.array([self.sizes[own == code].sum() for code in codes])
+        there = totals > 0
+        if column.kind != "text" or np.count_nonzero(there) > most:
+            there &= np.isin(all_codes, codes)
+        return dict(zip(column.spell(all_codes[there]), totals[there].tolist(), strict=True))
+
+    # -- histograms -----------------------------------------------------------------------------
+
+    def profiles(self) -> Profiles:
+        """Distinct profiles; classes of one cell, mostly the bulk, need no comparing."""
+
+        def work(_: slice, part: slice, bounds: Ints) -> tuple[Ints, Ints, Ints]:
+            single, words, own = kernels.several(self.counts[part], bounds)
+            kernels.sort_downwards(words, own)
+            firsts, times = kernels.distinct(words, own)
+            flat, starts = kernels.gather_runs(words, own, firsts)
+            alone = histogram(single)
+            return (
+                np.concatenate([alone.sizes, flat]),
+                np.concatenate([np.ones_like(alone.sizes), np.diff(starts, append=len(flat))]),
+                np.concatenate([alone.times, times]),
+            )
+
+        words, lengths, times = (
+            np.concatenate(each) for each in zip(*self._each_share(work), strict=True)
+        )
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        order = kernels.order_runs(words, words, bounds, np.arange(len(lengths)))
+        firsts = kernels.first_runs(words, bounds, order)
+        flat, starts = kernels.gather_runs(words, bounds, order[firsts])
+        return Profiles(flat, starts, np.add.reduceat(times[order], firsts))
+
+    def joint(self, sizes: Ints | None = None, totals: Ints | None = None) -> JointCounts:
+        """How many cells have each class size, total of the value and count."""
+        sizes = self.sizes if sizes is None else sizes
+        totals = self.totals if totals is None else totals
+
+        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
+            of_cells = self.counts[part], self.values[part]
+            return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
+
+        rows = np.concatenate(self._each_share(work))
+        *kinds, times = rows.T
+        bits = [int(each.max()).bit_length() for each in kinds]
+        places, sums = merge_cells([k.astype(np.uint64) for k in kinds], bits, times)
+        class_sizes, value_sizes, cells = rows[places, :3].T
+        return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)
+
+    def gaps(self, sizes: Sizes, records: int) -> Gaps:
+        """For each class size the largest sum over its cells of max(0, n·N - total·size)."""
+        quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
+        if len(quick):
+            quick[sizes.sizes] = np.arange(len(sizes.sizes))
+
+        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
+            own, of_cells = self.sizes[classes], (self.counts[part], self.values[part])
+            places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
+            largest = np.zeros(len(sizes.sizes), dtype=np.int64)
+            kernels.largest_gaps(*of_cells, bounds, own, self.totals, places, largest, records)
+            return largest
+
+        return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(self._each_share(work)))
+
+    def rank(self) -> Ranked:
+        """The distinct classes as (rank, count) pairs; a word holds the rank and the count."""
+        assert self.secret is not None
+        occurs = self.totals > 0
+        ranks = np.zeros(len(occurs), dtype=np.int64)
+        ranks[occurs] = self.secret.ranks(self.present[occurs])
+        words = (ranks[self.values] << 32) | self.counts
+        if self.secret.kind == "float":  # their codes are not in their order
+            words = -words
+            kernels.sort_downwards(words, self.bounds)
+            words = -words
+        firsts, _ = kernels.distinct(words, self.bounds)
+        both = words >> 32, words & 0xFFFFFFFF
+        order = kernels.order_runs(*both, self.bounds, firsts)
+        (places, starts), (counts, _) = (
+            kernels.gather_runs(each, self.bounds, order) for each in both
+        )
+        totals = np.zeros(int(occurs.sum()), dtype=np.int64)
+        totals[ranks[occurs]] = self.totals[occurs]
+        return Ranked(places, counts, starts, totals)
+
+    def _each_share(self, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
+        """The work on the share of each thread of the classes, and of their cells."""
+        bounds = self.bounds
+        edges = np.linspace(0, len(bounds) - 1, self._threads + 1, dtype=np.int64)
+
+        def one(edge: tuple[int, int]) -> Any:
+            first, last = edge
+            own = bounds[first : last + 1]
+            return work(slice(first, last), slice(own[0], own[-1]), own - own[0])
+
+        pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
+        return map_threads(one, pairs, self._threads)
+
+
+assert WIDE == 2**31  # a count and a rank fit one word

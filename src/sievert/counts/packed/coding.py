@@ -1,0 +1,169 @@
+"""How the values of a column become small integers, and back.
+
+The code 0 is a missing value; whole numbers and dates are coded by their distance to the smallest
+one, texts and floats by the order in which they come.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sievert.arrays import Ints
+from sievert.counts.packed import page_kernels
+
+SPELLINGS: dict[str, Callable[[int], str]] = {
+    "int": str,
+    "bool": lambda number: str(bool(number)).lower(),
+    "date": lambda number: str(np.datetime64(number, "D")),
+}
+NUMBERS: dict[str, Callable[[str], int]] = {
+    "int": int,
+    "bool": lambda text: {"false": 0, "true": 1}[text],
+    "date": lambda text: int(np.datetime64(text, "D").astype(int)),
+}
+MOST_RANGE = 2**62
+
+
+class UnfitError(Exception):
+    """The columns cannot be coded: the engine counts them."""
+
+
+class GrownError(Exception):
+    """A column has more values than its bits can hold."""
+
+
+@dataclass
+class CodedColumn:
+    """How the values of one column become codes, and back."""
+
+    name: str
+    kind: str  # int, date, bool, text, float
+    least: int = 0
+    bits: int = 1
+    values: dict[Any, int] = field(default_factory=dict)  # of texts and floats
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def numbered(self) -> bool:
+        """Whether codes are numbers given to values as they come."""
+        return self.kind in ("text", "float")
+
+    def fit_range(self, least: int, most: int) -> None:
+        """Take the bits that numbers of this range need."""
+        if not -MOST_RANGE < least <= most < MOST_RANGE:
+            raise UnfitError
+        self.least, self.bits = least, (most - least + 1).bit_length()
+
+    def codes(self, array: Any) -> tuple[Ints, int, int]:
+        """Numbers, what to subtract from them to get codes, and the least valid code."""
+        if self.numbered:
+            return self.number_array(array), 0, 0
+        array = plain_numbers(array, self.kind)
+        if not array.null_count:
+            return np.asarray(array), self.least - 1, 1
+        numbers = np.asarray(array.fill_null(self.least)).astype(np.int64) - (self.least - 1)
+        if numbers.min() < 1:
+            raise UnfitError  # not what the writer has noted
+        numbers[np.asarray(array.is_null())] = 0
+        return numbers, 0, 0
+
+    def dictionary_codes(self, values: Any) -> Ints:
+        """The codes of the values of a dictionary; NO_CODE for a value that has none."""
+        if self.numbered:
+            return self._check_bits(self._number(values)).astype(np.uint64)
+        codes = values.astype(np.int64) - (self.least - 1)
+        fits = (codes >= 1) & (codes < 1 << self.bits)
+        return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
+
+    def number_array(self, array: Any, *, growing: bool = False) -> Ints:
+        """The codes of texts or floats; with `growing` however many bits they need."""
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        numbers = np.append(self._number(array.dictionary.to_pylist()), np.uint32(0))
+        if not growing:
+            self._check_bits(numbers)
+        indices = array.indices.fill_null(len(numbers) - 1) if array.null_count else array.indices
+        return np.asarray(numbers[np.asarray(indices)])
+
+    def _number(self, values: Sequence[Any]) -> Ints:
+        """Codes of some values, new ones for those that were not there before; NaN is missing."""
+        with self.lock:
+            known = self.values
+            for value in values:
+                if value not in known and value is not None and value == value:
+                    known[value] = len(known) + 1
+            return np.array([known.get(value, 0) for value in values], dtype=np.uint32)
+
+    def _check_bits(self, numbers: Ints) -> Ints:
+        if len(self.values) >= 1 << self.bits:
+            raise GrownError  # the bits stay as they are: other threads are packing with them
+        return numbers
+
+    def grow(self) -> None:
+        """Take more bits than the values need that were seen so far."""
+        if self.numbered and len(self.values) >= 1 << self.bits:
+            self.bits = (4 * len(self.values)).bit_length()
+
+    def code_of(self, text: str | None) -> int:
+        """The code of a text, or of a missing value; -1 where there is none. Not of floats."""
+        if text is None or self.numbered:
+            return 0 if text is None else self.values.get(text, -1)
+        try:
+            number = NUMBERS[self.kind](text)
+        except (KeyError, ValueError):
+            return -1
+        code = number - self.least + 1
+        same = 0 < code < 1 << self.bits and SPELLINGS[self.kind](number) == text
+        return code if same else -1
+
+    def spell(self, codes: Ints) -> list[Any]:
+        """The texts of codes, as the engine would spell them; floats as they are."""
+        if self.numbered:
+            values = [None, *self.values]
+            return [values[c] for c in codes.tolist()]
+        spelling = SPELLINGS[self.kind]
+        return [spelling(self.least + c - 1) if c else None for c in codes.tolist()]
+
+    def ranks(self, present: Ints) -> Ints:
+        """The rank of each of these codes, which ascend, in the order of the values."""
+        if self.kind != "float":
+            return np.arange(len(present))
+        values = np.array([None, *self.values], dtype=np.float64)[present]
+        ranks = np.empty(len(present), dtype=np.int64)
+        ranks[np.argsort(values)] = np.arange(len(present))
+        return ranks
+
+
+def value_type(arrow: Any) -> Any:
+    """The type of a column's values, whether they are in a dictionary or not."""
+    return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
+
+
+def column_kind(arrow: Any) -> str:
+    """What a column of an Arrow type is to us; an error where it cannot be coded."""
+    for kind, fits in (
+        ("int", pa.types.is_integer),
+        ("text", pa.types.is_string),
+        ("text", pa.types.is_large_string),
+        ("text", pa.types.is_string_view),
+        ("float", pa.types.is_float64),
+        ("float", pa.types.is_float32),
+        ("bool", pa.types.is_boolean),
+        ("date", pa.types.is_date32),
+    ):
+        if fits(value_type(arrow)):
+            return kind
+    raise UnfitError
+
+
+def plain_numbers(array: Any, kind: str) -> Any:
+    """Whole numbers, dates and booleans as an array of whole numbers."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return array if kind == "int" else array.cast(pa.int32() if kind == "date" else pa.int8())
