@@ -26,9 +26,11 @@ from sievert.counts.packed.coding import (
 )
 from sievert.counts.packed.parquet_pages import Chunk
 from sievert.counts.packed.threads import Pace, map_threads
+from sievert.errors import SievertError
 from sievert.sources.table import Table
 
 BATCH = 1 << 20
+WORTH_THREADS = 1 << 14  # records of a batch whose columns are shared by threads
 CODE_BYTES = 16  # of a value, while a column is being coded
 
 
@@ -186,17 +188,29 @@ class CodedSource:
         if new := [n for n in dict.fromkeys((*names, *self.planned)) if n not in self._coded]:
             if CODE_BYTES * self.records * len(self._coded | dict.fromkeys(new)) > room:
                 raise UnfitError
-            parts: dict[str, _ColumnParts] = {name: _ColumnParts(name) for name in new}
-            for batch in self._read(new):
-                pace.step()
-                pairs = zip(parts.values(), batch.columns, strict=True)
-                map_threads(lambda pair: pair[0].add(pair[1]), pairs, threads)
-            coded = map_threads(_ColumnParts.join, parts.values(), threads)
-            self._coded |= dict(zip(new, coded, strict=True))
+            self._coded |= dict.fromkeys(new)  # for good, unless it is read whole
+            self._coded |= self._read_codes(new, threads, pace)
         columns = [self._coded[name] for name in names]
         if any(c is None or len(c[1]) != self.records for c in columns):
             raise UnfitError
         return [c[0] for c in columns if c is not None]
+
+    def _read_codes(
+        self, names: Sequence[str], threads: int, pace: Pace
+    ) -> dict[str, tuple[CodedColumn, Ints] | None]:
+        parts = [_ColumnParts(name) for name in names]
+        try:
+            for batch in self._read(names):
+                pace.step()
+                pairs = zip(parts, batch.columns, strict=True)
+                own = threads if batch.num_rows > WORTH_THREADS else 1
+                map_threads(lambda pair: pair[0].add(pair[1]), pairs, own)
+        except SievertError:
+            raise
+        except Exception:  # the engine meets the same fault when it counts, and explains it
+            pace.step()
+            raise UnfitError from None
+        return dict(zip(names, map_threads(_ColumnParts.join, parts, threads), strict=True))
 
     def batches(self) -> list[RecordBatch]:
         """Slices."""
