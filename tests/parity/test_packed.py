@@ -97,7 +97,7 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     if random.random() < 0.3:  # keys that are too long to be counted into an array
         monkeypatch.setattr(packed_keys, "DENSE", 3)
     if random.random() < 0.5:  # nothing known of the texts before they are read
-        monkeypatch.setattr(packed_sources.ParquetSource, "texts", lambda *_: [])
+        monkeypatch.setattr(packed_sources.ParquetSource, "values", lambda *_: [])
     threads = random.choice((1, 2, 3))
     secrets = random.sample(SECRETS, random.randint(1, 4))
     both(data, monkeypatch, quasi, secrets, threads=threads)

@@ -20,7 +20,7 @@ from sievert.counts.packed.class_cells import PackedCells, code_field, rank_code
 from sievert.counts.packed.coding import CodedColumn, UnfitError
 from sievert.counts.packed.keys import Counted, KeyCounter, KeyCounts
 from sievert.counts.packed.sources import CodedSource, Source
-from sievert.counts.packed.threads import Pace, map_threads
+from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_CELLS = 10**5  # that are kept beside others
@@ -151,7 +151,8 @@ class PackedQuestions(Questions):
             del self._packed[key]  # one large table of cells at a time
         cells = PackedCells(counted, self._threads)
         new = [c for c in counted.columns if c is cells.secret or c.name not in self._tallies]
-        tallies = map_threads(lambda c: cells.tally(c, MOST_TALLIED), new, self._threads)
+        threads = self._threads if len(cells.sizes) > WORTH_THREADS else 1
+        tallies = map_threads(lambda c: cells.tally(c, MOST_TALLIED), new, threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         names = {c.name: c.name for c in counted.columns}
         if all(c.kind != "float" and c.code_of(c.name) > 0 for c in counted.columns):

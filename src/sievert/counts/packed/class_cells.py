@@ -16,7 +16,7 @@ from sievert.counts.cube import DENSE_SIZES, histogram, merge_cells
 from sievert.counts.packed import kernels
 from sievert.counts.packed.coding import CodedColumn
 from sievert.counts.packed.keys import KeyCounts
-from sievert.counts.packed.threads import map_threads
+from sievert.counts.packed.threads import WORTH_THREADS, map_threads
 
 FEW_BITS = 22
 
@@ -175,7 +175,8 @@ class PackedCells:
     def _each_share(self, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
         """The work on the share of each thread of the classes, and of their cells."""
         bounds = self.bounds
-        edges = np.linspace(0, len(bounds) - 1, self._threads + 1, dtype=np.int64)
+        threads = self._threads if len(self.counts) > WORTH_THREADS else 1
+        edges = np.linspace(0, len(bounds) - 1, threads + 1, dtype=np.int64)
 
         def one(edge: tuple[int, int]) -> Any:
             first, last = edge
@@ -183,7 +184,7 @@ class PackedCells:
             return work(slice(first, last), slice(own[0], own[-1]), own - own[0])
 
         pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
-        return map_threads(one, pairs, self._threads)
+        return map_threads(one, pairs, threads)
 
 
 assert WIDE == 2**31  # a count and a rank fit one word

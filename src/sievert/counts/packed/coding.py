@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse, repeat
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,11 @@ class CodedColumn:
         numbers[np.asarray(array.is_null())] = 0
         return numbers, 0, 0
 
-    def dictionary_codes(self, values: Any) -> Ints:
+    def dictionary_codes(self, values: Any, *, growing: bool = False) -> Ints:
         """The codes of the values of a dictionary; NO_CODE for a value that has none."""
         if self.numbered:
-            return self._check_bits(self._number(values)).astype(np.uint64)
+            numbers = self._number(values)
+            return (numbers if growing else self._check_bits(numbers)).astype(np.uint64)
         codes = values.astype(np.int64) - (self.least - 1)
         fits = (codes >= 1) & (codes < 1 << self.bits)
         return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
@@ -95,10 +97,12 @@ class CodedColumn:
         """Codes of some values, new ones for those that were not there before; NaN is missing."""
         with self.lock:
             known = self.values
-            for value in values:
-                if value not in known and value is not None and value == value:
-                    known[value] = len(known) + 1
-            return np.array([known.get(value, 0) for value in values], dtype=np.uint32)
+            new = dict.fromkeys(filterfalse(known.__contains__, values))
+            new.pop(None, None)
+            if self.kind == "float":
+                new = {value: None for value in new if value == value}
+            known.update(zip(new, range(len(known) + 1, len(known) + len(new) + 1), strict=True))
+            return np.fromiter(map(known.get, values, repeat(0)), np.uint32, len(values))
 
     def _check_bits(self, numbers: Ints) -> Ints:
         if len(self.values) >= 1 << self.bits:

@@ -17,7 +17,7 @@ from sievert.counts.cube import MOST_BITS
 from sievert.counts.packed import kernels
 from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
 from sievert.counts.packed.sources import RecordBatch, Source
-from sievert.counts.packed.threads import Pace, map_threads
+from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 
 DENSE = 24  # bits of keys up to which keys are counted in an array
 SPARSE = 8  # places of that array per record, beyond which keys are sorted instead
@@ -240,7 +240,7 @@ def _cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[Cod
 def _sort_keys(keys: Ints, threads: int) -> tuple[Ints, Ints]:
     """The different keys in ascending order and how often each occurs; sorts by two threads."""
     half = len(keys) // 2
-    if threads > 1:
+    if threads > 1 and len(keys) > WORTH_THREADS:
         keys.partition(half)
         map_threads(np.ndarray.sort, (keys[:half], keys[half:]), threads)
     else:

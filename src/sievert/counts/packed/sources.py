@@ -25,12 +25,11 @@ from sievert.counts.packed.coding import (
     value_type,
 )
 from sievert.counts.packed.parquet_pages import Chunk
-from sievert.counts.packed.threads import Pace, map_threads
+from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 from sievert.errors import SievertError
 from sievert.sources.table import Table
 
 BATCH = 1 << 20
-WORTH_THREADS = 1 << 14  # records of a batch whose columns are shared by threads
 CODE_BYTES = 16  # of a value, while a column is being coded
 
 
@@ -111,16 +110,17 @@ class ParquetSource:
         ]
 
     def code(self, names: Sequence[str], *_: Any) -> list[CodedColumn]:
-        """As many bits as the first row group's texts need; more when there are more texts."""
+        """As many bits as the first row group's values need; more when there are more values."""
         coded = []
         for name in names:
             if self.schema.get_field_index(name) < 0:  # absent, or there twice
                 raise UnfitError
             column = CodedColumn(name, column_kind(self.schema.field(name).type))
-            if column.kind == "text":
-                column.values = {t: i for i, t in enumerate(dict.fromkeys(self.texts(name)), 1)}
-                column.bits = max(1, len(column.values).bit_length())
-            elif not column.numbered:
+            if column.numbered:
+                column.dictionary_codes(self.values(name), growing=True)
+                # Without a dictionary there are many values, as far as can be told.
+                column.bits = (len(column.values) or self.records).bit_length()
+            else:
                 column.fit_range(*((0, 1) if column.kind == "bool" else self.range(name)))
             coded.append(column)
         return coded
@@ -147,9 +147,9 @@ class ParquetSource:
             unsigned=pa.types.is_unsigned_integer(value_type(self.schema.field(name).type)),
         )
 
-    def texts(self, name: str) -> list[str]:
-        """Texts of a column that its first row group holds; they need not be all."""
-        return self._chunk(0, 0, name).texts() if self._metadata[0].num_row_groups else []
+    def values(self, name: str) -> list[Any]:
+        """Values of a column that its first row group holds; they need not be all."""
+        return self._chunk(0, 0, name).values() if self._metadata[0].num_row_groups else []
 
     def range(self, name: str) -> tuple[int, int]:
         """The least and the greatest number of a column, from what the writer noted."""

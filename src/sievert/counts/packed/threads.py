@@ -10,6 +10,8 @@ from typing import Any
 from sievert.counts.packed.coding import GrownError, UnfitError
 from sievert.errors import ExhaustedError
 
+WORTH_THREADS = 1 << 16  # numbers from which it is worth to start threads
+
 
 class Pace:
     """The progress of a count, and whether it must stop."""
