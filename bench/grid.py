@@ -296,8 +296,7 @@ def heat_map(cells: list[CellResult]) -> str:
         f'<rect width="{wide}" height="{high}" fill="#ffffff"/>',
         f'<text x="12" y="24" font-size="14" font-weight="bold">{title}</text>',
         *(
-            f'<text x="{LEFT + WIDTH * (i + 0.5)}" y="{TOP - 10}" text-anchor="middle">'
-            f"{n:,}</text>"
+            f'<text x="{LEFT + WIDTH * (i + 0.5)}" y="{TOP - 10}" text-anchor="middle">{n:,}</text>'
             for i, n in enumerate(SIZES)
         ),
     ]

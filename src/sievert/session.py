@@ -52,9 +52,16 @@ def open_source(
     verify: bool = False,
     watch: Steps = no_progress,
     large: int | None = None,
+    secrets: int = 1,
     **options: Unpack[ReaderOptions],
 ) -> Iterator[tuple[Table, Questions]]:
-    """Open a source on an engine; every record is accounted for, and nothing stays behind."""
+    """Open a source on an engine; every record is accounted for, and nothing stays behind.
+
+    Packed keys count tables of at least `large` records; where it is not given, they must be worth
+    loading compiled code for so many secrets.
+    """
+    if large is None:
+        large = LARGE if "numba" in sys.modules else max(LARGE, LOADING // max(1, secrets))
     engine, timeout = _check_options(data, options)
     started = time.monotonic()
     if timeout is not None:
@@ -160,17 +167,15 @@ def _adapter(
 
 SMALL = 10_000  # records up to which one statement takes longer than fetching them
 LARGE = 10_000  # records from which packed keys are faster where their compiled code is loaded
-LOADING = 500_000  # records from which they are worth loading it
+LOADING = 10**6  # records times secrets from which they are worth loading it
 SHARE = 0.6  # of the machine's memory, for packed keys
 
 
 def _questions(
-    engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
+    engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int
 ) -> Questions:
     """NumPy answers of a small table, packed keys of a larger one, else the engine."""
     questions = Questions(adapter)
-    if large is None:
-        large = LARGE if "numba" in sys.modules else max(LARGE, LOADING) if LARGE else 0
     records, memory = questions.records, options.get("memory")
     if engine == "duckdb" and records < min(large, SMALL) and not memory:
         from sievert.counts.coded import CodedQuestions

@@ -36,6 +36,7 @@ def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any
     for small, large in ((0, 10**12), (10**12, 10**12), (0, 0)):
         monkeypatch.setattr(session, "SMALL", small)
         monkeypatch.setattr(session, "LARGE", large)
+        monkeypatch.setattr(session, "LOADING", large)
         results.append(sievert.assess(data, *roles, **options).to_dict())
     sql, coded, packed = (json.dumps(result, sort_keys=True) for result in results)
     assert sql == coded
@@ -172,9 +173,7 @@ def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_text_and_typed_columns(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_and_typed_columns(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources that only the engine reads: CSV, a database, types, codes for missing, lists."""
     random = Random(f"text {seed}")
     table = random_table(random)
@@ -219,7 +218,9 @@ def test_wide_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     seen: list[Any] = []
     cut = packed_keys._cut_levels
-    monkeypatch.setattr(packed_keys, "_cut_levels", lambda *given: seen.append(cut(*given)) or seen[-1])
+    monkeypatch.setattr(
+        packed_keys, "_cut_levels", lambda *given: seen.append(cut(*given)) or seen[-1]
+    )
     for secrets in (["s"], ["s", "t"], []):
         both(table, monkeypatch, names, secrets)
         both(table, monkeypatch, ["far0", "far1", "far2"], secrets)
@@ -267,7 +268,9 @@ def test_nan_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     table = pa.table({"a": ["x", "y"] * 200, "s": [0.25, math.nan, -0.0, 0.0] * 100})
     parquet.write_table(table, path)
     for data in (path, table):
-        assert both(data, monkeypatch, ["a"], ["s"])["table"]["missing_values"]["s"]["missing"] == 100
+        assert (
+            both(data, monkeypatch, ["a"], ["s"])["table"]["missing_values"]["s"]["missing"] == 100
+        )
 
 
 def test_statistics_that_lie_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,6 +296,7 @@ def test_one_pass_for_all_secrets(
     )
     monkeypatch.setattr(packed_keys, "DENSE", dense)
     monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "LOADING", 0)
     data: Any = table if source == "arrow" else tmp_path / "t"
     if source == "parquet":
         parquet.write_table(table, data)
@@ -319,6 +323,7 @@ def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     count = packed.PackedQuestions._count
     monkeypatch.setattr(packed.PackedQuestions, "_count", stop)
     monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "LOADING", 0)
     with pytest.raises(sievert.SievertError, match="stopped before"):
         sievert.assess(random_table(Random(1)), ["number"], ["secret"])
 

@@ -76,8 +76,8 @@ class PackedCells:
 
         Empty texts count with those missing.
         """
-        empty = column.values.get("", 0) if column.kind == "text" else 0
-        codes, totals = np.unique([0, empty]), self.totals
+        empty = column.code_of("") if column.kind == "text" else 0
+        codes, totals = np.unique([0, max(0, empty)]), self.totals
         if column is self.secret:
             all_codes = self.present
         else:

@@ -7,13 +7,13 @@ one, texts and floats by the order in which they come.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import filterfalse, repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import compute
 
 from sievert.arrays import Ints
 from sievert.counts.packed import page_kernels
@@ -47,8 +47,13 @@ class CodedColumn:
     kind: str  # int, date, bool, text, float
     least: int = 0
     bits: int = 1
-    values: dict[Any, int] = field(default_factory=dict)  # of texts and floats
+    values: Any = None  # texts or floats that were numbered, an array of Arrow's by their codes
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def size(self) -> int:
+        """How many texts or floats were numbered."""
+        return 0 if self.values is None else len(self.values)
 
     @property
     def numbered(self) -> bool:
@@ -77,8 +82,8 @@ class CodedColumn:
     def dictionary_codes(self, values: Any, *, growing: bool = False) -> Ints:
         """The codes of the values of a dictionary; NO_CODE for a value that has none."""
         if self.numbered:
-            numbers = self._number(values)
-            return (numbers if growing else self._check_bits(numbers)).astype(np.uint64)
+            kind = pa.large_string() if self.kind == "text" else pa.float64()
+            return self._number(pa.array(values, kind), growing).astype(np.uint64)
         codes = values.astype(np.int64) - (self.least - 1)
         fits = (codes >= 1) & (codes < 1 << self.bits)
         return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
@@ -87,37 +92,43 @@ class CodedColumn:
         """The codes of texts or floats; with `growing` however many bits they need."""
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        numbers = np.append(self._number(array.dictionary.to_pylist()), np.uint32(0))
-        if not growing:
-            self._check_bits(numbers)
+        numbers = np.append(self._number(array.dictionary, growing), np.uint32(0))
         indices = array.indices.fill_null(len(numbers) - 1) if array.null_count else array.indices
         return np.asarray(numbers[np.asarray(indices)])
 
-    def _number(self, values: Sequence[Any]) -> Ints:
+    def _number(self, values: Any, growing: bool) -> Ints:
         """Codes of some values, new ones for those that were not there before; NaN is missing."""
+        if self.kind == "text":
+            values = values.cast(pa.large_string())
+        else:  # -0 is 0
+            values = compute.add(values.cast(pa.float64()), 0.0)
+            values = compute.if_else(compute.is_nan(values), pa.scalar(None, pa.float64()), values)
         with self.lock:
-            known = self.values
-            new = dict.fromkeys(filterfalse(known.__contains__, values))
-            new.pop(None, None)
-            if self.kind == "float":
-                new = {value: None for value in new if value == value}
-            known.update(zip(new, range(len(known) + 1, len(known) + len(new) + 1), strict=True))
-            return np.fromiter(map(known.get, values, repeat(0)), np.uint32, len(values))
-
-    def _check_bits(self, numbers: Ints) -> Ints:
-        if len(self.values) >= 1 << self.bits:
-            raise GrownError  # the bits stay as they are: other threads are packing with them
-        return numbers
+            if self.values is None:
+                self.values = values.unique().drop_null()
+                if len(self.values) == len(values) and (growing or self.size < 1 << self.bits):
+                    return np.arange(1, len(values) + 1)
+            places = compute.index_in(values, value_set=self.values)
+            new = values.filter(places.is_null()).drop_null()
+            if len(new):
+                self.values = pa.concat_arrays([self.values, new.unique()])
+                places = compute.index_in(values, value_set=self.values)
+            if not growing and self.size >= 1 << self.bits:
+                raise GrownError  # the bits stay as they are: other threads are packing with them
+        return np.asarray(places.fill_null(-1)).astype(np.int64) + 1
 
     def grow(self) -> None:
         """Take more bits than the values need that were seen so far."""
-        if self.numbered and len(self.values) >= 1 << self.bits:
-            self.bits = (4 * len(self.values)).bit_length()
+        if self.numbered and self.size >= 1 << self.bits:
+            self.bits = (4 * self.size).bit_length()
 
     def code_of(self, text: str | None) -> int:
         """The code of a text, or of a missing value; -1 where there is none. Not of floats."""
-        if text is None or self.numbered:
-            return 0 if text is None else self.values.get(text, -1)
+        if text is None:
+            return 0
+        if self.numbered:
+            code = self.values.index(text).as_py() + 1 if self.size and encodable(text) else 0
+            return code or -1
         try:
             number = NUMBERS[self.kind](text)
         except (KeyError, ValueError):
@@ -129,8 +140,8 @@ class CodedColumn:
     def spell(self, codes: Ints) -> list[Any]:
         """The texts of codes, as the engine would spell them; floats as they are."""
         if self.numbered:
-            values = [None, *self.values]
-            return [values[c] for c in codes.tolist()]
+            places = pa.array(codes - 1, mask=codes == 0)
+            return self.values.take(places).to_pylist() if self.size else [None] * len(codes)
         spelling = SPELLINGS[self.kind]
         return [spelling(self.least + c - 1) if c else None for c in codes.tolist()]
 
@@ -138,10 +149,14 @@ class CodedColumn:
         """The rank of each of these codes, which ascend, in the order of the values."""
         if self.kind != "float":
             return np.arange(len(present))
-        values = np.array([None, *self.values], dtype=np.float64)[present]
         ranks = np.empty(len(present), dtype=np.int64)
-        ranks[np.argsort(values)] = np.arange(len(present))
+        ranks[np.argsort(np.asarray(self.values)[present - 1])] = np.arange(len(present))
         return ranks
+
+
+def encodable(text: str) -> bool:
+    """Whether a text is valid Unicode, which every value is."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def value_type(arrow: Any) -> Any:

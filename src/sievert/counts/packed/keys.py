@@ -184,7 +184,7 @@ class KeyCounter:
         return results
 
     def _read(self, quasi: list[CodedColumn], secrets: list[CodedColumn]) -> Counted:
-        """Keys of all records: with one secret sorted at once, with several their classes ranked."""
+        """Keys of all records: sorted with one secret, or classes ranked beside several."""
         records, one = self._source.records, len(secrets) <= 1
         levels = _cut_levels([*quasi, *secrets] if one else quasi, records)
         beside = [] if one else secrets
@@ -222,7 +222,9 @@ class KeyCounter:
         return KeyCounts(*pair, layout.without_last(), secrets[0], secrets[0].bits)
 
 
-def _cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[CodedColumn, ...], ...]:
+def _cut_levels(
+    columns: Sequence[CodedColumn], records: int
+) -> tuple[tuple[CodedColumn, ...], ...]:
     """Columns level by level: each has room for the rank of the level before."""
     levels: list[list[CodedColumn]] = [[]]
     used, rank = 0, records.bit_length()

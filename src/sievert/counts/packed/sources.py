@@ -119,7 +119,7 @@ class ParquetSource:
             if column.numbered:
                 column.dictionary_codes(self.values(name), growing=True)
                 # Without a dictionary there are many values, as far as can be told.
-                column.bits = (len(column.values) or self.records).bit_length()
+                column.bits = (column.size or self.records).bit_length()
             else:
                 column.fit_range(*((0, 1) if column.kind == "bool" else self.range(name)))
             coded.append(column)
@@ -255,7 +255,7 @@ class _ColumnParts:
             return None
         column = self.column
         if column.numbered:
-            column.bits = max(1, len(column.values).bit_length())
+            column.bits = max(1, column.size.bit_length())
             return column, np.concatenate([part for part, _ in self._parts])
         present = [part if lacks is None else part[~lacks] for part, lacks in self._parts]
         limits = [int(edge) for part in present if len(part) for edge in (part.min(), part.max())]
