@@ -34,7 +34,7 @@ class PackedQuestions(Questions):
         self, engine: Adapter, records: int, source: Source, room: int, threads: int
     ) -> None:
         super().__init__(engine, records)
-        self._source, self._threads, self._pace = source, threads, Pace()
+        self._source, self.threads, self._pace = source, threads, Pace()
         self._counter = KeyCounter(source, room, threads, self._pace)
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
@@ -63,7 +63,7 @@ class PackedQuestions(Questions):
     def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
         """These secrets will be counted in these classes: they are read in one pass."""
         quasi = tuple(quasi)
-        self._plan = quasi, tuple(s for s in secrets if s not in quasi)
+        self._plan, self._together = (quasi, tuple(s for s in secrets if s not in quasi)), None
         if isinstance(self._source, CodedSource):
             self._source.planned = tuple(dict.fromkeys((*quasi, *self._plan[1])))
 
@@ -149,9 +149,9 @@ class PackedQuestions(Questions):
             return None
         for key in [k for k, c in self._packed.items() if not c or len(c.counts) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
-        cells = PackedCells(counted, self._threads)
+        cells = PackedCells(counted, self.threads)
         new = [c for c in counted.columns if c is cells.secret or c.name not in self._tallies]
-        threads = self._threads if len(cells.sizes) > WORTH_THREADS else 1
+        threads = self.threads if len(cells.sizes) > WORTH_THREADS else 1
         tallies = map_threads(lambda c: cells.tally(c, MOST_TALLIED), new, threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
         names = {c.name: c.name for c in counted.columns}

@@ -13,7 +13,7 @@ from sievert.arrays import Ints
 from sievert.counts.answers import Gaps, JointCounts, Profiles, Ranked, Sizes
 from sievert.counts.cells import WIDE
 from sievert.counts.cube import DENSE_SIZES, histogram, merge_cells
-from sievert.counts.packed import kernels
+from sievert.counts.packed import kernels, run_kernels
 from sievert.counts.packed.coding import CodedColumn
 from sievert.counts.packed.keys import KeyCounts
 from sievert.counts.packed.threads import WORTH_THREADS, map_threads
@@ -42,8 +42,8 @@ class PackedCells:
     def __init__(self, counted: KeyCounts, threads: int) -> None:
         self.counted, self._threads = counted, threads
         self.counts, self.secret, self.low = counted.counts, counted.secret, counted.low
-        self.bounds = kernels.run_bounds(counted.keys, self.low)
-        self.sizes = kernels.sum_runs(self.counts, self.bounds)
+        self.bounds = run_kernels.run_bounds(counted.keys, self.low)
+        self.sizes = run_kernels.sum_runs(self.counts, self.bounds)
         own = counted.keys if self.secret else counted.keys[:0]
         self.present = np.arange(1 << self.low if self.low <= FEW_BITS else 0)
         values = own & np.uint64((1 << self.low) - 1)
@@ -100,10 +100,10 @@ class PackedCells:
         """Distinct profiles; classes of one cell, mostly the bulk, need no comparing."""
 
         def work(_: slice, part: slice, bounds: Ints) -> tuple[Ints, Ints, Ints]:
-            single, words, own = kernels.several(self.counts[part], bounds)
-            kernels.sort_downwards(words, own)
-            firsts, times = kernels.distinct(words, own)
-            flat, starts = kernels.gather_runs(words, own, firsts)
+            single, words, own = run_kernels.several(self.counts[part], bounds)
+            run_kernels.sort_downwards(words, own)
+            firsts, times = run_kernels.distinct(words, own)
+            flat, starts = run_kernels.gather_runs(words, own, firsts)
             alone = histogram(single)
             return (
                 np.concatenate([alone.sizes, flat]),
@@ -115,9 +115,9 @@ class PackedCells:
             np.concatenate(each) for each in zip(*self._each_share(work), strict=True)
         )
         bounds = np.concatenate([[0], np.cumsum(lengths)])
-        order = kernels.order_runs(words, words, bounds, np.arange(len(lengths)))
-        firsts = kernels.first_runs(words, bounds, order)
-        flat, starts = kernels.gather_runs(words, bounds, order[firsts])
+        order = run_kernels.order_runs(words, words, bounds, np.arange(len(lengths)))
+        firsts = run_kernels.first_runs(words, bounds, order)
+        flat, starts = run_kernels.gather_runs(words, bounds, order[firsts])
         return Profiles(flat, starts, np.add.reduceat(times[order], firsts))
 
     def joint(self, sizes: Ints | None = None, totals: Ints | None = None) -> JointCounts:
@@ -160,13 +160,13 @@ class PackedCells:
         words = (ranks[self.values] << 32) | self.counts
         if self.secret.kind == "float":  # their codes are not in their order
             words = -words
-            kernels.sort_downwards(words, self.bounds)
+            run_kernels.sort_downwards(words, self.bounds)
             words = -words
-        firsts, _ = kernels.distinct(words, self.bounds)
+        firsts, _ = run_kernels.distinct(words, self.bounds)
         both = words >> 32, words & 0xFFFFFFFF
-        order = kernels.order_runs(*both, self.bounds, firsts)
+        order = run_kernels.order_runs(*both, self.bounds, firsts)
         (places, starts), (counts, _) = (
-            kernels.gather_runs(each, self.bounds, order) for each in both
+            run_kernels.gather_runs(each, self.bounds, order) for each in both
         )
         totals = np.zeros(int(occurs.sum()), dtype=np.int64)
         totals[ranks[occurs]] = self.totals[occurs]

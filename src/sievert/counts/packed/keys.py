@@ -14,7 +14,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.cube import MOST_BITS
-from sievert.counts.packed import kernels
+from sievert.counts.packed import kernels, run_kernels
 from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
 from sievert.counts.packed.sources import RecordBatch, Source
 from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
@@ -247,4 +247,4 @@ def _sort_keys(keys: Ints, threads: int) -> tuple[Ints, Ints]:
         map_threads(np.ndarray.sort, (keys[:half], keys[half:]), threads)
     else:
         keys.sort()
-    return kernels.count_runs(keys)
+    return run_kernels.count_runs(keys)

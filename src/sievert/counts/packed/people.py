@@ -14,7 +14,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
-from sievert.counts.packed import kernels
+from sievert.counts.packed import kernels, run_kernels
 from sievert.counts.packed.adapter import PackedQuestions
 from sievert.counts.packed.class_cells import PackedCells, code_field
 from sievert.counts.packed.keys import KeyCounts
@@ -26,7 +26,7 @@ class Sightings:
 
     def __init__(self, keys: Ints, counts: Ints, bits: int) -> None:
         self.keys, self.counts, self.bits = keys, counts, bits
-        self.bounds = kernels.run_bounds(keys, bits)
+        self.bounds = run_kernels.run_bounds(keys, bits)
         self.people = kernels.count_people(keys, counts, bits, self.bounds)
 
     @property
@@ -130,7 +130,9 @@ class PackedPeopleQuestions(PeopleQuestions):
         (counted, seen), people = sighted, classes[0]
         own = counted.layout.columns[-1]
         layout = counted.layout.without_last()
-        cells = PackedCells(KeyCounts(seen.runs, seen.people, layout, own, own.bits), 1)
+        cells = PackedCells(
+            KeyCounts(seen.runs, seen.people, layout, own, own.bits), self._packed_rows.threads
+        )
         sizes, total = histogram(cells.sizes), int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
@@ -152,11 +154,11 @@ class PackedPeopleQuestions(PeopleQuestions):
 def _profiles(cells: PackedCells, people: Ints) -> Profiles:
     """The distinct profiles, each with the people of its classes."""
     counts = cells.counts.astype(np.int64)
-    kernels.sort_downwards(counts, cells.bounds)
+    run_kernels.sort_downwards(counts, cells.bounds)
     # The people of the class stand before the counts of its values.
     bounds = cells.bounds + np.arange(len(cells.bounds))
     words = np.insert(counts, cells.bounds[:-1], people)
-    firsts, times = kernels.distinct(words, bounds)
+    firsts, times = run_kernels.distinct(words, bounds)
     kinds = sorted(
         ((*words[bounds[f] + 1 : bounds[f + 1]].tolist(),), int(words[bounds[f]]), int(t))
         for f, t in zip(firsts.tolist(), times.tolist(), strict=True)
