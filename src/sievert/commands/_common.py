@@ -131,6 +131,12 @@ class RequestedRoles:
         roles = self.policy and self.policy.roles
         return (roles.quasi, roles.sensitive, roles.identifier) if roles else (None, None, None)
 
+    @property
+    def secrets(self) -> int:
+        """How many sensitive attributes are requested."""
+        given = self._own[1] if self.given[1] is None else self.given[1]
+        return given.count(",") + 1 if isinstance(given, str) else len(tuple(given or ()))
+
     def assign(
         self,
         questions: Questions,
@@ -290,6 +296,7 @@ class RequestedRoles:
         notes = [*questions.engine.notes, *self._replacements(questions.columns)]
         if not roles.quasi:
             return 0, notes
+        questions.plan_counts(roles.quasi, roles.sensitive if roles.person is None else ())
         if not all_rows:
             questions.secrets = roles.sensitive
             # Cells that are counted now are counted again where more records are left out.

@@ -155,7 +155,10 @@ def assess(
         files.write_whole(
             records, sources=[data, policy, *measuring.hierarchies.values()], force=force
         ) as target,
-        reading(data, outputs=[target] if target else []) as (table, questions),
+        reading(data, outputs=[target] if target else [], secrets=requested.secrets) as (
+            table,
+            questions,
+        ),
     ):
         if sets is not None:
             return assess_key_sets(table, questions, requested, sets, settings, reading.clock)
