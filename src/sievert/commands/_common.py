@@ -131,12 +131,6 @@ class RequestedRoles:
         roles = self.policy and self.policy.roles
         return (roles.quasi, roles.sensitive, roles.identifier) if roles else (None, None, None)
 
-    @property
-    def secrets(self) -> int:
-        """How many sensitive attributes are requested."""
-        given = self._own[1] if self.given[1] is None else self.given[1]
-        return given.count(",") + 1 if isinstance(given, str) else len(tuple(given or ()))
-
     def assign(
         self,
         questions: Questions,
