@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -52,9 +53,16 @@ def open_source(
     verify: bool = False,
     watch: Steps = no_progress,
     large: int | None = None,
+    secrets: int = 1,
     **options: Unpack[ReaderOptions],
 ) -> Iterator[tuple[Table, Questions]]:
-    """Open a source on an engine; every record is accounted for, and nothing stays behind."""
+    """Open a source on an engine; every record is accounted for, and nothing stays behind.
+
+    Packed keys count tables of at least `large` records; where it is not given, they must be worth
+    loading compiled code for so many secrets.
+    """
+    if large is None:
+        large = LARGE if "numba" in sys.modules else max(LARGE, LOADING // max(1, secrets))
     engine, timeout = _check_options(data, options)
     started = time.monotonic()
     if timeout is not None:
@@ -163,35 +171,34 @@ def _adapter(
 
 
 SMALL = 10_000  # records up to which one statement takes longer than fetching them
-LARGE = 2_000_000  # records from which packed keys are worth their compiled code
+LARGE = 10_000  # records from which packed keys are faster where their compiled code is loaded
+LOADING = 10**6  # records times secrets from which they are worth loading it
 SHARE = 0.6  # of the machine's memory, for packed keys
 
 
 def _questions(
-    engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int | None
+    engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int
 ) -> Questions:
-    """NumPy answers of a small table, packed keys of a large and plain one, else the engine."""
+    """NumPy answers of a small table, packed keys of a larger one, else the engine."""
     questions = Questions(adapter, adapter.expected)
-    large = LARGE if large is None else large
-    if engine == "duckdb" and questions.records < min(large, SMALL) and not options.get("memory"):
+    records, memory = questions.records, options.get("memory")
+    if engine == "duckdb" and records < min(large, SMALL) and not memory:
         from sievert.counts.coded import CodedQuestions
 
-        return CodedQuestions(adapter, questions.records, adapter.kinds)
-    if engine != "duckdb" or table.kind not in ("parquet", "frame") or questions.records < large:
+        return CodedQuestions(adapter, records, adapter.kinds)
+    if engine != "duckdb" or records < large:
         return questions
     try:
         from sievert.counts.packed.adapter import PackedQuestions
-        from sievert.counts.packed.keys import packable_source
+        from sievert.counts.packed.sources import packable_source
 
-        source = packable_source(table, large)
+        source = packable_source(table, adapter, adapter.columns, records)
     except (ImportError, OSError, RuntimeError, ValueError):
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
         return questions
-    if source is None:
-        return questions
-    memory, threads = options.get("memory"), thread_count(options.get("threads"))
+    threads = thread_count(options.get("threads"))
     room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
-    return PackedQuestions(adapter, questions.records, source, room, threads)
+    return PackedQuestions(adapter, records, source, room, threads)
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pandas
+import polars
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import csv, parquet
 from tests import randomtables
 
 import sievert
@@ -20,9 +23,11 @@ from sievert.counts.coded import CodedQuestions
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.packed import adapter as packed
 from sievert.counts.packed import keys as packed_keys
+from sievert.counts.packed import sources as packed_sources
 from sievert.counts.questions import Questions
 from sievert.measures.approximate import compromise
 
+SECRETS = ["secret", "amount", "real", "when", "price"]
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
 
 
@@ -32,6 +37,7 @@ def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any
     for small, large in ((0, 10**12), (10**12, 10**12), (0, 0)):
         monkeypatch.setattr(session, "SMALL", small)
         monkeypatch.setattr(session, "LARGE", large)
+        monkeypatch.setattr(session, "LOADING", large)
         # Classes of numbers are solved in compiled code beside packed keys.
         monkeypatch.setattr(compromise, "FEW_CELLS", large)
         results.append(sievert.assess(data, *roles, **options).to_dict())
@@ -65,8 +71,20 @@ def random_table(random: Random) -> pa.Table:
             "secret": column(lambda: f"s{min(random.randint(0, 9), random.randint(0, 9))}"),
             "amount": column(lambda: random.randint(0, 5) ** 2),
             "real": column(random.random),
+            "when": column(lambda: day - datetime.timedelta(days=random.randint(0, 40))),
+            "price": column(lambda: random.choice((-0.0, 0.0, math.nan, 0.25, 1e300, -7.5))),
         }
     )
+
+
+def in_memory(table: pa.Table, random: Random) -> Any:
+    """The same table as an Arrow, Polars or pandas frame, in some chunks."""
+    size = random.choice((100, 1000, 10**6))
+    chunked = pa.Table.from_batches(table.to_batches(max_chunksize=size), table.schema)
+    kind = random.choice(("arrow", "polars", "pandas"))
+    if kind == "polars" and pa.null() not in table.schema.types:
+        return polars.from_arrow(chunked)
+    return chunked if kind != "pandas" else chunked.to_pandas(types_mapper=pandas.ArrowDtype)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -79,14 +97,14 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         table, path, row_group_size=random.choice((100, 1000, 10**6)), use_dictionary=dictionary
     )
     quasi = random.sample(table.column_names[:6], random.randint(1, 5))
-    data: Any = path if random.random() < 0.7 else table
+    data: Any = path if random.random() < 0.5 else in_memory(table, random)
     if random.random() < 0.3:  # keys that are too long to be counted into an array
         monkeypatch.setattr(packed_keys, "DENSE", 3)
     if random.random() < 0.5:  # nothing known of the texts before they are read
-        monkeypatch.setattr(packed_keys.ParquetSource, "texts", lambda *_: [])
-        monkeypatch.setattr(packed_keys.ArrowSource, "texts", lambda *_: [])
+        monkeypatch.setattr(packed_sources.ParquetSource, "values", lambda *_: [])
     threads = random.choice((1, 2, 3))
-    both(data, monkeypatch, quasi, ["secret", "amount"], threads=threads)
+    secrets = random.sample(SECRETS, random.randint(1, 4))
+    both(data, monkeypatch, quasi, secrets, threads=threads)
     cubes, rows = [], []
     for small, large, kind in (
         (0, 10**12, Questions),
@@ -157,49 +175,180 @@ def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.Monke
             assert people["reidentification"]["suppressed_records"]["unit"] == "records"
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_text_and_typed_columns(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources that only the engine reads: CSV, a database, types, codes for missing, lists."""
+    random = Random(f"text {seed}")
+    table = random_table(random)
+    path = tmp_path / "t.csv"
+    csv.write_csv(table, path)
+    if random.random() < 0.3:  # put together from two files
+        path.write_text(2 * path.read_text(encoding="utf-8"), encoding="utf-8")
+    quasi = random.sample(table.column_names[:6], random.randint(1, 5))
+    secrets = random.sample(SECRETS, random.randint(1, 4))
+    options: dict[str, Any] = {}
+    if random.random() < 0.5:
+        options["na"] = ["é1", "5", "s3"]
+    if random.random() < 0.5 and table.num_rows < 2500:
+        options["types"] = {"number": "int", "amount": "int", "real": "float", "day": "date"}
+    try:
+        both(path, monkeypatch, quasi, secrets, threads=random.choice((1, 2)), **options)
+    except sievert.SievertError as error:
+        assert "are not int" in str(error)  # a header among the numbers
+    both(table.to_pydict(), monkeypatch, quasi, ["secret", "amount"])
+
+
+def test_rows_like_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,1,s\n" + "x,1,y\na,1,s\n" * 300, encoding="utf-8")
+    both(path, monkeypatch, ["a", "1"], ["s"], types={"1": "int"})
+
+
+def test_wide_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of more than 62 bits, which are packed in levels."""
+    random = Random("wide")
+    names = [f"q{i}" for i in range(60)]
+    kinds = [[random.randint(0, 3) for _ in names] for _ in range(300)]
+    rows = [random.choice(kinds) for _ in range(1200)]
+    table = pa.table(
+        {
+            **{n: [f"v{row[i]}" for row in rows] for i, n in enumerate(names)},
+            **{f"far{i}": [random.choice((0, 2**40)) for _ in rows] for i in range(3)},
+            "s": [random.choice("abc") for _ in rows],
+            "t": [random.choice("defg") for _ in rows],
+            "*": ["*"] * len(rows),
+        }
+    )
+    seen: list[Any] = []
+    cut = packed_keys._cut_levels
+    monkeypatch.setattr(
+        packed_keys, "_cut_levels", lambda *given: seen.append(cut(*given)) or seen[-1]
+    )
+    for secrets in (["s"], ["s", "t"], []):
+        both(table, monkeypatch, names, secrets)
+        both(table, monkeypatch, ["far0", "far1", "far2"], secrets)
+    assert max(map(len, seen)) >= 4
+    monkeypatch.setattr(session, "SMALL", 0)
+    cubes = []
+    for large in (10**12, 0):
+        with session.open_source(table, large=large) as (_, questions):
+            cubes.append(questions.cube([*names, "s"]))
+    assert cubes[0].counts.tolist() == cubes[1].counts.tolist()
+    assert [c.tolist() for c in cubes[0].codes] == [c.tolist() for c in cubes[1].codes]
+
+
 def test_what_cannot_be_packed_is_left_to_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = random_table(Random(5))
-    asked: list[Any] = []
-    count = packed.count_keys
-    monkeypatch.setattr(packed, "count_keys", lambda *given: asked.append(given) or count(*given))
-    both(table, monkeypatch, ["real"], ["secret"])  # floats
-    assert not asked
-    both(table, monkeypatch, ["secret"], ["secret"])  # one column in two roles
-    asked.clear()
+    counted = watch_passes(monkeypatch)
+    odd = table.append_column("odd", table["amount"].cast(pa.decimal128(30, 2)))
+    both(odd, monkeypatch, ["odd"], ["secret"])
+    assert not counted
     both(table, monkeypatch, ["number"], ["secret"])
-    assert asked
-    names = {f"far{i}": [0, 2**40] * 600 for i in range(3)}  # 123 bits
-    wide = pa.table({**names, "secret": ["a", "b", "b"] * 400})
-    both(wide, monkeypatch, list(names), ["secret"])
+    assert counted
     monkeypatch.setattr(session, "SHARE", 0.0)  # no room at all
     monkeypatch.setattr(packed_keys, "DENSE", 0)
     both(table, monkeypatch, ["number"], ["secret"])
 
 
+def watch_passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each pass over the records that counts keys."""
+    passes: list[int] = []
+    for source in (packed_sources.ParquetSource, packed_sources.CodedSource):
+        batches = source.batches
+        monkeypatch.setattr(
+            source, "batches", lambda self, batches=batches: passes.append(1) or batches(self)
+        )
+    return passes
+
+
+def test_nan_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a Parquet file, whose statistics leave NaN out."""
+    path = tmp_path / "t.parquet"
+    table = pa.table({"a": ["x", "y"] * 200, "s": [0.25, math.nan, -0.0, 0.0] * 100})
+    parquet.write_table(table, path)
+    for data in (path, table):
+        assert (
+            both(data, monkeypatch, ["a"], ["s"])["table"]["missing_values"]["s"]["missing"] == 100
+        )
+
+
 def test_statistics_that_lie_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"a": [1, 2, 3, 4], "s": ["x", "y", "y", "x"]}), path)
-    monkeypatch.setattr(packed_keys.ParquetSource, "range", lambda *_: (2, 3))
+    monkeypatch.setattr(packed_sources.ParquetSource, "range", lambda *_: (2, 3))
     both(path, monkeypatch, ["a"], ["s"])
 
 
-def test_counting_once_for_each_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the record's measures nor the look at the values read the table again."""
-    times: list[int] = []
-    count = packed.count_keys
-    monkeypatch.setattr(packed, "count_keys", lambda *given: times.append(1) or count(*given))
+@pytest.mark.parametrize("dense", [24, 0])
+@pytest.mark.parametrize("source", ["arrow", "parquet", "csv", "pandas"])
+def test_one_pass_for_all_secrets(
+    dense: int, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records are read once, whatever the number of secrets; no statement counts them again."""
+    table = random_table(Random(1)).drop_columns(["price"])
+    passes, statements = watch_passes(monkeypatch), list[str]()
+    execute = DuckDB._execute
+    monkeypatch.setattr(
+        DuckDB,
+        "_execute",
+        lambda self, sql, *given: statements.append(sql) or execute(self, sql, *given),
+    )
+    monkeypatch.setattr(packed_keys, "DENSE", dense)
     monkeypatch.setattr(session, "LARGE", 0)
-    sievert.assess(random_table(Random(1)), ["number", "text"], ["secret", "amount"])
-    assert len(times) == 2
+    monkeypatch.setattr(session, "LOADING", 0)
+    data: Any = table if source == "arrow" else tmp_path / "t"
+    if source == "parquet":
+        parquet.write_table(table, data)
+    elif source == "csv":
+        csv.write_csv(table, data)
+    elif source == "pandas":
+        data = table.to_pandas(types_mapper=pandas.ArrowDtype)
+    numbers = []
+    for secrets in (["secret"], ["secret", "same", "when"]):
+        passes.clear()
+        statements.clear()
+        sievert.assess(data, ["number", "text"], secrets)
+        assert len(passes) == 1
+        assert not [sql for sql in statements if "GROUP BY" in sql]
+        numbers.append(len(statements))
+    assert numbers[0] == numbers[1]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_people(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_people(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those with several rows or none, and numbers as their secrets."""
     table = random_table(Random(seed))
-    both(table, monkeypatch, ["text", "flag"], ["amount", "number"], person="far")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(table, path, row_group_size=100, use_dictionary=seed % 2 == 0)
+    if seed % 3 == 0:
+        monkeypatch.setattr(packed_keys, "DENSE", 3)
+    for data, secrets in ((table, ["amount", "number", "price"]), (path, ["secret", "price"])):
+        both(data, monkeypatch, ["text", "flag"], secrets, person="far", threads=1 + seed % 3)
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"]])
+def test_people_of_wide_keys(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of more than 62 bits with the person or the secret in their lowest level."""
+    random = Random("people of wide keys")
+    kinds = [{n: random.choice((0, 1, 2)) << 19 for n in "abcd"} for _ in range(20)]
+    rows = [random.choice(kinds) for _ in range(400)]
+    far = [random.choice((0, 3, 2**18)) for _ in rows]
+    columns = {n: [row[n] for row in rows] for n in "abcd"}
+    person = [random.choice((None, *range(40))) for _ in rows]
+    table = pa.table({**columns, "s": far, "t": far[::-1], "person": person})
+    both(table, monkeypatch, names, ["s", "t"], person="person")
+
+
+def test_numbers_in_classes_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Floats in both roles, single precision too: the engine's spelling decides between ties."""
+    random = Random("floats")
+    short = pa.array([random.choice((0.1, 0.25, -3.5, None)) for _ in range(600)], pa.float32())
+    keys = [random.choice((1e-7, 2.5, 10.0, 9.0, math.nan)) for _ in range(600)]
+    table = pa.table({"q": keys, "r": short, "s": short[::-1], "t": keys[::-1]})
+    for quasi in (["q"], ["q", "r"], ["r"]):
+        both(table, monkeypatch, quasi, ["s", "t"])
 
 
 def test_classes_that_tie(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,15 +367,14 @@ def test_classes_that_tie(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_people_are_counted_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they repeat, how many they are and what is missing follow from that count."""
     monkeypatch.setattr(session, "LARGE", 0)
-    counts, asked = [], []
-    count_keys, query_records = packed.count_keys, DuckDB.query_records
-    monkeypatch.setattr(packed, "count_keys", lambda *given: counts.append(1) or count_keys(*given))
+    monkeypatch.setattr(session, "LOADING", 0)
+    passes, asked, query_records = watch_passes(monkeypatch), list[str](), DuckDB.query_records
     monkeypatch.setattr(
         DuckDB, "query_records", lambda self, sql: asked.append(sql) or query_records(self, sql)
     )
     table = pa.table({"id": [1, 1, None, 2], "q": [1, None, 2, 2], "r": ["a", "a", "b", "b"]})
     sievert.assess(table, ["q", "r"], person="id")
-    assert len(counts) == 1
+    assert len(passes) == 1
     assert not [sql for sql in asked if "c0" in sql]  # where the person is
 
 
@@ -238,6 +386,7 @@ def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     count = packed.PackedQuestions._count
     monkeypatch.setattr(packed.PackedQuestions, "_count", stop)
     monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "LOADING", 0)
     with pytest.raises(sievert.SievertError, match="stopped before"):
         sievert.assess(random_table(Random(1)), ["number"], ["secret"])
 

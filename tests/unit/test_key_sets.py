@@ -71,6 +71,7 @@ def test_packed_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for source in sources:
         plain = [sievert.assess(source, s, "ill", memory="200MB") for s in SETS]
         monkeypatch.setattr(session, "LARGE", 1)
+        monkeypatch.setattr(session, "LOADING", 1)
         several = sievert.assess(source, sensitive="ill", key_sets=SETS)
         monkeypatch.undo()
         for each, alone in zip(several.key_sets, plain, strict=True):

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sievert.counts.packed import keys as packed_keys
 from sievert.counts.packed import parquet_pages
+from sievert.counts.packed.coding import CodedColumn
+from sievert.counts.packed.sources import ParquetSource, RecordBatch
 
 PLAIN = ("number", "unsigned", "long", "text", "day", "sure", "same")
 
@@ -42,8 +43,8 @@ def frame(records: int, seed: int = 1) -> pa.Table:
 
 def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> list[Any]:
     """The spelled values of every record; `least` columns must come from pages."""
-    source = packed_keys.ParquetSource([path])
-    coded = packed_keys.code_columns(source, names)
+    source = ParquetSource([path])
+    coded = source.code(names)
     for column in coded:
         if column.kind == "text":
             column.bits = 10
@@ -52,7 +53,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
     for batch in source.batches():
         keys = np.zeros(batch.records, dtype=np.uint64)
 
-        def chunk(name: str, batch: packed_keys.RecordBatch = batch) -> Any:
+        def chunk(name: str, batch: RecordBatch = batch) -> Any:
             assert batch.chunk is not None
             found = batch.chunk(name)
 
@@ -64,7 +65,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
 
             return Watched()
 
-        watched = packed_keys.RecordBatch(
+        watched = RecordBatch(
             batch.start, batch.records, batch.read_column, chunk if by_pages else None
         )
         watched.pack(coded, keys)
@@ -138,8 +139,8 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
     path, random = tmp_path / "a.parquet", Random(5)
     parquet.write_table(frame(700), path, compression="none")
     whole = path.read_bytes()
-    source = packed_keys.ParquetSource([path])
-    coded = {c.name: c for c in packed_keys.code_columns(source, PLAIN)}
+    source = ParquetSource([path])
+    coded = {c.name: c for c in source.code(PLAIN)}
     [batch] = source.batches()
     assert batch.chunk is not None
     taken = 0
@@ -155,7 +156,7 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
         path.write_bytes(changed)
         keys = np.zeros(batch.records, dtype=np.uint64)
         bits = 12 if coded[name].kind == "text" else coded[name].bits
-        column = packed_keys.CodedColumn(name, coded[name].kind, coded[name].least, bits)
+        column = CodedColumn(name, coded[name].kind, coded[name].least, bits)
         if chunk.pack(keys, 3, column.dictionary_codes):
             taken += 1
             assert int(keys.max()) < 1 << (3 + column.bits)
@@ -165,11 +166,11 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
 def test_a_chunk_that_is_cut_short_is_declined(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(frame(700), path)
-    [batch] = packed_keys.ParquetSource([path]).batches()
+    [batch] = ParquetSource([path]).batches()
     assert batch.chunk is not None
     chunk = batch.chunk("text")
     path.write_bytes(path.read_bytes()[: chunk.noted.dictionary_page_offset + 30])
-    column = packed_keys.CodedColumn("text", "text", bits=12)
+    column = CodedColumn("text", "text", bits=12)
     assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.dictionary_codes)
     assert not parquet_pages.Chunk(
         tmp_path / "none", chunk.noted, optional=True, plain=True, unsigned=False

@@ -292,6 +292,7 @@ class RequestedRoles:
         notes = [*questions.engine.notes, *self._replacements(questions.columns)]
         if not roles.quasi:
             return 0, notes
+        questions.plan_counts(roles.quasi, roles.sensitive if roles.person is None else ())
         if not all_rows:
             questions.secrets = roles.sensitive
             # Cells that are counted now are counted again where more records are left out.

@@ -125,6 +125,9 @@ class CellTables:
         """Stop counting; the caller of the running question gets an error."""
         self.engine.interrupt()
 
+    def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
+        """Say which secrets will be counted in which classes, before any is counted."""
+
     # -- names and tables -----------------------------------------------------------------------
 
     def sql_name(self, column: str) -> str:

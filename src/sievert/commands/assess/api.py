@@ -151,11 +151,12 @@ def assess(
         explain,
     )
     reading = Reading(watch, None, verify=verify, **requested.read_as_stated({**source}))
+    secrets = len(requested.names(())[1])
     with (
         files.write_whole(
             records, sources=[data, policy, *measuring.hierarchies.values()], force=force
         ) as target,
-        reading(data, outputs=[target] if target else []) as (table, questions),
+        reading(data, outputs=[target] if target else [], secrets=secrets) as (table, questions),
     ):
         if sets is not None:
             return assess_key_sets(table, questions, requested, sets, settings, reading.clock)

@@ -278,7 +278,7 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str
     for what, same in (
         ("surrounding blanks", str.strip),
         ("case", str.casefold),
-        ("Unicode form", lambda v: unicodedata.normalize("NFC", v)),
+        ("Unicode form", lambda v: v if v.isascii() else unicodedata.normalize("NFC", v)),
     ):
         if alike := len(texts) - len({same(v) for v in texts}):
             yield (

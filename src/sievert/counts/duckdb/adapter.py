@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,14 @@ class DuckDB:
 
     def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
         return [self.arrays(sql) for sql in queries]
+
+    def read_arrow(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Some columns of the input, in batches of Arrow's."""
+        from pyarrow import RecordBatchReader
+
+        names = ", ".join(f"c{self.columns.index(c)}" for c in columns)
+        query = self._guard(lambda: self._connection.sql(f"SELECT {names} FROM input"))
+        yield from RecordBatchReader.from_stream(query)
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))

@@ -244,7 +244,8 @@ def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str
     if kind == "INTERVAL":  # 30 days are not a month
         value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
     if kind in ("DOUBLE", "FLOAT"):
-        value = f"CASE WHEN isnan({value}) THEN NULL ELSE {value} + 0.0 END"
+        # isnan() alone is answered from the statistics of a Parquet file, which leave NaN out.
+        value = f"CASE WHEN isfinite({value}) OR isinf({value}) THEN {value} + 0.0 END"
     return value, kind
 
 

@@ -7,98 +7,25 @@ has the integers that DuckDB's SQL would give; what is not answered here, DuckDB
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.counts.answers import (
-    Gaps,
-    JointCounts,
-    NumberCells,
-    Profiles,
-    Ranked,
-    RecordCounts,
-    SecretCounts,
-    Sizes,
-)
+from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
 from sievert.counts.cells import Adapter
-from sievert.counts.cube import DENSE_SIZES, Cube, histogram, merge_cells
-from sievert.counts.packed import kernels, numbers
-from sievert.counts.packed.keys import (
-    CodedColumn,
-    Pace,
-    Source,
-    UnfitError,
-    code_columns,
-    count_keys,
-    map_threads,
-)
-from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
+from sievert.counts.cube import Cube, histogram
+from sievert.counts.packed.class_cells import PackedCells
+from sievert.counts.packed.coding import CodedColumn, UnfitError
+from sievert.counts.packed.keys import Counted, KeyCounter, KeyCounts
+from sievert.counts.packed.numbers import code_field, rank_codes
+from sievert.counts.packed.sources import CodedSource, Source
+from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 from sievert.counts.questions import MOST_TALLIED, Questions
 
 FEW_CELLS = 10**5  # that are kept beside others
-Counted = tuple[list[CodedColumn], Ints, Ints]
-
-
-class PackedCells:
-    """Counted cells: the count and the secret of each; the bounds and the size of each class."""
-
-    def __init__(
-        self,
-        keys: Ints,
-        counts: Ints,
-        quasi: list[CodedColumn],
-        secret: CodedColumn | None,
-    ) -> None:
-        self.keys, self.counts, self.quasi, self.secret = keys, counts, quasi, secret
-        self.low = secret.bits if secret else 0
-        self.bounds = kernels.run_bounds(keys, self.low)
-        self.sizes = kernels.sum_runs(counts, self.bounds)
-        own = keys if secret else keys[:0]
-        self.present = np.arange(1 << self.low if self.low <= FEW_BITS else 0)
-        values = own & np.uint64((1 << self.low) - 1)
-        if self.low > FEW_BITS:
-            self.present, values = rank_codes(values.astype(np.int64), self.low)
-        self.values = values.astype(np.uint32)
-        self.totals = kernels.sum_counts(self.values, counts, len(self.present))
-
-    def tally(self, column: CodedColumn) -> dict[str | None, int]:
-        """How many records have each text; of a quasi-identifier's numbers only those missing."""
-        present, totals = self.present, self.totals
-        if column is not self.secret:
-            above = self.quasi[self.quasi.index(column) + 1 :]
-            shift, few = self.low + sum(c.bits for c in above), column.bits <= FEW_BITS
-            missing = np.unique([0, column.texts.get("", 0)])
-            present = np.arange(1 << column.bits) if few and column.kind == "text" else missing
-            if few:
-                totals = kernels.sum_fields(self.keys, shift, column.bits, self.counts)[present]
-            else:
-                own = code_field(self.keys, shift, column.bits)
-                totals = np.array([self.counts[own == code].sum() for code in present])
-        there = totals > 0
-        return dict(zip(column.spell(present[there]), totals[there].tolist(), strict=True))
-
-    @property
-    def ranked(self) -> Ranked:
-        """The classes by the ranks of their values."""
-        return numbers.rank_values(self.values, self.counts, self.bounds, self.totals)
-
-    def as_numbers(self) -> NumberCells:
-        """The cells of the secret with its values as texts."""
-        assert self.secret is not None
-        texts = self.secret.spell(self.present[self.totals > 0])
-        classes = self.keys[self.bounds[:-1]] >> np.uint64(self.low)
-        return numbers.number_cells(self.ranked, texts, classes, self.quasi)
-
-    def roll_up(self) -> PackedCells:
-        """The classes alone, without the secret."""
-        return PackedCells(
-            self.keys[self.bounds[:-1]] >> np.uint64(self.low), self.sizes, self.quasi, None
-        )
+Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
 
 
 class PackedQuestions(Questions):
@@ -108,10 +35,13 @@ class PackedQuestions(Questions):
         self, engine: Adapter, records: int, source: Source, room: int, threads: int
     ) -> None:
         super().__init__(engine, records)
-        self._source, self._room, self._threads = source, room, threads
+        self._source, self.threads, self._pace = source, threads, Pace()
+        self._counter = KeyCounter(source, room, threads, self._pace)
         self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
-        self._pace = Pace()
+        self._headers: dict[tuple[tuple[str, ...], str | None], int] = {}
+        self._plan: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
+        self._together: Counted | None = None  # what was counted of all planned secrets
         self._suppressed: tuple[str, ...] = ()  # that all have the mark in records left out
         self._left_out, self._released = 0, self._input  # how many, and the view of the others
 
@@ -131,36 +61,44 @@ class PackedQuestions(Questions):
         read = self.records + self._left_out
         return self._input == self._released and read == self._source.records and not self.wide
 
-    def count_keys(self, names: Sequence[str]) -> Counted | None:
-        """Columns coded, the different keys, and how many records have each; None if unfit."""
-        if not (self._whole and {*self._suppressed} <= {*names}):
+    def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
+        """These secrets will be counted in these classes: they are read in one pass."""
+        quasi = tuple(quasi)
+        self._plan, self._together = (quasi, tuple(s for s in secrets if s not in quasi)), None
+        if isinstance(self._source, CodedSource):
+            self._source.planned = tuple(dict.fromkeys((*quasi, *self._plan[1])))
+
+    def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
+        """The different keys of some columns, the last one lowest; None where they are unfit."""
+        return self._count_keys(tuple(names[:-1]), names[-1])
+
+    def _count_keys(self, quasi: tuple[str, ...], secret: str | None) -> KeyCounts | None:
+        columns = quasi if secret is None else (*quasi, secret)
+        if not (self._whole and {*self._suppressed} <= {*columns}):
             return None  # the keys do not tell which records were left out
+        several = quasi == self._plan[0] and secret in self._plan[1] and len(self._plan[1]) > 1
         try:
-            coded = code_columns(self._source, names)
-            keys, counts = count_keys(self._source, coded, self._room, self._threads, self._pace)
+            if not several:
+                counted = self._counter.count(quasi, () if secret is None else (secret,))
+            else:
+                if self._together is None:
+                    self._together = self._counter.count(*self._plan)
+                counted = self._together
         except UnfitError:
             return None
+        if not isinstance(counted, KeyCounts):
+            counted = counted[str(secret)]
         if self._suppressed:
-            kept = ~self._find_marks(coded, keys, self._suppressed)[0]
-            keys, counts = keys[kept], counts[kept]
-        return coded, keys, counts
+            every, _ = self._find_marks(counted.columns, counted.fields(), self._suppressed)
+            counted = counted.select(~every)
+        return counted
 
     def _find_marks(
-        self, coded: Sequence[CodedColumn], keys: Ints, quasi: Sequence[str]
+        self, coded: Sequence[CodedColumn], places: Places, quasi: Sequence[str]
     ) -> tuple[Bools, Bools]:
         """Which keys have the mark of suppression in every quasi-identifier, and in any."""
-        mark, shift, kind = self.suppression.mark, sum(c.bits for c in coded), keys.dtype.type
-        every, some = np.ones(len(keys), dtype=bool), np.zeros(len(keys), dtype=bool)
-        for column in coded:
-            shift -= column.bits
-            if column.name in quasi and (mark is None or mark in column.texts):
-                field, code = (1 << column.bits) - 1, 0 if mark is None else column.texts[mark]
-                have = (keys & kind(field << shift)) == kind(code << shift)
-                every &= have
-                some |= have
-            elif column.name in quasi:
-                every[:] = False
-        return every, some
+        mark = self.suppression.mark
+        return _find_texts(coded, places, dict.fromkeys(quasi, mark))
 
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
@@ -171,9 +109,8 @@ class PackedQuestions(Questions):
             counted = self._packed_cells(tuple(quasi), secret)
         if counted is None:
             return super().count_marked(quasi, secret, cells=cells)
-        columns = [*counted.quasi, *([] if counted.secret is None else [counted.secret])]
-        every, some = self._find_marks(columns, counted.keys, quasi)
-        return int(counted.counts[every].sum()), int(counted.counts[some].sum())
+        every, some = self._find_marks(counted.counted.layout.columns, counted.places, quasi)
+        return int(counted.sizes[every].sum()), int(counted.sizes[some].sum())
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
@@ -188,6 +125,8 @@ class PackedQuestions(Questions):
         super().forget_counts()
         self._packed.clear()
         self._tallies.clear()
+        self._headers.clear()
+        self._together = None
 
     def _codes_mark(self, quasi: Sequence[str]) -> bool:
         """Whether the mark of suppression is a code of these columns, if they have it at all."""
@@ -206,48 +145,59 @@ class PackedQuestions(Questions):
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
             if (finer := next(known, None)) is not None:
                 return finer.roll_up()
-        columns = quasi if secret is None else (*quasi, secret)
-        counted = None if secret in quasi else self.count_keys(columns)
+        counted = None if secret in quasi else self._count_keys(quasi, secret)
         if counted is None:
             return None
-        coded, keys, counts = counted
-        for key in [k for k, c in self._packed.items() if not c or len(c.keys) > FEW_CELLS]:
+        for key in [k for k, c in self._packed.items() if not c or len(c.counts) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
-        return self.note_cells(coded[: len(quasi)], coded[-1] if secret else None, keys, counts)
+        return self.note_cells(counted)
 
-    def note_cells(
-        self, quasi: list[CodedColumn], secret: CodedColumn | None, keys: Ints, counts: Ints
-    ) -> PackedCells:
+    def note_cells(self, counted: KeyCounts) -> PackedCells:
         """Counted cells; how many records have each value of their columns is noted."""
-        cells = PackedCells(keys, counts, quasi, secret)
-        new = [q for q in quasi if q.name not in self._tallies] + ([secret] if secret else [])
-        tallies = map_threads(cells.tally, new, self._threads)
+        cells = PackedCells(counted, self.threads)
+        new = [c for c in counted.columns if c is cells.secret or c.name not in self._tallies]
+        threads = self.threads if len(cells.sizes) > WORTH_THREADS else 1
+        tallies = map_threads(lambda c: cells.tally(c, MOST_TALLIED), new, threads)
         self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
+        names = {c.name: c.name for c in counted.columns}
+        secret = None if cells.secret is None else cells.secret.name
+        key = tuple(c.name for c in counted.layout.columns), secret
+        if all(c.kind != "float" and c.code_of(c.name) > 0 for c in counted.columns):
+            every, _ = _find_texts(counted.columns, counted.fields(), names)
+            self._headers[key] = int(counted.counts[every].sum())
+        elif all(c.kind != "float" for c in counted.columns):
+            self._headers[key] = 0
         return cells
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
         columns, known = tuple(columns), self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
-        if cells is not None:  # counted already
-            coded = [*cells.quasi, *([] if cells.secret is None else [cells.secret])]
-            keys, counts = cells.keys, cells.counts
-        elif (counted := self.count_keys(columns)) is not None:
-            coded, keys, counts = counted
-        else:
+        counted = self.count_keys(columns) if cells is None else cells.counted
+        if counted is None:
             return super().cube(columns)
-        ranks, texts, shift = [], [], sum(c.bits for c in coded)
-        for column in coded:
-            shift -= column.bits
+        ranks, texts, places = [], [], counted.fields()
+        for column in counted.columns:
+            keys, shift = places[column.name]
             present, own = rank_codes(code_field(keys, shift, column.bits), column.bits)
             ranks.append(own)
-            texts.append(column.spell(present))
-        return Cube.from_cells(columns, ranks, counts, texts)
+            texts.append(self.spell(column, present))
+        return Cube.from_cells(columns, ranks, counted.counts, texts)
+
+    def spell(self, column: CodedColumn, codes: Ints) -> list[str | None]:
+        """The texts of codes; the engine spells floats."""
+        values = column.spell(codes)
+        if column.kind != "float":
+            return values
+        kind = self.engine.kinds[column.name]
+        sql = f"SELECT CAST(v AS VARCHAR) FROM (SELECT unnest(CAST(? AS {kind}[])) AS v)"
+        return [text for (text,) in self.engine.rows(sql, [values])]
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
         """The cells of a secret number; its texts stay in this process."""
-        cells = self._packed_cells(tuple(quasi), secret)
-        return super().number_cells(quasi, secret) if cells is None else cells.as_numbers()
+        if (cells := self._packed_cells(tuple(quasi), secret)) is None:
+            return super().number_cells(quasi, secret)
+        return cells.as_numbers(self.spell)
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -287,9 +237,18 @@ class PackedQuestions(Questions):
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:
         """The different values of a secret as text, without missing; they stay in this process."""
-        if column not in self._tallies or column in quasi:
+        cells = None if column in quasi else self._packed_cells(tuple(quasi), column)
+        if cells is None or cells.secret is None:
             return super().values(column, quasi)
-        return [v for v in self._tallies[column] if v is not None]
+        present = cells.present[cells.totals > 0]
+        return [str(text) for text in self.spell(cells.secret, present[present > 0])]
+
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
+        """Records whose every value is the name of its column, as where files were put together."""
+        keys = [(tuple(quasi), secret) for secret in secrets or (None,)]
+        if all(key in self._headers for key in keys):
+            return min(self._headers[key] for key in keys)
+        return super().like_the_header(quasi, secrets)
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
@@ -299,99 +258,42 @@ class PackedQuestions(Questions):
         cells = None if special else self._packed_cells(quasi, secret)
         if cells is None or cells.secret is None:
             return super().secret_counts(quasi, secret, needs, **rare)
-        sizes = histogram(cells.sizes)
+        sizes, missing = histogram(cells.sizes), int(cells.totals[0])
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
-        missing, known = int(cells.totals[0]), cells.values != 0
-        some_known = 0 < missing < self.records
-        bounds = kernels.run_bounds(cells.keys[known], cells.low) if some_known else None
+        wanted = {"known", "known_joint"} & needs and 0 < missing < self.records
+        known = cells.known() if wanted else None
         return SecretCounts(
             records=self.records,
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
-            profiles=self._profiles(cells.counts, cells.bounds),
-            joint=self.joint(cells.counts, cells.values, cells.bounds, cells.sizes, cells.totals)
-            if "joint" in needs
-            else None,
-            gaps=self.gaps(cells, sizes, self.records) if "gaps" in needs else None,
+            profiles=cells.profiles(),
+            joint=cells.joint() if "joint" in needs else None,
+            gaps=cells.gaps(sizes, self.records) if "gaps" in needs else None,
             missing=missing,
-            known_profiles=self._profiles(cells.counts[known], bounds)
-            if "known" in needs and bounds is not None
-            else None,
-            known_joint=self.joint(
-                own := cells.counts[known],
-                cells.values[known],
-                bounds,
-                kernels.sum_runs(own, bounds),
-                cells.totals,
-            )
-            if "known_joint" in needs and bounds is not None
-            else None,
-            ranked=cells.ranked
-            if "order" in needs and not missing and cells.secret.kind in ("int", "date")
+            known_profiles=known.profiles() if known and "known" in needs else None,
+            known_joint=known.joint() if known and "known_joint" in needs else None,
+            ranked=cells.ranked()
+            if "order" in needs and not missing and cells.secret.kind in ("int", "date", "float")
             else None,
         )
 
-    def _profiles(self, counts: Ints, bounds: Ints) -> Profiles:
-        """Distinct profiles; classes of one cell, mostly the bulk, need no comparing."""
 
-        def work(_: slice, part: slice, bounds: Ints) -> list[tuple[tuple[int, ...], int]]:
-            single, words, own = kernels.several(counts[part], bounds)
-            kernels.sort_downwards(words, own)
-            firsts, times = kernels.distinct(words, own)
-            alone = histogram(single)
-            lists = [(size,) for size in alone.sizes.tolist()]
-            lists += [tuple(words[own[f] : own[f + 1]].tolist()) for f in firsts]
-            return list(zip(lists, [*alone.times.tolist(), *times.tolist()], strict=True))
-
-        classes: Counter[tuple[int, ...]] = Counter()
-        for kinds in self._each_share(bounds, work):
-            for profile, n in kinds:
-                classes[profile] += n
-        profiles = sorted(classes)
-        return Profiles.from_arrays(profiles, [classes[profile] for profile in profiles])
-
-    def joint(
-        self, counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: Ints
-    ) -> JointCounts:
-        """How many cells have each class size, total of the value and count."""
-
-        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            of_cells = counts[part], values[part]
-            return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
-
-        rows = np.concatenate(self._each_share(bounds, work))
-        *kinds, times = rows.T
-        places, sums = merge_cells(
-            [k.astype(np.uint64) for k in kinds], [self.records.bit_length()] * 3, times
-        )
-        class_sizes, value_sizes, cells = rows[places, :3].T
-        return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)
-
-    def gaps(self, cells: PackedCells, sizes: Sizes, records: int) -> Gaps:
-        """For each class size the largest sum over its cells of max(0, n·N - total·size)."""
-        quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
-        if len(quick):
-            quick[sizes.sizes] = np.arange(len(sizes.sizes))
-
-        def work(classes: slice, part: slice, bounds: Ints) -> Ints:
-            own, of_cells = cells.sizes[classes], (cells.counts[part], cells.values[part])
-            places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
-            largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            kernels.largest_gaps(*of_cells, bounds, own, cells.totals, places, largest, records)
-            return largest
-
-        shares = self._each_share(cells.bounds, work)
-        return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(shares))
-
-    def _each_share(self, bounds: Ints, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
-        """The work on the share of each thread of the classes, and of their cells."""
-        edges = np.linspace(0, len(bounds) - 1, self._threads + 1, dtype=np.int64)
-
-        def one(edge: tuple[int, int]) -> Any:
-            first, last = edge
-            own = bounds[first : last + 1]
-            return work(slice(first, last), slice(own[0], own[-1]), own - own[0])
-
-        pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
-        return map_threads(one, pairs, self._threads)
+def _find_texts(
+    coded: Sequence[CodedColumn], places: Places, texts: Mapping[str, str | None]
+) -> tuple[Bools, Bools]:
+    """Which keys have the text of its own in every column that has one, and in any of them."""
+    number = len(next(iter(places.values()))[0])
+    every, some = np.ones(number, dtype=bool), np.zeros(number, dtype=bool)
+    for column in coded:
+        if column.name not in texts:
+            continue
+        if (code := column.code_of(texts[column.name])) < 0:
+            every[:] = False
+            continue
+        keys, shift = places[column.name]
+        field = np.uint64(((1 << column.bits) - 1) << shift)
+        have = (keys & field) == np.uint64(code << shift)
+        every &= have
+        some |= have
+    return every, some

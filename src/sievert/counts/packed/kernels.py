@@ -1,7 +1,7 @@
 """The compiled loops: packing keys, and counting what repeats.
 
 Imported only where a table is large enough for it; everything here is integers. The runs of an
-array are given by their bounds: run i goes from `bounds[i]` up to `bounds[i + 1]`.
+array are given by their bounds (`run_kernels`).
 """
 
 from __future__ import annotations
@@ -55,25 +55,7 @@ def pack(keys: Ints, numbers: Ints, minus: int, bits: int, least: int, shift: in
 
 
 @jit
-def sort_downwards(words: Ints, bounds: Ints) -> None:
-    """Sort the words of each run in descending order, in place."""
-    for c in range(len(bounds) - 1):
-        first, last = bounds[c], bounds[c + 1]
-        gap = 1  # Shell's sort: for a few words, by far the most runs, plain insertion
-        while gap < (last - first) // 9:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for i in range(first + gap, last):
-                word, j = words[i], i - gap
-                while j >= first and words[j] < word:
-                    words[j + gap] = words[j]
-                    j -= gap
-                words[j + gap] = word
-            gap //= 3
-
-
-@jit
-def _mix_bits(x: Any) -> Any:
+def mix_bits(x: Any) -> Any:
     """Bits of a 64-bit word well mixed (the finalizer of MurmurHash3)."""
     x ^= x >> np.uint64(33)
     x *= np.uint64(0xFF51AFD7ED558CCD)
@@ -84,7 +66,7 @@ def _mix_bits(x: Any) -> Any:
 
 
 @jit
-def _copy_rows(source: Ints, target: Ints, number: int) -> None:
+def copy_rows(source: Ints, target: Ints, number: int) -> None:
     """Copy the first rows; quicker to compile than an assignment of slices."""
     for row in range(number):
         for column in range(source.shape[1]):
@@ -92,96 +74,35 @@ def _copy_rows(source: Ints, target: Ints, number: int) -> None:
 
 
 @jit
-def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
-    """The distinct runs of words: the first of each kind, and the number of runs of the kind."""
-    size, number = 1 << 16, 0
-    table = np.full(size, EMPTY, dtype=np.int64)
-    kinds = np.zeros((size, 3), dtype=np.int64)  # the first run, how many there are, the hash
-    for c in range(len(bounds) - 1):
-        h = np.uint64(bounds[c + 1] - bounds[c])
-        for i in range(bounds[c], bounds[c + 1]):
-            h = _mix_bits(h ^ np.uint64(words[i])) + np.uint64(0x9E3779B97F4A7C15)
-        key = np.int64(h >> np.uint64(1))
-        slot = key & (size - 1)
-        while table[slot] != EMPTY and not (
-            kinds[table[slot], 2] == key and _same(words, bounds, kinds[table[slot], 0], c)
-        ):
+def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """The number of each key among the different ones, which are in the order of their coming."""
+    size, number = 1 << 12, 0
+    table = np.full(size, EMPTY, dtype=np.int32)
+    different = np.empty(size, dtype=np.uint64)
+    ranks = np.empty(len(keys), dtype=np.uint32)
+    for i in range(len(keys)):
+        key = keys[i]
+        slot = np.int64(mix_bits(key) >> np.uint64(1)) & (size - 1)
+        while table[slot] != EMPTY and different[table[slot]] != key:
             slot = (slot + 1) & (size - 1)
         if table[slot] == EMPTY:
             table[slot] = number
-            kinds[number, 0], kinds[number, 2] = c, key
+            different[number] = key
             number += 1
-        kinds[table[slot], 1] += 1
-        if 2 * number > size:
-            size *= 2
-            table = np.full(size, EMPTY, dtype=np.int64)
-            before, kinds = kinds, np.zeros((size, 3), dtype=np.int64)
-            _copy_rows(before, kinds, number)
-            for kind in range(number):
-                slot = kinds[kind, 2] & (size - 1)
-                while table[slot] != EMPTY:
-                    slot = (slot + 1) & (size - 1)
-                table[slot] = kind
-    return kinds[:number, 0], kinds[:number, 1]
-
-
-@jit
-def _same(words: Ints, bounds: Ints, a: int, b: int) -> bool:
-    """Whether two runs are equal."""
-    if bounds[a + 1] - bounds[a] != bounds[b + 1] - bounds[b]:
-        return False
-    for i in range(bounds[a + 1] - bounds[a]):
-        if words[bounds[a] + i] != words[bounds[b] + i]:
-            return False
-    return True
-
-
-@jit
-def run_bounds(keys: Ints, low: int) -> Ints:
-    """The bounds of the runs of sorted keys that are equal above their low bits."""
-    by, number = np.uint64(low), 0
-    for i in range(len(keys)):
-        number += i == 0 or keys[i] >> by != keys[i - 1] >> by
-    bounds = np.full(number + 1, len(keys), dtype=np.int64)
-    number = 0
-    for i in range(len(keys)):
-        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
-            bounds[number] = i
-            number += 1
-    return bounds
-
-
-@jit
-def sum_runs(counts: Ints, bounds: Ints) -> Ints:
-    """The sum of each run of counts."""
-    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
-    for c in range(len(sums)):
-        for i in range(bounds[c], bounds[c + 1]):
-            sums[c] += counts[i]
-    return sums
-
-
-@jit
-def several(counts: Ints, bounds: Ints) -> tuple[Ints, Ints, Ints]:
-    """The counts of classes of one cell; those of the others, and the bounds of these."""
-    single = 0
-    for c in range(len(bounds) - 1):
-        single += bounds[c + 1] - bounds[c] == 1
-    alone = np.empty(single, dtype=np.int64)
-    words = np.empty(len(counts) - single, dtype=np.int64)
-    own = np.zeros(len(bounds) - single, dtype=np.int64)
-    single = cells = klass = 0
-    for c in range(len(bounds) - 1):
-        if bounds[c + 1] - bounds[c] == 1:
-            alone[single] = counts[bounds[c]]
-            single += 1
-            continue
-        for i in range(bounds[c], bounds[c + 1]):
-            words[cells] = counts[i]
-            cells += 1
-        klass += 1
-        own[klass] = cells
-    return alone, words, own
+            if 2 * number > size:
+                size *= 4
+                table = np.full(size, EMPTY, dtype=np.int32)
+                before, different = different, np.empty(size, dtype=np.uint64)
+                for rank in range(number):
+                    different[rank] = before[rank]
+                    slot = np.int64(mix_bits(before[rank]) >> np.uint64(1)) & (size - 1)
+                    while table[slot] != EMPTY:
+                        slot = (slot + 1) & (size - 1)
+                    table[slot] = rank
+            ranks[i] = number - 1
+        else:
+            ranks[i] = table[slot]
+    return ranks, different[:number].copy()
 
 
 @jit
@@ -264,7 +185,7 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 size *= 2
                 table = np.full(size, EMPTY, dtype=np.int64)
                 before, kinds = kinds, np.zeros((size, 4), dtype=np.int64)
-                _copy_rows(before, kinds, number)
+                copy_rows(before, kinds, number)
                 for kind in range(number):
                     slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
                     while table[slot] != EMPTY:
@@ -274,7 +195,7 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
     for v in range(len(ones)):
         present += ones[v] > 0
     rows = np.ones((number + present, 4), dtype=np.int64)
-    _copy_rows(kinds, rows, number)
+    copy_rows(kinds, rows, number)
     for v in range(len(ones)):
         if ones[v]:
             rows[number, 1], rows[number, 3] = totals[v], ones[v]
@@ -284,7 +205,7 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
 
 @jit
 def _slot(nq: Any, ns: Any, n: Any) -> Any:
-    h = _mix_bits(np.uint64(nq) ^ _mix_bits(np.uint64(ns) ^ _mix_bits(np.uint64(n))))
+    h = mix_bits(np.uint64(nq) ^ mix_bits(np.uint64(ns) ^ mix_bits(np.uint64(n))))
     return np.int64(h >> np.uint64(1))
 
 

@@ -1,383 +1,249 @@
-"""Packed keys: columns as small integers side by side, and how many records have each key.
+"""Packed keys: the codes of a record's values side by side, and how many records have each key.
 
-The code 0 is a missing value; numbers are coded by their distance to the smallest one, text by the
-order in which it comes. What cannot be coded so is left to DuckDB.
+A key has the secret in its lowest bits and the class above them. A class of more columns than 62
+bits hold is packed in levels: the keys of the first columns are replaced by their ranks, and these
+stand above the columns that follow.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import compute, parquet
 
 from sievert.arrays import Ints
 from sievert.counts.cube import MOST_BITS
-from sievert.counts.packed import kernels, page_kernels
-from sievert.counts.packed.parquet_pages import Chunk
+from sievert.counts.packed import kernels
+from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
 from sievert.counts.packed.sorting import count_sorted
-from sievert.errors import ExhaustedError
-from sievert.sources.table import Table
+from sievert.counts.packed.sources import RecordBatch, Source
+from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 
-BATCH = 1 << 20
-DENSE = 24  # bits of a key up to which keys are counted in an array
+DENSE = 24  # bits of keys up to which keys are counted in an array
 SPARSE = 8  # places of that array per record, beyond which keys are sorted instead
 FEW = 1 << 16  # places that are always affordable
-SPELLINGS: dict[str, Callable[[int], str]] = {
-    "int": str,
-    "bool": lambda number: str(bool(number)).lower(),
-    "date": lambda number: str(np.datetime64(number, "D")),
-}
-
-
-class UnfitError(Exception):
-    """The columns cannot be coded: the engine counts them."""
-
-
-class GrownError(Exception):
-    """A column has more texts than its bits can hold."""
-
-
-@dataclass
-class CodedColumn:
-    """How the values of one column become codes, and back."""
-
-    name: str
-    kind: str  # int, date, bool, text
-    least: int = 0
-    bits: int = 1
-    texts: dict[Any, int] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def codes(self, array: Any) -> tuple[Ints, int, int]:
-        """Numbers, what to subtract from them to get codes, and the least valid code."""
-        if self.kind == "text":
-            return self._text_codes(array), 0, 0
-        if self.kind != "int":
-            array = array.cast(pa.int32() if self.kind == "date" else pa.int8())
-        if not array.null_count:
-            return np.asarray(array), self.least - 1, 1
-        numbers = np.asarray(array.fill_null(self.least)).astype(np.int64) - (self.least - 1)
-        if numbers.min() < 1:
-            raise UnfitError  # not what the writer has noted
-        numbers[np.asarray(array.is_null())] = 0
-        return numbers, 0, 0
-
-    def dictionary_codes(self, values: Any) -> Ints:
-        """The codes of the values of a dictionary; NO_CODE for a value that has none."""
-        if self.kind == "text":
-            return np.array(self._number_texts(values), dtype=np.uint64)
-        codes = values.astype(np.int64) - (self.least - 1)
-        fits = (codes >= 1) & (codes < 1 << self.bits)
-        return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
-
-    def _number_texts(self, texts: Sequence[str | None]) -> list[int]:
-        with self.lock:
-            for text in texts:
-                if text is not None and text not in self.texts:
-                    self.texts[text] = len(self.texts) + 1
-            if len(self.texts) >= 1 << self.bits:
-                raise GrownError  # the bits stay as they are: other threads are packing with them
-            return [0 if text is None else self.texts[text] for text in texts]
-
-    def _text_codes(self, array: Any) -> Ints:
-        if not pa.types.is_dictionary(array.type):
-            array = array.dictionary_encode()
-        numbers = np.array([*self._number_texts(array.dictionary.to_pylist()), 0], dtype=np.uint32)
-        return np.asarray(numbers[np.asarray(array.indices.fill_null(len(numbers) - 1))])
-
-    def spell(self, codes: Ints) -> list[str | None]:
-        """The texts of codes, as the engine would spell them."""
-        if self.kind == "text":
-            texts = [None, *self.texts]
-            return [texts[c] for c in codes]
-        return [SPELLINGS[self.kind](self.least + int(c) - 1) if c else None for c in codes]
-
-
-def _value_type(arrow: Any) -> Any:
-    return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
-
-
-def _kind(arrow: Any) -> str:
-    for kind, fits in (
-        ("int", pa.types.is_integer),
-        ("text", pa.types.is_string),
-        ("text", pa.types.is_large_string),
-        ("bool", pa.types.is_boolean),
-        ("date", pa.types.is_date32),
-    ):
-        if fits(_value_type(arrow)):
-            return kind
-    raise UnfitError
+KEY_BYTES = 32  # of a record, while keys are sorted
 
 
 @dataclass(frozen=True)
-class RecordBatch:
-    """Some records: where they begin, how many they are, and how to read a column of them."""
+class KeyLayout:
+    """Where the columns of a class are in its key.
 
-    start: int
-    records: int
-    read_column: Callable[[str], Any]
-    chunk: Callable[[str], Chunk] | None = None
+    Each level has some columns. `ranked[i]` has the keys of level i by their rank, which stands
+    above the columns of level i + 1; the keys of the last level are the classes.
+    """
 
-    def pack(self, coded: Sequence[CodedColumn], keys: Ints) -> None:
-        """Fill the records' keys, which are 0, with the columns' codes, the last one lowest."""
-        shift = sum(c.bits for c in coded)
-        for column in coded:
-            shift -= column.bits
-            chunk = None
-            if self.chunk is not None and column.kind in ("int", "date", "text"):
-                chunk = self.chunk(column.name)
-                if chunk.pack(keys, shift, column.dictionary_codes):
-                    continue
-            array = self.read_column(column.name)
-            if len(array) != len(keys):
-                raise UnfitError  # not what the writer has noted
-            if chunk is not None:  # it may have left something
-                keep = (1 << MOST_BITS) - (1 << shift + column.bits)
-                keys &= keys.dtype.type(keep & int(np.iinfo(keys.dtype).max))
-            numbers, minus, least = column.codes(array)
-            if not kernels.pack(keys, numbers, minus, column.bits, least, shift):
-                raise UnfitError
-
-
-class ParquetSource:
-    """Row groups of Parquet files, several of them read at a time."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        files = [parquet.ParquetFile(path) for path in paths]
-        self._paths, self.schema = paths, files[0].schema_arrow
-        self._metadata = [file.metadata for file in files]
-        self._places = [
-            {file.schema.column(i).path: i for i in range(len(file.schema))} for file in files
-        ]
-        self._groups = [
-            (part, group)
-            for part, metadata in enumerate(self._metadata)
-            for group in range(metadata.num_row_groups)
-        ]
-        self.records = sum(m.num_rows for m in self._metadata)
-        self._mine = threading.local()
-
-    def batches(self) -> list[RecordBatch]:
-        """The row groups."""
-        sizes = [self._metadata[part].row_group(group).num_rows for part, group in self._groups]
-        return [
-            RecordBatch(
-                start, size, partial(self._read_column, *place), partial(self._chunk, *place)
-            )
-            for start, size, place in zip(
-                accumulate([0, *sizes]), sizes, self._groups, strict=False
-            )
-        ]
-
-    def _read_column(self, part: int, group: int, name: str) -> Any:
-        """A column of a row group; every thread has files of its own."""
-        files = self._mine.__dict__.setdefault("files", {})
-        text = _kind(self.schema.field(name).type) == "text"
-        if (part, text and name) not in files:
-            files[part, text and name] = parquet.ParquetFile(
-                self._paths[part], read_dictionary=[name] if text else None, memory_map=True
-            )
-        table = files[part, text and name].read_row_group(group, columns=[name], use_threads=False)
-        return table.column(name).combine_chunks()
-
-    def _chunk(self, part: int, group: int, name: str) -> Chunk:
-        metadata, place = self._metadata[part], self._places[part][name]
-        column = metadata.schema.column(place)
-        return Chunk(
-            self._paths[part],
-            metadata.row_group(group).column(place),
-            optional=column.max_definition_level == 1,
-            plain=column.max_definition_level <= 1 and column.max_repetition_level == 0,
-            unsigned=pa.types.is_unsigned_integer(_value_type(self.schema.field(name).type)),
-        )
-
-    def texts(self, name: str) -> list[str]:
-        """Texts of a column that its first row group holds; they need not be all."""
-        return self._chunk(0, 0, name).texts() if self._metadata[0].num_row_groups else []
-
-    def range(self, name: str) -> tuple[int, int]:
-        """The least and the greatest number of a column, from what the writer noted."""
-        limits: list[int] = []
-        for part, group in self._groups:
-            chunk = self._metadata[part].row_group(group).column(self._places[part][name])
-            noted = chunk.statistics
-            if noted is not None and noted.has_min_max:
-                limits += (_number(noted.min), _number(noted.max))
-            elif noted is None or noted.null_count != chunk.num_values:
-                raise UnfitError
-        return min(limits, default=0), max(limits, default=0)
-
-
-class ArrowSource:
-    """An Arrow table in memory, slice by slice."""
-
-    def __init__(self, table: Any) -> None:
-        self._table, self.schema, self.records = table, table.schema, table.num_rows
-
-    def batches(self) -> list[RecordBatch]:
-        """Slices."""
-        return [
-            RecordBatch(start, min(BATCH, self.records - start), partial(self._read_column, start))
-            for start in range(0, self.records, BATCH)
-        ]
-
-    def _read_column(self, start: int, name: str) -> Any:
-        return self._table.column(name).slice(start, BATCH).combine_chunks()
-
-    def texts(self, name: str) -> list[str]:
-        """Texts of a column in the first records; they need not be all."""
-        texts = compute.unique(self._table.column(name).slice(0, 1 << 16)).to_pylist()
-        return [text for text in texts if text is not None]
-
-    def range(self, name: str) -> tuple[int, int]:
-        """The least and the greatest number of a column."""
-        least, most = compute.min_max(self._table.column(name)).as_py().values()
-        return (0, 0) if least is None else (_number(least), _number(most))
-
-
-def _number(value: Any) -> int:
-    return int(np.datetime64(value, "D").astype(int) if hasattr(value, "toordinal") else value)
-
-
-Source = ParquetSource | ArrowSource
-
-
-def code_columns(source: Source, names: Sequence[str]) -> list[CodedColumn]:
-    """How each column is coded, as far as can be told without reading it."""
-    coded = []
-    for name in names:
-        if source.schema.get_field_index(name) < 0:  # absent, or there twice
-            raise UnfitError
-        kind = _kind(source.schema.field(name).type)
-        if kind == "text":  # as many bits as the first records need; more when there are more texts
-            texts = {text: code for code, text in enumerate(dict.fromkeys(source.texts(name)), 1)}
-            coded.append(CodedColumn(name, kind, 0, max(1, len(texts).bit_length()), texts))
-            continue
-        least, most = (0, 1) if kind == "bool" else source.range(name)
-        if not -(2**62) < least <= most < 2**62:
-            raise UnfitError
-        coded.append(CodedColumn(name, kind, least, (most - least + 1).bit_length()))
-    return coded
-
-
-def packable_source(table: Table, least: int) -> Source | None:
-    """The source of a table whose keys can be packed, if it has at least `least` records."""
-    if table.na or table.types or table.member:
-        return None
-    coded: Source
-    if table.kind == "parquet" and table.path is not None:
-        coded = ParquetSource(table.parts or (table.path,))
-    elif isinstance(table.data, pa.Table) or type(table.data).__module__.startswith("polars"):
-        coded = ArrowSource(pa.table(table.data))
-    else:
-        return None
-    return coded if coded.records >= least else None
-
-
-# -- counting -----------------------------------------------------------------------------------
-
-
-class Pace:
-    """The progress of a count, and whether it must stop."""
-
-    def __init__(self) -> None:
-        self.stopped = threading.Event()
-        self._done = self._all = 0
-
-    def start(self, batches: list[RecordBatch]) -> list[RecordBatch]:
-        """These batches are to be read."""
-        self._done, self._all = 0, len(batches)
-        return batches
-
-    def step(self) -> None:
-        """Another batch is about to be read; an error if the count must stop."""
-        self._done += 1
-        if self.stopped.is_set():
-            raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
+    levels: tuple[tuple[CodedColumn, ...], ...]
+    ranked: tuple[Ints, ...] = ()
 
     @property
-    def share(self) -> float:
-        """Per cent of the batches that are read, or -1."""
-        return 100.0 * self._done / self._all if 0 < self._done < self._all else -1.0
+    def columns(self) -> list[CodedColumn]:
+        """All columns in their order."""
+        return [column for level in self.levels for column in level]
+
+    def without_last(self) -> KeyLayout:
+        """The layout of the same keys without their lowest column."""
+        return replace(self, levels=(*self.levels[:-1], self.levels[-1][:-1]))
+
+    def fields(self, classes: Ints) -> dict[str, tuple[Ints, int]]:
+        """For each column the keys of some classes that it is in, and its lowest bit there."""
+        places: dict[str, tuple[Ints, int]] = {}
+        for number in reversed(range(len(self.levels))):
+            shift = 0
+            for column in reversed(self.levels[number]):
+                places[column.name] = classes, shift
+                shift += column.bits
+            if number:
+                classes = self.ranked[number - 1][classes >> np.uint64(shift)]
+        return places
 
 
-def count_keys(
-    source: Source, coded: Sequence[CodedColumn], room: int, threads: int, pace: Pace
-) -> tuple[Ints, Ints]:
-    """The different keys in ascending order, and how many records have each."""
-    while True:
-        bits = sum(c.bits for c in coded)
-        dense = bits <= DENSE and 1 << bits <= max(FEW, SPARSE * source.records)
-        if bits > MOST_BITS or (not dense and 32 * source.records > room):
-            raise UnfitError
-        try:
-            return (_count_dense if dense else _count_sorted)(source, coded, bits, threads, pace)
-        except GrownError:
-            for column in coded:
-                if len(column.texts) >= 1 << column.bits:
-                    column.bits = (4 * len(column.texts)).bit_length()
+@dataclass(frozen=True)
+class KeyCounts:
+    """The different keys in ascending order, and how many records have each.
+
+    The `low` lowest bits are the code of the secret, the bits above them the class.
+    """
+
+    keys: Ints
+    counts: Ints
+    layout: KeyLayout
+    secret: CodedColumn | None
+    low: int
+
+    @property
+    def columns(self) -> list[CodedColumn]:
+        """The columns of a class, and the secret."""
+        return [*self.layout.columns, *([] if self.secret is None else [self.secret])]
+
+    def fields(self) -> dict[str, tuple[Ints, int]]:
+        """For each column the keys that it is in, and its lowest bit there."""
+        places = self.layout.fields(self.keys >> np.uint64(self.low))
+        return places if self.secret is None else {**places, self.secret.name: (self.keys, 0)}
+
+    def select(self, kept: Ints) -> KeyCounts:
+        """Only some of the keys."""
+        return replace(self, keys=self.keys[kept], counts=self.counts[kept])
 
 
-def _count_dense(
-    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
-) -> tuple[Ints, Ints]:
-    """Keys counted into one array per thread."""
+class CodedRecords:
+    """The class of every record and the codes of several secrets, read in one pass."""
 
-    def work(batches: list[RecordBatch]) -> Ints:
-        counts = np.zeros(1 << bits, dtype=np.int64)
-        for batch in batches:
-            pace.step()
-            # Zeros take no memory until they are written: a file may boast of its records.
-            keys = np.zeros(batch.records, dtype=np.uint32)
-            batch.pack(coded, keys)
+    def __init__(
+        self,
+        layout: KeyLayout,
+        classes: Ints,
+        codes: dict[str, tuple[CodedColumn, Ints]],
+        threads: int,
+    ) -> None:
+        self.layout, self._classes, self._codes = layout, classes, codes
+        self._threads = threads
+
+    def __getitem__(self, name: str) -> KeyCounts:
+        """The keys of one secret, counted in an array or by sorting."""
+        secret, codes = self._codes[name]
+        low = secret.bits
+        size = len(self.layout.ranked[-1]) << low
+        keys = (self._classes.astype(np.uint64) << np.uint64(low)) | codes
+        if size <= max(FEW, 2 * len(keys)):
+            counts = np.zeros(size, dtype=np.int64)
             kernels.add_to(counts, keys)
-        return counts
-
-    batches = pace.start(source.batches())
-    counts, *others = map_threads(
-        work, (batches[i::threads] for i in range(threads)), threads, pace
-    )
-    for other in others:
-        counts += other
-    if int(counts.sum()) != source.records:
-        raise UnfitError  # not what the writer has noted
-    present = np.flatnonzero(counts)
-    return present.astype(np.uint64), counts[present]
+            present = np.flatnonzero(counts)
+            pair = present.astype(np.uint64), counts[present]
+        else:
+            pair = _sort_keys(keys, size.bit_length(), self._threads)
+        return KeyCounts(*pair, self.layout, secret, low)
 
 
-def _count_sorted(
-    source: Source, coded: Sequence[CodedColumn], bits: int, threads: int, pace: Pace
-) -> tuple[Ints, Ints]:
-    """Keys of all records, sorted and cut into runs."""
-    keys = np.zeros(source.records, dtype=np.uint64)
-
-    def fill(batch: RecordBatch) -> None:
-        pace.step()
-        batch.pack(coded, keys[batch.start : batch.start + batch.records])
-
-    map_threads(fill, pace.start(source.batches()), threads, pace)
-    return count_sorted(keys, bits, threads)
+Counted = KeyCounts | dict[str, KeyCounts] | CodedRecords
 
 
-def map_threads(
-    work: Callable[[Any], Any], items: Iterable[Any], threads: int, pace: Pace | None = None
-) -> list[Any]:
-    """Do the work on every item in some threads; a failure in one thread stops all."""
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            return list(pool.map(work, items))
-        except BaseException as error:
-            if pace is not None and not isinstance(error, GrownError | UnfitError):
-                pace.stopped.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+class KeyCounter:
+    """Counts the keys of some columns of a source, in one pass over its records."""
+
+    def __init__(self, source: Source, room: int, threads: int, pace: Pace) -> None:
+        self._source, self._room, self._threads, self._pace = source, room, threads, pace
+
+    def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
+        """The keys of the classes with each secret; where these are large, the records' codes."""
+        names = (*quasi, *secrets)
+        coded = self._source.code(names, self._room, self._threads, self._pace)
+        while True:
+            try:
+                return self._count(coded[: len(quasi)], coded[len(quasi) :])
+            except GrownError:
+                for column in coded:
+                    column.grow()
+
+    def _count(self, quasi: list[CodedColumn], secrets: list[CodedColumn]) -> Counted:
+        low = max((c.bits for c in secrets), default=0)
+        bits = low + sum(c.bits for c in quasi)
+        places = max(1, len(secrets)) << bits if bits <= DENSE else 0
+        if 0 < places <= min(1 << DENSE, max(FEW, SPARSE * self._source.records)):
+            counts = self._count_dense(quasi, secrets, low)
+            layout = KeyLayout((tuple(quasi),))
+            several = {
+                secret.name: KeyCounts(*pair, layout, secret, low)
+                for secret, pair in zip(secrets, counts, strict=False)
+            }
+            if len(several) > 1:
+                return several
+            return next(iter(several.values()), KeyCounts(*counts[0], layout, None, 0))
+        return self._read(quasi, secrets)
+
+    def _count_dense(
+        self, quasi: list[CodedColumn], secrets: list[CodedColumn], low: int
+    ) -> list[tuple[Ints, Ints]]:
+        """Keys counted into one array for each secret and thread."""
+        bits = low + sum(c.bits for c in quasi)
+
+        def work(batches: list[RecordBatch]) -> list[Ints]:
+            counts = [np.zeros(1 << bits, dtype=np.int64) for _ in secrets or (None,)]
+            for batch in batches:
+                self._pace.step()
+                # Zeros take no memory until they are written: a file may boast of its records.
+                keys = np.zeros(batch.records, dtype=np.uint32)
+                batch.pack(quasi, keys, low)
+                for number, own in enumerate(counts):
+                    mine = keys if number == len(counts) - 1 else keys.copy()
+                    batch.pack(secrets[number : number + 1], mine)
+                    kernels.add_to(own, mine)
+            return counts
+
+        batches = self._pace.start(self._source.batches())
+        shares = [batches[i :: self._threads] for i in range(self._threads)]
+        counts, *others = map_threads(work, [s for s in shares if s], self._threads, self._pace)
+        results = []
+        for number, own in enumerate(counts):
+            for other in others:
+                own += other[number]
+            if int(own.sum()) != self._source.records:
+                raise UnfitError  # not what the writer has noted
+            present = np.flatnonzero(own)
+            results.append((present.astype(np.uint64), own[present]))
+        return results
+
+    def _read(self, quasi: list[CodedColumn], secrets: list[CodedColumn]) -> Counted:
+        """Keys of all records: sorted with one secret, or classes ranked beside several."""
+        records, one = self._source.records, len(secrets) <= 1
+        levels = _cut_levels([*quasi, *secrets] if one else quasi, records)
+        beside = [] if one else secrets
+        kinds = {c.name: np.min_scalar_type((1 << c.bits) - 1) for c in beside}
+        size = KEY_BYTES + 8 * (len(levels) - 1) + sum(kind.itemsize for kind in kinds.values())
+        if size * records > self._room or any(c.bits > 32 for c in beside):
+            raise UnfitError
+        keys = [np.zeros(records, dtype=np.uint64) for _ in levels]
+        codes = {name: np.zeros(records, dtype=kind) for name, kind in kinds.items()}
+
+        def fill(batch: RecordBatch) -> None:
+            self._pace.step()
+            part = slice(batch.start, batch.start + batch.records)
+            for level, own in zip(levels, keys, strict=True):
+                batch.pack(level, own[part])
+            for column in beside:
+                own = np.zeros(batch.records, dtype=np.uint32)
+                batch.pack([column], own)
+                codes[column.name][part] = own
+
+        map_threads(fill, self._pace.start(self._source.batches()), self._threads, self._pace)
+        ranked, above = list[Ints](), keys[0]
+        bits = sum(c.bits for c in levels[0])
+        for level, own in zip(levels[1:], keys[1:], strict=True):
+            classes, different = kernels.rank_keys(above)
+            ranked.append(different)
+            low = sum(c.bits for c in level)
+            above = own | (classes.astype(np.uint64) << np.uint64(low))
+            bits = low + len(different).bit_length()
+        if not one:
+            classes, different = kernels.rank_keys(above)
+            layout = KeyLayout((*levels, ()), (*ranked, different))
+            pairs = {c.name: (c, codes[c.name]) for c in beside}
+            return CodedRecords(layout, classes, pairs, self._threads)
+        layout = KeyLayout(levels, tuple(ranked))
+        pair = _sort_keys(above, bits, self._threads)
+        if not secrets:
+            return KeyCounts(*pair, layout, None, 0)
+        return KeyCounts(*pair, layout.without_last(), secrets[0], secrets[0].bits)
+
+
+def _cut_levels(
+    columns: Sequence[CodedColumn], records: int
+) -> tuple[tuple[CodedColumn, ...], ...]:
+    """Columns level by level: each has room for the rank of the level before."""
+    levels: list[list[CodedColumn]] = [[]]
+    used, rank = 0, records.bit_length()
+    for column in columns:
+        if levels[-1] and used + column.bits > MOST_BITS:
+            levels.append([])
+            used = rank
+        if used + column.bits > MOST_BITS:
+            raise UnfitError
+        levels[-1].append(column)
+        used += column.bits
+    return tuple(tuple(level) for level in levels)
+
+
+def _sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
+    """The different keys in ascending order, and how often each occurs; the keys are used up."""
+    return count_sorted(keys, bits, threads if len(keys) > WORTH_THREADS else 1)

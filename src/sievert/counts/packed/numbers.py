@@ -1,16 +1,20 @@
-"""Codes in the fields of packed keys; secrets whose values, and so their codes, are in an order."""
+"""Codes in the fields of packed keys; secrets whose values have an order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.answers import NumberCells, Ranked
-from sievert.counts.packed.keys import CodedColumn
+from sievert.counts.cells import WIDE
+from sievert.counts.packed import run_kernels
+from sievert.counts.packed.coding import CodedColumn
+from sievert.counts.packed.keys import KeyLayout
 
 FEW_BITS = 22
+Spelling = Callable[[CodedColumn, Ints], list[str | None]]  # the texts of codes
 
 
 def code_field(keys: Ints, shift: int, bits: int) -> Ints:
@@ -28,25 +32,38 @@ def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
-def rank_values(values: Ints, counts: Ints, bounds: Ints, totals: Ints) -> Ranked:
-    """The classes by the ranks of their values: codes of numbers are in their order."""
-    there = totals > 0
-    return Ranked((np.cumsum(there) - 1)[values], counts, bounds[:-1], totals[there])
+def rank_values(values: Ints, counts: Ints, bounds: Ints, totals: Ints, order: Ints) -> Ranked:
+    """The classes by the ranks of their values; `order` has those of the values that occur."""
+    occurs = totals > 0
+    ranks = order[np.cumsum(occurs) - 1][values]
+    by_rank = np.empty(len(order), dtype=np.int64)
+    by_rank[order] = totals[occurs]
+    if (order[1:] < order[:-1]).any():  # a word holds the rank and the count
+        words = -((ranks << 32) | counts)
+        run_kernels.sort_downwards(words, bounds)
+        ranks, counts = -words >> 32, -words & 0xFFFFFFFF
+    return Ranked(ranks, counts, bounds[:-1], by_rank)
 
 
 def number_cells(
-    ranked: Ranked, texts: Sequence[str | None], classes: Ints, quasi: Sequence[CodedColumn]
+    ranked: Ranked,
+    texts: Sequence[str | None],
+    classes: Ints,
+    layout: KeyLayout,
+    spell: Spelling,
 ) -> NumberCells:
     """The cells of a secret; its texts by rank, the keys of the classes and how they are coded."""
 
     def first(some: Ints) -> int:
-        keys, columns = classes[some], []
-        for column in reversed(quasi):
-            codes = (keys & np.uint64((1 << column.bits) - 1)).astype(np.int64)
-            columns.append([(text is not None, text or "") for text in column.spell(codes)])
-            keys = keys >> np.uint64(column.bits)
-        order = list(zip(*columns[::-1], strict=True))
+        columns, places = [], layout.fields(classes[some])
+        for column in layout.columns:
+            own = spell(column, code_field(*places[column.name], column.bits))
+            columns.append([(text is not None, text or "") for text in own])
+        order = list(zip(*columns, strict=True))
         return int(some[min(range(len(order)), key=order.__getitem__)])
 
     bounds = np.append(ranked.starts, len(ranked.ranks))
     return NumberCells(tuple(texts), ranked.ranks, ranked.counts, bounds, first)
+
+
+assert WIDE == 2**31  # a count and a rank fit one word

@@ -20,7 +20,7 @@ from sievert.counts.packed import page_kernels
 
 DATA, DICTIONARY, DATA_2 = 0, 2, 3  # kinds of pages
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
-NUMBERS = {"INT32": "<i4", "INT64": "<i8"}
+NUMBERS = {"INT32": "<i4", "INT64": "<i8", "DOUBLE": "<f8", "FLOAT": "<f4"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
 
@@ -56,16 +56,16 @@ class Chunk:
             raw, raw.view(np.uint64), pages, self.optional, codes, keys, shift
         )
 
-    def texts(self) -> list[str]:
-        """The dictionary's texts; none where it has no plain one."""
+    def values(self) -> list[Any]:
+        """The dictionary's texts or numbers; none where it has no plain one."""
         size = self.noted.data_page_offset - (self.noted.dictionary_page_offset or 0)
         try:
-            *_, texts = self._read_pages(
+            *_, values = self._read_pages(
                 size if size > 0 else self.noted.total_compressed_size, pages=1
             )
         except (OddError, OSError, ValueError):
             return []
-        return list(texts)
+        return list(values)
 
     def _read_pages(self, size: int, pages: int | None = None) -> tuple[Ints, Ints, Any]:
         """Data pages one after the other, where each lies, and the values of the dictionary."""

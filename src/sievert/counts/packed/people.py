@@ -14,9 +14,11 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import NumberCells, PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
-from sievert.counts.packed import kernels
-from sievert.counts.packed.adapter import PackedCells, PackedQuestions
-from sievert.counts.packed.keys import CodedColumn
+from sievert.counts.packed import kernels, run_kernels
+from sievert.counts.packed.adapter import PackedQuestions
+from sievert.counts.packed.class_cells import PackedCells
+from sievert.counts.packed.coding import CodedColumn
+from sievert.counts.packed.keys import KeyCounts
 from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
 from sievert.counts.people import PeopleQuestions
 
@@ -26,7 +28,7 @@ class Sightings:
 
     def __init__(self, keys: Ints, counts: Ints, bits: int) -> None:
         self.keys, self.counts, self.bits = keys, counts, bits
-        self.bounds = kernels.run_bounds(keys, bits)
+        self.bounds = run_kernels.run_bounds(keys, bits)
         self.people = kernels.count_people(keys, counts, bits, self.bounds)
 
     @property
@@ -37,7 +39,7 @@ class Sightings:
     @property
     def records(self) -> Ints:
         """The records of each run."""
-        return kernels.sum_runs(self.counts, self.bounds)
+        return run_kernels.sum_runs(self.counts, self.bounds)
 
     def count(self, sizes: Sizes) -> tuple[PeopleCounts, int]:
         """How many classes people were seen in, and how small these are; runs are classes.
@@ -84,32 +86,36 @@ class PackedPeopleQuestions(PeopleQuestions):
     def __init__(self, rows: PackedQuestions, person: str) -> None:
         super().__init__(rows, person)
         self._packed_rows = rows
-        self._class_people: dict[tuple[str, ...], tuple[Ints, PeopleCounts] | None] = {}
+        self._class_people: dict[tuple[str, ...], tuple[Ints | None, PeopleCounts] | None] = {}
         self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
         self._last: tuple[Any, PackedCells] | None = None  # the secret counted last, its cells
 
-    def _sighted(self, columns: tuple[str, ...]) -> tuple[list[CodedColumn], Sightings] | None:
-        """The sightings of some columns; None where they cannot be packed."""
+    def _sighted(
+        self, columns: tuple[str, ...], *, ranks: bool = False
+    ) -> tuple[KeyCounts, Sightings] | None:
+        """The sightings of some columns; None where they cannot be packed.
+
+        With `ranks` also where runs are numbered as they come, whatever the codes of the columns.
+        """
         if self.person in columns or len(set(columns)) < len(columns):
             return None
         counted = self._packed_rows.count_keys((*columns, self.person))
-        if counted is None:
+        if counted is None or (counted.layout.ranked and not ranks):
             return None
-        coded, keys, counts = counted
-        return coded, Sightings(keys, counts, coded[-1].bits)
+        return counted, Sightings(counted.keys, counted.counts, counted.low)
 
-    def _classes(self, quasi: tuple[str, ...]) -> tuple[Ints, PeopleCounts] | None:
-        """The people of each class, and how they were seen."""
+    def _classes(self, quasi: tuple[str, ...]) -> tuple[Ints | None, PeopleCounts] | None:
+        """The people of each class, if these are in the order of codes, and how they were seen."""
         if quasi not in self._class_people:
-            sighted = self._sighted(quasi)
+            sighted = self._sighted(quasi, ranks=True)
             self._class_people[quasi] = None
             if sighted is not None:
-                (*coded, _), seen = sighted
-                self._packed_rows.note_cells(coded, None, seen.runs, seen.records)
+                layout, seen = sighted[0].layout, sighted[1]
+                self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, layout, None, 0))
                 self._sizes[quasi] = sizes = histogram(seen.people)
                 counts, self._unnamed = seen.count(sizes)
-                self._class_people[quasi] = seen.people, counts
+                self._class_people[quasi] = None if layout.ranked else seen.people, counts
         return self._class_people[quasi]
 
     def repeat(self, quasi: Sequence[str]) -> bool:
@@ -140,12 +146,17 @@ class PackedPeopleQuestions(PeopleQuestions):
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
         """The cells of a secret number, in people; those of one secret are kept."""
         if self._last is not None and self._last[0] == (tuple(quasi), secret):
-            return self._last[1].as_numbers()
+            return self._last[1].as_numbers(self._packed_rows.spell)
         sighted = self._sighted((*quasi, secret))
         if sighted is None:
             return super().number_cells(quasi, secret)
-        (*coded, own, _), seen = sighted
-        return PackedCells(seen.runs, seen.people, coded, own).as_numbers()
+        return self._cells_of(*sighted)[0].as_numbers(self._packed_rows.spell)
+
+    def _cells_of(self, counted: KeyCounts, seen: Sightings) -> tuple[PackedCells, CodedColumn]:
+        """The cells of the lowest column but the person, a secret, in people; and that column."""
+        layout, own = counted.layout.without_last(), counted.layout.columns[-1]
+        keys = KeyCounts(seen.runs, seen.people, layout, own, own.bits)
+        return PackedCells(keys, self._packed_rows.threads), own
 
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
         """The codes of a secret that occur, and how many people have each."""
@@ -159,27 +170,30 @@ class PackedPeopleQuestions(PeopleQuestions):
         """Everything about one secret that `needs` names; the engine answers what is rare."""
         quasi, special = tuple(quasi), any(option is not None for option in rare.values())
         classes = None if special else self._classes(quasi)
-        holders = None if classes is None else self._holders_of(secret)
+        people = None if classes is None else classes[0]
+        holders = None if people is None else self._holders_of(secret)
         sighted = None if holders is None else self._sighted((*quasi, secret))
-        if classes is None or holders is None or sighted is None or holders[0][0] == 0:
+        if people is None or holders is None or sighted is None or holders[0][0] == 0:
             return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
-        (*coded, own, _), seen = sighted
-        cells, people = PackedCells(seen.runs, seen.people, coded, own), classes[0]
-        self._packed_rows.note_cells(coded, own, seen.runs, seen.records)
+        counted, seen = sighted
+        cells, own = self._cells_of(counted, seen)
+        layout = cells.counted.layout
+        self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, layout, own, own.bits))
         self._last = (quasi, secret), cells
-        sizes, total, rows = histogram(cells.sizes), int(cells.totals.sum()), self._packed_rows
+        sizes, total = histogram(cells.sizes), int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
         having[np.searchsorted(cells.present, holders[0])] = holders[1]
-        every = cells.counts, cells.values, cells.bounds
         return SecretCounts(
             records=total,
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
             profiles=_profiles(cells, people),
-            joint=rows.joint(*every, cells.sizes, cells.totals) if "joint" in needs else None,
-            gaps=rows.gaps(cells, sizes, total) if "gaps" in needs else None,
-            ranked=cells.ranked if "order" in needs and own.kind in ("int", "date") else None,
-            confidence=rows.joint(*every, people, having) if "joint" in needs else None,
+            joint=cells.joint() if "joint" in needs else None,
+            gaps=cells.gaps(sizes, total) if "gaps" in needs else None,
+            ranked=cells.ranked()
+            if "order" in needs and own.kind in ("int", "date", "float")
+            else None,
+            confidence=cells.joint(people, having) if "joint" in needs else None,
             people=self.people,
         )
 
@@ -187,11 +201,11 @@ class PackedPeopleQuestions(PeopleQuestions):
 def _profiles(cells: PackedCells, people: Ints) -> Profiles:
     """The distinct profiles, each with the people of its classes."""
     counts = cells.counts.astype(np.int64)
-    kernels.sort_downwards(counts, cells.bounds)
+    run_kernels.sort_downwards(counts, cells.bounds)
     # The people of the class stand before the counts of its values.
     bounds = cells.bounds + np.arange(len(cells.bounds))
     words = np.insert(counts, cells.bounds[:-1], people)
-    firsts, times = kernels.distinct(words, bounds)
+    firsts, times = run_kernels.distinct(words, bounds)
     kinds = sorted(
         ((*words[bounds[f] + 1 : bounds[f + 1]].tolist(),), int(words[bounds[f]]), int(t))
         for f, t in zip(firsts.tolist(), times.tolist(), strict=True)

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.counts.packed import kernels
+from sievert.counts.packed import run_kernels
 from sievert.measures.approximate.curves import FLAT, PER_NAT, Axis
 from sievert.numerics.acceleration import jit, thread_count
 
@@ -212,7 +212,7 @@ def different_classes(codes: Ints, counts: Ints, bounds: Ints) -> tuple[Ints, In
     """One class of each kind, in the order of the first ones, and how many there are of it."""
     if int(counts.max()) >> 32:
         return np.arange(len(bounds) - 1), np.ones(len(bounds) - 1, dtype=np.int64)
-    return kernels.distinct((codes << 32) | counts, bounds)
+    return run_kernels.distinct((codes << 32) | counts, bounds)
 
 
 def trace_classes(

@@ -1,0 +1,192 @@
+"""How the values of a column become small integers, and back.
+
+The code 0 is a missing value; whole numbers and dates are coded by their distance to the smallest
+one, texts and floats by the order in which they come.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from sievert.arrays import Ints
+from sievert.counts.packed import page_kernels
+
+SPELLINGS: dict[str, Callable[[int], str]] = {
+    "int": str,
+    "bool": lambda number: str(bool(number)).lower(),
+    "date": lambda number: str(np.datetime64(number, "D")),
+}
+NUMBERS: dict[str, Callable[[str], int]] = {
+    "int": int,
+    "bool": lambda text: {"false": 0, "true": 1}[text],
+    "date": lambda text: int(np.datetime64(text, "D").astype(int)),
+}
+MOST_RANGE = 2**62
+
+
+class UnfitError(Exception):
+    """The columns cannot be coded: the engine counts them."""
+
+
+class GrownError(Exception):
+    """A column has more values than its bits can hold."""
+
+
+@dataclass
+class CodedColumn:
+    """How the values of one column become codes, and back."""
+
+    name: str
+    kind: str  # int, date, bool, text, float
+    least: int = 0
+    bits: int = 1
+    values: Any = None  # texts or floats that were numbered, an array of Arrow's by their codes
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def size(self) -> int:
+        """How many texts or floats were numbered."""
+        return 0 if self.values is None else len(self.values)
+
+    @property
+    def numbered(self) -> bool:
+        """Whether codes are numbers given to values as they come."""
+        return self.kind in ("text", "float")
+
+    def fit_range(self, least: int, most: int) -> None:
+        """Take the bits that numbers of this range need."""
+        if not -MOST_RANGE < least <= most < MOST_RANGE:
+            raise UnfitError
+        self.least, self.bits = least, (most - least + 1).bit_length()
+
+    def codes(self, array: Any) -> tuple[Ints, int, int]:
+        """Numbers, what to subtract from them to get codes, and the least valid code."""
+        if self.numbered:
+            return self.number_array(array), 0, 0
+        array = plain_numbers(array, self.kind)
+        if not array.null_count:
+            return np.asarray(array), self.least - 1, 1
+        numbers = np.asarray(array.fill_null(self.least)).astype(np.int64) - (self.least - 1)
+        if numbers.min() < 1:
+            raise UnfitError  # not what the writer has noted
+        numbers[np.asarray(array.is_null())] = 0
+        return numbers, 0, 0
+
+    def dictionary_codes(self, values: Any, *, growing: bool = False) -> Ints:
+        """The codes of the values of a dictionary; NO_CODE for a value that has none."""
+        if self.numbered:
+            kind = pa.large_string() if self.kind == "text" else pa.float64()
+            return self._number(pa.array(values, kind), growing).astype(np.uint64)
+        codes = values.astype(np.int64) - (self.least - 1)
+        fits = (codes >= 1) & (codes < 1 << self.bits)
+        return np.where(fits, codes.astype(np.uint64), np.uint64(page_kernels.NO_CODE))
+
+    def number_array(self, array: Any, *, growing: bool = False) -> Ints:
+        """The codes of texts or floats; with `growing` however many bits they need."""
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        numbers = np.append(self._number(array.dictionary, growing), np.uint32(0))
+        indices = array.indices.fill_null(len(numbers) - 1) if array.null_count else array.indices
+        return np.asarray(numbers[np.asarray(indices)])
+
+    def _number(self, values: Any, growing: bool) -> Ints:
+        """Codes of some values, new ones for those that were not there before; NaN is missing."""
+        if self.kind == "text":
+            values = values.cast(pa.large_string())
+        else:  # -0 is 0
+            values = compute.add(values.cast(pa.float64()), 0.0)
+            values = compute.if_else(compute.is_nan(values), pa.scalar(None, pa.float64()), values)
+        with self.lock:
+            if self.values is None:
+                self.values = values.unique().drop_null()
+                if len(self.values) == len(values) and (growing or self.size < 1 << self.bits):
+                    return np.arange(1, len(values) + 1)
+            places = compute.index_in(values, value_set=self.values)
+            new = values.filter(places.is_null()).drop_null()
+            if len(new):
+                self.values = pa.concat_arrays([self.values, new.unique()])
+                places = compute.index_in(values, value_set=self.values)
+            if not growing and self.size >= 1 << self.bits:
+                raise GrownError  # the bits stay as they are: other threads are packing with them
+        return np.asarray(places.fill_null(-1)).astype(np.int64) + 1
+
+    def grow(self) -> None:
+        """Take more bits than the values need that were seen so far."""
+        if self.numbered and self.size >= 1 << self.bits:
+            self.bits = (4 * self.size).bit_length()
+
+    def code_of(self, text: str | None) -> int:
+        """The code of a text, or of a missing value; -1 where there is none. Not of floats."""
+        if text is None:
+            return 0
+        if self.numbered:
+            code = self.values.index(text).as_py() + 1 if self.size and encodable(text) else 0
+            return code or -1
+        try:
+            number = NUMBERS[self.kind](text)
+        except (KeyError, ValueError):
+            return -1
+        code = number - self.least + 1
+        same = 0 < code < 1 << self.bits and SPELLINGS[self.kind](number) == text
+        return code if same else -1
+
+    def spell(self, codes: Ints) -> list[Any]:
+        """The texts of codes, as the engine would spell them; floats as they are."""
+        if self.numbered:
+            places = pa.array(codes - 1, mask=codes == 0)
+            return self.values.take(places).to_pylist() if self.size else [None] * len(codes)
+        spelling = SPELLINGS[self.kind]
+        return [spelling(self.least + c - 1) if c else None for c in codes.tolist()]
+
+    def ranks(self, present: Ints) -> Ints:
+        """The rank of each of these codes, which ascend, in the order of the values; missing first.
+
+        Texts have no order but that of their codes.
+        """
+        ranks = np.arange(len(present))
+        if self.kind == "float":
+            known = present[present > 0]
+            first = len(present) - len(known)
+            ranks[first + np.argsort(np.asarray(self.values)[known - 1])] = ranks[first:].copy()
+        return ranks
+
+
+def encodable(text: str) -> bool:
+    """Whether a text is valid Unicode, which every value is."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def value_type(arrow: Any) -> Any:
+    """The type of a column's values, whether they are in a dictionary or not."""
+    return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
+
+
+def column_kind(arrow: Any) -> str:
+    """What a column of an Arrow type is to us; an error where it cannot be coded."""
+    for kind, fits in (
+        ("int", pa.types.is_integer),
+        ("text", pa.types.is_string),
+        ("text", pa.types.is_large_string),
+        ("text", pa.types.is_string_view),
+        ("float", pa.types.is_float64),
+        ("float", pa.types.is_float32),
+        ("bool", pa.types.is_boolean),
+        ("date", pa.types.is_date32),
+    ):
+        if fits(value_type(arrow)):
+            return kind
+    raise UnfitError
+
+
+def plain_numbers(array: Any, kind: str) -> Any:
+    """Whole numbers, dates and booleans as an array of whole numbers."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return array if kind == "int" else array.cast(pa.int32() if kind == "date" else pa.int8())
