@@ -65,8 +65,7 @@ demo: $(VENV)/.core
 	$(BIN)/sievert report demo/hospital.json demo/comparison.json --share \
 	  --html demo/share.html > /dev/null 2>&1
 	echo "Your own table:           $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
-	echo "With four releases:       $(CURDIR)/demo/report.html; shareable: demo/share.html"
-	echo "The page to decide from:  $(CURDIR)/demo/decision.html"
+	echo "The page to decide from (of four releases: demo/report.html, demo/share.html):  $(CURDIR)/demo/decision.html"
 
 lint: $(VENV)/.full
 	$(BIN)/ruff check .

@@ -10,7 +10,8 @@ import pytest
 from stopping import COMMAND, stop_at_random
 
 POLICY = (
-    "[roles]\nquasi = ['zip']\nidentifier = ['disease']\nrows_are_people = true\n"
+    "[roles]\nquasi = ['zip']\nrows_are_people = true\n"
+    "ignored = {{ disease = 'not released' }}\n"
     "[limits]\nk_anonymity = {{ min = {k} }}\n"
 )
 

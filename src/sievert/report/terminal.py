@@ -227,7 +227,7 @@ def _shorten(names: Sequence[str], longest: int) -> tuple[list[str], int]:
     """Names that are not too long, cut in the middle, and their width; no two become alike.
 
     >>> _shorten(["adult_k10_s0", "adult_k10_s5", "adult_k15_s0"], 7)
-    (['adul…_s0', 'adul…_s5', 'adu…5_s0'], 8)
+    (['adul…0_s0', 'adul…0_s5', 'adul…5_s0'], 9)
     """
     while True:
         short = [middle_cut(name, longest) for name in names]
