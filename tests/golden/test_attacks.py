@@ -226,9 +226,9 @@ def test_attacks_on_adult(name: str, reference: Path, adult: dict[str, list[str]
         show_values=True,
         keep_suppressed=True,
     )
-    paired = "records are paired by their order: 'race' agrees by 2"
-    assert any(note.startswith(paired) for note in found.warnings)
-    assert found.pairing is not None and min(found.pairing.excess) > 200
+    assert "paired by order (checked)" in found.warnings
+    assert found.pairing is not None and found.pairing.columns[0] == "race"
+    assert min(found.pairing.excess) > 200
     black, white = (found["identity"][b] for b in ("black_box", "white_box"))
     plain = found["homogeneity"]["occupation"]
     information, dr = PEERS[name]

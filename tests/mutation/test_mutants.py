@@ -98,8 +98,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "keys joined into a string": (
         CELLS, "(f\"{keys}, {s} AS s\", f\"{keys}, {s}\") if s else (keys, keys)\n",
         "(f\"{keys}, {s} AS s\", f\"concat({keys}), {s}\") if s else (keys, keys)\n"
-        "            k = [f'ANY_VALUE({self.sql_name(q)}) AS {self.sql_name(q)}' for q in quasi]\n"
-        "            fields = fields.replace(keys, ', '.join(k)) if s else fields\n"),
+        "        k = [f'ANY_VALUE({self.sql_name(q)}) AS {self.sql_name(q)}' for q in quasi]\n"
+        "        fields = fields.replace(keys, ', '.join(k)) if s else fields\n"),
     "case does not count": (
         READING, "    return value, kind\n\n\ndef check_usable",
         "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef check_usable"),
@@ -116,7 +116,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "len(profiles.counts)) - 1], profiles.sizes)"),
     "leaves of the hierarchy forgotten": (SECRET_COUNTS, "for level in range(tree.height):",
                                           "for level in range(1, tree.height):"),
-    "wildcard ignores other patterns": ("counts/questions.py", "for b in masks:", "for b in [a]:"),
+    "wildcard ignores other patterns": (CELLS, "for b in masks:", "for b in [a]:"),
     "separation of all pairs": (CLASSES, "sizes * (sizes - 1) * times", "sizes * sizes * times"),
     "posterior of the largest class": (TARGET, "(self.profiles.largest * self.profiles.times).sum()",
                                        "(self.profiles.largest * self.profiles.times).max()"),
