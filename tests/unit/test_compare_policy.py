@@ -141,7 +141,7 @@ def test_the_policy_of_the_demonstration(hospital: Path) -> None:
     found = sievert.compare(hospital / "hospital.csv", files, **how, **HOW)
     alone = sievert.assess(hospital / "hospital.csv", **how)
     assert found.original["policy"].to_dict() == alone.to_dict()["policy"]
-    assert len(alone.verdicts) == 12 and not found.original["policy"].doubtful
+    assert len(alone.verdicts) == 13 and not found.original["policy"].doubtful
     for name in names:
         alone = sievert.assess(files[name], identifier=[], **how)
         assert found[name].policy.to_dict() == alone.to_dict()["policy"]

@@ -395,7 +395,7 @@ def test_results_are_plain_and_name_no_value() -> None:
 
 def test_roles_must_make_sense(tmp_path: Path) -> None:
     table = people(50)
-    with pytest.raises(UsageError, match="both released and secret"):
+    with pytest.raises(UsageError, match="both quasi-identifier and secret"):
         sievert.randomise(table, ["job", "ill"], "ill", at=0.1)
     with pytest.raises(UsageError, match="a release ends in"):
         sievert.randomise(table, "job", "ill", at=0.1, out=tmp_path / "x.txt")

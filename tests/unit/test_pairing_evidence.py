@@ -135,7 +135,7 @@ def test_compare_and_attack_refuse_and_warn():
     found = sievert.attack(before, before, **roles, reasoning=False)
     assert found.to_dict()["pairing"]["paired"] is True
     few = {c: v[:6] for c, v in before.items()}
-    limits = {"limits": {"k_anonymity": {"min": 1}}}
+    limits = {"limits": {"inference": {"ill": {"entropy": {"min": 0.5}}}}}
     doubtful = sievert.compare(few, few, **roles, shuffles=0, policy=limits)
     assert doubtful.cautions and doubtful.releases[0].policy.met is None
     sure = sievert.compare(few, few, **roles, shuffles=0, policy=limits, paired=True)

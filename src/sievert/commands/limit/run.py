@@ -105,12 +105,6 @@ def read_original(
 ) -> LimitTable:
     """The records as codes; all columns where they are to be released."""
     roles, _ = requested.assign(questions)
-    for column in roles.quasi:
-        require(
-            column not in roles.sensitive,
-            f"column {column!r} is both released and secret",
-            hint="-q and -s without it twice",
-        )
     require(
         roles.sensitive or settings.alike, "no secret given", hint="-s disease, or --model identity"
     )

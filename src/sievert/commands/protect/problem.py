@@ -18,7 +18,6 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
-from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.full_domain import (
     FullDomainRecoding,
@@ -194,13 +193,3 @@ def without_limit(policy: Policy, table: str, measure: str) -> Policy:
     secret = place.removeprefix(".inference.")
     kept = {m: x for m, x in policy.inference[secret].items() if m != measure}
     return policy.model_copy(update={"inference": {**policy.inference, secret: kept}})
-
-
-def check_secrets(roles: Roles) -> None:
-    """A column that is recoded is no secret that stays as it is."""
-    for column in roles.quasi:
-        require(
-            column not in roles.sensitive,
-            f"column {column!r} is both released and secret",
-            hint="-q and -s without it twice",
-        )

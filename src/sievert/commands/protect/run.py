@@ -15,7 +15,6 @@ from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands.protect.problem import (
     ProtectionProblem,
     SearchSettings,
-    check_secrets,
     without_limit,
 )
 from sievert.commands.protect.result import ColumnLevel
@@ -55,7 +54,6 @@ def find_protection(
     require(policy is not None, "a release is made for a policy", hint="--policy FILE")
     assert policy is not None
     roles, notes = requested.assign(questions)
-    check_secrets(roles)
     dropped, more = requested.prepare(questions, roles, missing)
     notes += more
     require(
