@@ -27,6 +27,7 @@ HEADINGS = (
     "Comparison",
     "Method",
     "Limit",
+    "Release",
     "Subsets",
     "Population",
     "Reading",
