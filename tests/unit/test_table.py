@@ -175,7 +175,9 @@ def test_compressed_files(tmp_path: Path) -> None:
     latin = gzip.compress("a,b\né,1\nü,1\n".encode("latin-1"))
     assert sizes(write(tmp_path, latin, "l.gz"), "a", encoding="latin-1") == (2, 2)
     found = sievert.assess(write(tmp_path, gzip.compress(text), "t.csv.gz"), "zip")
-    assert found.table["compression"] == "gzip" and "gzip" in repr(found)
+    sievert.write_report(found, html=tmp_path / "page.html")
+    assert found.table["compression"] == "gzip" and "gzip" not in repr(found)
+    assert "The file is packed with gzip." in (tmp_path / "page.html").read_text()
     for content, words in (
         (gzip.compress(b"a,b\n1,2\nsecret\n"), "line 3: 1 field"),
         (gzip.compress(b"a,b\n1,\x00\n"), "line 2: a NUL byte"),
