@@ -164,13 +164,18 @@ def assign(
             hint="identifiers are dropped from a release; name it in one role only",
         )
     _check_single_roles(roles)
-    for name in roles.sensitive:
+    check_secrets(roles, roles.sensitive)
+    return roles
+
+
+def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:
+    """Make sure that no secret, perhaps in a table of its own, is a quasi-identifier as well."""
+    for name in secrets:
         require(
             name not in (*roles.quasi, *roles.other_quasi),
             f"column {name!r} is both quasi-identifier and secret: knowing it is learning it",
             hint="name it in one role only",
         )
-    return roles
 
 
 def _unknown_column(

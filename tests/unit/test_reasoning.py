@@ -599,6 +599,14 @@ def test_three_ways_to_hand_over_two_tables() -> None:
         assert told(found)["groups"] == 4 and told(found)["largest_group"] == 2
 
 
+def test_a_secret_in_its_own_table_is_no_quasi_identifier() -> None:
+    people = PEOPLE | {"disease": [FLU, H, ST, FLU, D, HIV, H, FLU]}
+    with pytest.raises(UsageError, match="'disease' is both quasi-identifier and secret"):
+        sievert.attack(
+            people, None, ["nation", "disease"], "disease", sensitive_table=LISTS, group="group"
+        )
+
+
 def test_several_secrets() -> None:
     other = {"job": list("aabbccab")}
     found = sievert.attack(

@@ -27,7 +27,7 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require, unknown
 from sievert.formatting import plural
-from sievert.roles import Roles
+from sievert.roles import Roles, check_secrets
 
 SUPPRESSED = "left out of every attack but reasoning and a register"
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
@@ -135,6 +135,7 @@ def read_release(
                 f"the release has no column {absent[0]!r}", hint="--sensitive-table FILE"
             )
         roles, warnings = requested.assign(questions, secrets_apart=bool(hidden))
+        check_secrets(roles, hidden)
         run.notes += warnings
         _check_columns(run, roles, (*columns, *hidden))
         dropped, notes = requested.prepare(questions, roles, settings.missing, all_rows=True)
