@@ -255,7 +255,7 @@ def propose(values: Sequence[str]) -> tuple[Hierarchy | None, str]:
     Numbers get intervals whose widths double about every level, codes of one length lose their last
     characters, and everything else becomes one label. Cuts are multiples of round numbers.
 
-    >>> propose(["01234", "01299", "20095"])[1], propose(["17", "34", "80"])[1]
+    >>> propose(["01234", "01299", "20095"])[1], propose([str(age) for age in range(17, 81)])[1]
     ('prefix', 'interval:5,10,20,40')
     """
     distinct = list(dict.fromkeys(values))
@@ -263,9 +263,10 @@ def propose(values: Sequence[str]) -> tuple[Hierarchy | None, str]:
     numbers = bool(distinct) and all(NUMBER.fullmatch(v) for v in distinct)
     padded = numbers and any(v[0] == "0" and v[1:2].isdigit() for v in distinct)
     if len(distinct) > 2 and numbers and not padded and (len(lengths) > 1 or min(lengths) <= 4):
-        exact = [Fraction(v) for v in distinct]
-        span = max(exact) - min(exact)
-        width = _round_width(span / min(len(distinct), 16))
+        exact = sorted({Fraction(v) for v in distinct})
+        span = exact[-1] - exact[0]
+        nearest = min((b - a for a, b in itertools.pairwise(exact)), default=Fraction(0))
+        width = _round_width(max(span / 16, 2 * nearest)) if nearest else span
         widths = list(itertools.takewhile(lambda w: w < span, (width * 2**i for i in range(4))))
         if widths:
             spec = "interval:" + ",".join(map(_all_digits, widths))

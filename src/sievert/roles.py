@@ -25,7 +25,6 @@ class Roles:
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
-    like_people: tuple[str, ...] = ()  # ignored columns with many values that rows share
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     @property
@@ -164,8 +163,16 @@ def assign(
             hint="identifiers are dropped from a release; name it in one role only",
         )
     _check_single_roles(roles)
-    check_secrets(roles, roles.sensitive)
     return roles
+
+
+def known_secrets(roles: Roles) -> list[str]:
+    """Remarks on secrets that are quasi-identifiers as well."""
+    return [
+        f"column {name!r} is both quasi-identifier and secret: knowing it is learning it"
+        for name in roles.sensitive
+        if name in (*roles.quasi, *roles.other_quasi)
+    ]
 
 
 def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:

@@ -42,7 +42,7 @@ ROLES = {
 OF_SETTINGS = {
     *("columns_without_role", "quasi_left_out", "secrets_left_out", "roles_replaced"),
     *("person_replaced", "settings_replaced", "codes_not_listed"),
-    *("no_limits", "harmless_side", "cannot_be_breached"),
+    *("no_limits", "harmless_side"),
 }
 Data = Mapping[str, Any]
 

@@ -113,7 +113,8 @@ def test_what_the_check_does_not_confirm_is_not_written(
 def test_an_identifier_that_repeats_keeps_the_gate_closed(tmp_path: Path) -> None:
     table = people()
     table["name"] = [f"n{i // 2}" for i in range(200)]
-    rules = {"roles": {**ROLES, "identifier": ["name"]}, "limits": {"k_anonymity": {"min": 2}}}
+    roles = {"quasi": ["age", "town"], "sensitive": ["ill"], "identifier": ["name"]}
+    rules = {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}
     result = sievert.protect(table, policy=rules, hierarchies=AGES, out=tmp_path / "r.csv")
     assert result.met is not True and not list(tmp_path.iterdir())
 
@@ -173,7 +174,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     content = json.loads((tmp_path / "j.json").read_text(encoding="utf-8"))
     assert content["how"] == "full" and content["proven"] and content["policy"]["met"] is True
     assert {"levels", "classes", "suppressed", "loss", "bound", "minimised"} <= set(content)
-    assert app._run(["assess", str(out), "--policy", str(rules), "--quick"]) == 0
     capsys.readouterr()
     assert app._run([*given[:-1], str(tmp_path / "s.csv"), "--share"]) == 7
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
-from sievert.commands._repeated import ignored_like_people, repeated_identifiers
+from sievert.commands._repeated import repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
     leave_out_suppressed,
@@ -120,12 +120,10 @@ class RequestedRoles:
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
-        """The column names of each role; a release lacks the identifiers of its policy."""
-        quasi, sensitive, identifier = self._own
-        present = None if identifier is None else [c for c in identifier if c in columns]
+        """The column names of each role."""
         return [
             role.names(own if given is None else given, columns)
-            for given, own in zip(self.given, (quasi, sensitive, present), strict=True)
+            for given, own in zip(self.given, self._own, strict=True)
         ]
 
     @property
@@ -162,7 +160,7 @@ class RequestedRoles:
             other_sets=self.other_sets,
             first_line=questions.first_line,
         )
-        several, notes = False, list[str]()
+        several, notes = False, role.known_secrets(roles)
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
             counted = roles.quasi if people else ()
@@ -179,8 +177,6 @@ class RequestedRoles:
             roles = replace(roles, repeated=tuple(repeated))
             caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER
             notes += (Caution(caution.format(repr(c))) for c in repeated)
-        if self.policy is not None:
-            roles = replace(roles, like_people=tuple(ignored_like_people(questions, roles)))
         return roles, notes
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
@@ -231,8 +227,6 @@ class RequestedRoles:
             ("columns_without_role", False, [c for c in bare if c not in named]),
             ("roles_replaced", False, [c for c in columns if c in less and c in used]),
             ("identifier_repeats", False, () if stated else roles.repeated),
-            ("rows_share_identifier", None, roles.repeated if stated else ()),
-            ("ignored_like_people", None, roles.like_people),
             ("person_replaced", False, [p for p in (self.person,) if p not in (None, own.person)]),
             ("settings_replaced", False, ["na"] if listed - {*codes} else ()),
         )

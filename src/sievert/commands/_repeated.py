@@ -8,8 +8,6 @@ from sievert.errors import SievertError
 from sievert.roles import Roles, tells_people_apart
 
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
-MANY = 0.1  # of the rows: so many different values may be people
-FEW = 20  # values: up to here they are no people, whatever share of the rows they are
 
 
 def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
@@ -24,19 +22,6 @@ def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
     repeated = repeated_columns(questions, [*named, *likely])
     # A code of a hospital or a batch has few values: it does not tell people apart.
     return [c for c, rows in repeated.items() if c in roles.identifier or rows <= MOST_ROWS]
-
-
-def ignored_like_people(questions: Questions, roles: Roles) -> list[str]:
-    """The ignored columns with many values that rows share, where nobody says who is who."""
-    if roles.rows_are_people or roles.person is not None:
-        return []
-    others = [c for c in roles.ignored if c not in roles.repeated]
-    least = max(MANY * questions.records, FEW + 1)
-    return [
-        column
-        for column, rows in repeated_columns(questions, others).items()
-        if questions.engine.kind(column) != "float" and questions.records / rows >= least
-    ]
 
 
 def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:

@@ -27,7 +27,9 @@ def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) 
     secret = next(iter(roles.sensitive), None) if cells else None
     cells = cells and roles.person is None
     every, some = questions.count_marked(roles.quasi, secret, cells=cells)
-    questions.suppression = replace(questions.suppression, records=every, partly=some - every)
+    questions.suppression = replace(
+        questions.suppression, records=every, partly=some - every, whole=questions.records
+    )
     return every
 
 
@@ -93,9 +95,12 @@ def suppression_rule(suppression: Suppression) -> str:
 
 
 def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:
-    """Whether records were left out, and the policy does not say how many may be.
+    """Whether records were left out of which a policy would have to say how many may be.
 
-    Nothing is known of them: a table of which nearly everything is suppressed would meet it.
+    Any value of a column could be named as a mark; and nothing is known of a table of which most
+    records are suppressed.
     """
     limits = (limit for _, m, limit in policy.every_limit() if m == "suppressed_records")
-    return bool(suppression.left_out) and all(limit.max is None for limit in limits)
+    other = bool(suppression.left_out) and suppression.mark != MARK
+    most = 2 * suppression.left_out > suppression.whole
+    return (other or most) and all(limit.max is None for limit in limits)

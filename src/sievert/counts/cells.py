@@ -42,6 +42,7 @@ class Suppression:
     mark: str | None = "*"
     kept: bool = False
     records: int = 0  # how many there are, once they were counted
+    whole: int = 0  # the records of the table, these included
     partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
 
     @property

@@ -46,9 +46,6 @@ class RolesTable(_Strict):
             raise ValueError("person and rows_are_people exclude each other")
         single = (self.person, self.household, self.weight)
         others = {*self.quasi, *self.sensitive, *self.identifier, *single}
-        for column in self.sensitive:
-            if column in self.quasi:
-                raise ValueError(f"column {column!r} is both quasi-identifier and secret")
         for column, reason in self.ignored.items():
             words = reason.strip().casefold()
             if not words or words == SAY_WHY or words.startswith("todo"):

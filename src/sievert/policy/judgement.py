@@ -33,7 +33,6 @@ REASONS = {
     "settings_replaced": "settings given here replace those of the policy: {}",
     "no_limits": "the policy has no limits: nothing was decided",
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
-    "cannot_be_breached": "no table can breach a limit: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
     "them",
     "pairing_unknown": "it cannot be told whether the records of the release are those of the "
@@ -44,10 +43,6 @@ REASONS = {
     "person_replaced": "the person given here is not that of the policy: {}",
     "rows_without_person": "rows have no person: whether they are of different people is not known",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
-    "rows_share_identifier": "the policy says that rows are people, but rows share the identifier "
-    "{}: name it as person",
-    "ignored_like_people": "an ignored column has many values that rows share ({}), which may be "
-    "people: name it as person, or say rows_are_people",
 }
 NO_SUCH_VALUE = "the named value does not occur"
 NEEDS = {
@@ -178,9 +173,8 @@ class Gate:
         verdicts, reasons = tuple(verdicts), list(self.reasons)
         if not verdicts:
             reasons.append(GateReason("no_limits", None))
-        for what, bounds in (("harmless_side", harmless_side), ("cannot_be_breached", toothless)):
-            if such := dict.fromkeys(v.measure for v in verdicts if bounds(v, self.policy)):
-                reasons.append(GateReason(what, None, tuple(such)))
+        if harmless := dict.fromkeys(v.measure for v in verdicts if harmless_side(v)):
+            reasons.append(GateReason("harmless_side", None, tuple(harmless)))
         name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
         return Judgement(
             verdicts, tuple(reasons), self.rests_on, self.suppressed_records, name, digest
@@ -229,6 +223,11 @@ def judge(
         for s in inference
         if verdicts and f"inference.{s}" not in judged
     ]
+    remarks += [
+        f"no table can breach the limit on {v.measure} ({_place(v.where)})"
+        for v in verdicts
+        if toothless(v, policy)
+    ]
     return verdicts, remarks
 
 
@@ -253,7 +252,7 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
     return remarks
 
 
-def harmless_side(verdict: Verdict, _policy: Policy | None = None) -> bool:
+def harmless_side(verdict: Verdict) -> bool:
     """Whether a limit bounds the side only that is not risky."""
     return _risky_bound(verdict, 0.0) is None
 

@@ -50,7 +50,7 @@ from sievert.estimators import (
 )
 from sievert.formatting import plural
 from sievert.losses.loss import as_numbers, combination_codes
-from sievert.roles import Roles
+from sievert.roles import Roles, check_secrets
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
 MOST_INTERVALS = 12
@@ -105,6 +105,7 @@ def read_original(
 ) -> LimitTable:
     """The records as codes; all columns where they are to be released."""
     roles, _ = requested.assign(questions)
+    check_secrets(roles, roles.sensitive)
     require(
         roles.sensitive or settings.alike, "no secret given", hint="-s disease, or --model identity"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
-from sievert.commands._repeated import ignored_like_people, repeated_identifiers
+from sievert.commands._repeated import repeated_identifiers
 from sievert.commands._role_suggestion import ColumnEvidence, reason_text, suggest_role
 from sievert.commands._suppression import count_suppressed, leaves_out_unlimited
 from sievert.commands.policy.result import PolicyGap
@@ -230,9 +230,7 @@ def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[Poli
         return
     stated = policy.roles.rows_are_people
     roles = replace(roles, rows_are_people=stated)
-    repeated = repeated_identifiers(questions, roles)
-    roles = replace(roles, repeated=tuple(repeated))
-    for column in (*repeated, *ignored_like_people(questions, roles)):
+    for column in repeated_identifiers(questions, roles):
         key = toml_key(column)
         text = f"the values of {key} repeat: are rows people, or has a person several?"
         hint = f"person = {key}, or rows_are_people = true"

@@ -23,7 +23,7 @@ from sievert.errors import UsageError, require
 from sievert.hierarchies import ROOT, Hierarchy, propose
 from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement, MeasureLimit, Policy
-from sievert.roles import Roles
+from sievert.roles import Roles, check_secrets
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def find_protection(
     require(policy is not None, "a release is made for a policy", hint="--policy FILE")
     assert policy is not None
     roles, notes = requested.assign(questions)
+    check_secrets(roles, roles.sensitive)
     dropped, more = requested.prepare(questions, roles, missing)
     notes += more
     require(
