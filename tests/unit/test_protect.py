@@ -126,6 +126,9 @@ def test_an_identifier_that_repeats_keeps_the_gate_closed(tmp_path: Path) -> Non
         ({"loss": "joy"}, "loss"),
         ({"levels": {"shoe": 1}}, "shoe"),
         ({"keep": ["shoe"]}, "shoe"),
+        ({"weights": {"shoe": 1.0}}, "shoe"),
+        ({"weights": {"age": -1.0}}, "not positive"),
+        ({"weights": {"age": 0.0}}, "not positive"),
         ({"quasi": ["age", "ill"]}, "ill"),
     ],
 )

@@ -315,11 +315,16 @@ class ProtectOptions(Options):
     def arguments(self) -> dict[str, Any]:
         weights = pairs(self.column_weight, "--column-weight", "age=2")
         levels = pairs(self.levels, "--levels", "age=2")
+        require(
+            all(n.isdecimal() for n in levels.values()),
+            "--levels takes COLUMN=LEVEL, a whole number",
+            hint="--levels age=2",
+        )
         return {
             "suppress": self.suppress,
             "loss": self.loss,
             "weights": {c: _numbers([w], "--column-weight")[0] for c, w in weights.items()},
-            "levels": {c: int(_numbers([n], "--levels")[0]) for c, n in levels.items()} or None,
+            "levels": {c: int(n) for c, n in levels.items()} or None,
             "keep": typed_names(self.keep) or (),
             "drop": self.drop,
             "seconds": self.seconds,

@@ -1,5 +1,6 @@
 """The steps of protecting a table: count combinations, search, recode the records."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,6 +56,9 @@ def find_protection(
     assert policy is not None
     roles, notes = requested.assign(questions)
     check_secrets(roles, roles.sensitive)
+    for name, weight in (settings.weights or {}).items():
+        check_known("--column-weight: quasi-identifier", name, roles.quasi)
+        require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     dropped, more = requested.prepare(questions, roles, missing)
     notes += more
     require(

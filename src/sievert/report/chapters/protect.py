@@ -37,13 +37,13 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         "limit": data["unmet"],
     }
     first = part.say("coarser" if changed else "unchanged", **values)
-    made = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
-    made.append((part.say("lost", **values), part.say("proven" if data["proven"] else "open")))
+    findings = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
+    findings.append((part.say("lost", **values), part.say("proven" if data["proven"] else "open")))
     if data["unmet"]:
-        made.insert(0, (part.say("unmet", **values), part.say("unmet_why")))
+        findings.insert(0, (part.say("unmet", **values), part.say("unmet_why")))
     elif data["dropped_columns"]:
-        made.append((part.say("holds"), part.say("dropped", **values)))
-    return made[:3]
+        findings.append((part.say("holds"), part.say("dropped", **values)))
+    return findings[:3]
 
 
 def _columns(part: ReportPart) -> Any:
