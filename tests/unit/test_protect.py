@@ -12,7 +12,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands.protect import api
+from sievert.commands.protect import writing
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
@@ -101,7 +101,7 @@ def test_what_the_check_does_not_confirm_is_not_written(
     def write_nothing_new(target: Path, kind: str, columns: Any, questions: Any, **_: Any) -> None:
         target.write_text("age,town,ill\n27,01234,flu\n", encoding="utf-8")
 
-    monkeypatch.setattr(api, "write_release", write_nothing_new)
+    monkeypatch.setattr(writing, "write_release", write_nothing_new)
     with pytest.raises(InvariantError, match="nothing was written"):
         sievert.protect(
             people(), policy=policy(k_anonymity={"min": 5}), hierarchies=AGES,
@@ -218,3 +218,29 @@ def test_every_release_meets_its_policy(seed: int, tmp_path: Path) -> None:
         assert {v.measure: v.value for v in again.verdicts or ()} == {
             m: v.value for m, v in limited.items()
         }
+
+
+def test_a_sample_is_written_if_it_meets_the_policy(tmp_path: Path) -> None:
+    rules, out = policy(k_anonymity={"min": 2}), tmp_path / "sample.csv"
+    table = {**people(), "age": ["30"] * 200}
+    result = sievert.protect(table, policy=rules, how="sample", fraction=0.5, seed=3, out=out)
+    assert result.met and result.released and len(rows(out)) == 100 and result.levels == {}
+    manifest = json.loads((tmp_path / "sample.csv.json").read_text(encoding="utf-8"))
+    assert manifest["how"] == "sample" and manifest["seed"] == 3
+    alone = sievert.protect(
+        people(), policy=rules, how="sample", fraction=0.5, out=tmp_path / "b.csv"
+    )
+    assert alone.met is False and not (tmp_path / "b.csv").exists()
+    assert "not written" in repr(alone)
+    with pytest.raises(UsageError, match="above 0"):
+        sievert.protect(table, policy=rules, how="sample")
+
+
+def test_what_stands_against_a_table_stands_against_its_sample(tmp_path: Path) -> None:
+    table = {**people(), "age": ["30"] * 200, "name": [f"n{i // 2}" for i in range(200)]}
+    roles = {"quasi": ["age", "town"], "sensitive": ["ill"], "identifier": ["name"]}
+    rules = {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}
+    result = sievert.protect(
+        table, policy=rules, how="sample", fraction=0.5, out=tmp_path / "r.csv"
+    )
+    assert result.met is not True and not list(tmp_path.iterdir())

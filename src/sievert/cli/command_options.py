@@ -18,6 +18,7 @@ LOSSES = (
     "discernability",
     "bits",
 )
+HOW = ("full", "sample")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
 
@@ -27,6 +28,11 @@ def _numbers(given: Iterable[str], option: str) -> list[float]:
         return [float(text) for part in given for text in part.split(",") if text]
     except ValueError:
         raise UsageError(f"{option}: numbers separated by commas", hint="0.05,0.1") from None
+
+
+def _numbers_of(given: list[str] | None, option: str, example: str) -> dict[str, float]:
+    """COLUMN=NUMBER, as often as it was given."""
+    return {c: _numbers([n], option)[0] for c, n in pairs(given, option, example).items()}
 
 
 @dataclass(frozen=True)
@@ -283,6 +289,9 @@ class ProtectOptions(Options):
 
     Attributes
     ----------
+    how
+        The method, as [protect] in the policy says unless given; full without it, which recodes
+        whole columns.
     suppress
         The largest share of records that may be suppressed, as [protect] in the policy says unless
         given; 0.02 without it.
@@ -300,10 +309,25 @@ class ProtectOptions(Options):
         Leave suppressed records out instead of writing * into their quasi-identifiers.
     seconds
         Stop the search after so many seconds; the result tells how much better it could be.
+    labels
+        Of local recoding: hierarchy, or sets of values and intervals.
+    importance
+        COLUMN=NUMBER: how much a column is worth when cells are suppressed; 1 unless given.
+    group
+        Microaggregation: the least records of a group; the policy's k unless given.
+    amount
+        Noise: its standard deviation, in those of the column.
+    fraction
+        Samples: the share of the records.
+    base
+        COLUMN=NUMBER: round a column to multiples of a number.
+    seed
+        Where drawing starts.
     """
 
     heading = "Release"
 
+    how: Annotated[str | None, Traits(choices=HOW)] = None
     suppress: float | None = None
     loss: Annotated[str, Traits(choices=LOSSES)] = "generalization_loss"
     column_weight: list[str] | None = None
@@ -311,9 +335,15 @@ class ProtectOptions(Options):
     keep: Names = None
     drop: bool = False
     seconds: float | None = None
+    labels: Annotated[str, Traits(choices=("hierarchy", "sets"))] = "hierarchy"
+    importance: list[str] | None = None
+    group: int | None = None
+    amount: float | None = None
+    fraction: float | None = None
+    base: list[str] | None = None
+    seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        weights = pairs(self.column_weight, "--column-weight", "age=2")
         levels = pairs(self.levels, "--levels", "age=2")
         require(
             all(n.isdecimal() for n in levels.values()),
@@ -321,13 +351,12 @@ class ProtectOptions(Options):
             hint="--levels age=2",
         )
         return {
-            "suppress": self.suppress,
-            "loss": self.loss,
-            "weights": {c: _numbers([w], "--column-weight")[0] for c, w in weights.items()},
+            **{name: value for name, value in vars(self).items() if name != "column_weight"},
+            "weights": _numbers_of(self.column_weight, "--column-weight", "age=2"),
             "levels": {c: int(n) for c, n in levels.items()} or None,
             "keep": typed_names(self.keep) or (),
-            "drop": self.drop,
-            "seconds": self.seconds,
+            "importance": _numbers_of(self.importance, "--importance", "age=2"),
+            "base": _numbers_of(self.base, "--base", "income=100"),
         }
 
 

@@ -29,7 +29,7 @@ class FileColumn:
     codes: Ints
     kind: str = TEXT
 
-    def only(self, records: Bools) -> FileColumn:
+    def only(self, records: Bools | Ints) -> FileColumn:
         """The same column of some records only."""
         return replace(self, codes=self.codes[records])
 

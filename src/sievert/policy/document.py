@@ -93,6 +93,7 @@ class Parameters(_Strict):
 class ProtectTable(_Strict):
     """[protect]: how `sievert protect` makes a release for this policy."""
 
+    how: str | None = None  # the method: see `sievert protect --how`
     suppress: float | None = Field(None, ge=0, lt=1)  # the largest share of suppressed records
 
 
@@ -117,7 +118,7 @@ class Policy(_Strict):
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
     hierarchies: dict[str, str] = {}
-    protect: ProtectTable = ProtectTable.model_construct(suppress=None)
+    protect: ProtectTable = ProtectTable.model_construct(how=None, suppress=None)
     parameters: Parameters = Parameters()
     everywhere: dict[str, MeasureLimit] = {}
     reidentification: dict[str, MeasureLimit] = {}

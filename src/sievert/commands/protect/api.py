@@ -19,21 +19,22 @@ from sievert.commands._common import (
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings
-from sievert.commands._release_files import release_kind, write_release
-from sievert.commands.protect.check import confirm
+from sievert.commands._release_files import release_kind
+from sievert.commands.protect.by_records import make_release
+from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.manifest import manifest
+from sievert.commands.protect.method import HOW, MethodSettings
 from sievert.commands.protect.problem import SearchSettings
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, release_columns
+from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
-from sievert.errors import require
-from sievert.hierarchies import Hierarchy
+from sievert.errors import InvariantError, require
 from sievert.methods.full_domain import LOSSES
-from sievert.policy import Policy, to_tables
-from sievert.roles import Roles
+from sievert.policy import Judgement, Policy
 from sievert.session import Steps, no_progress
+from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
-from sievert.sources.table import Table
 
 __all__ = ["Protected", "protect"]
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
@@ -55,6 +56,14 @@ def protect(
     levels: Mapping[str, int] | None = None,
     keep: Iterable[str] = (),
     drop: bool = False,
+    how: str | None = None,
+    labels: str = "hierarchy",
+    importance: Mapping[str, float] | None = None,
+    group: int | None = None,
+    amount: float | None = None,
+    fraction: float | None = None,
+    base: Mapping[str, float] | None = None,
+    seed: int = 0,
     seconds: float | None = None,
     person: str | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
@@ -98,6 +107,10 @@ def protect(
         Other columns that the release holds.
     drop
         Leave suppressed records out of the release.
+    how
+        The method: full (full-domain recoding), or as [protect] in the policy says.
+    labels, importance, group, amount, fraction, base, seed
+        What single methods need: see the guide.
     seconds
         When to stop the search; the result then tells how much better a recoding could be.
     source
@@ -114,52 +127,65 @@ def protect(
     own = requested.policy if isinstance(requested.policy, Policy) else None
     require(own is not None, "a release is made for a policy", hint="--policy FILE")
     assert own is not None
+    how = how or own.protect.how or "full"
+    check_known("--how", how, HOW)
     share = own.protect.suppress if suppress is None else suppress
     share = SUPPRESS if share is None else share
     require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")
-    settings = SearchSettings(share, loss, weights=weights, seconds=seconds)
     trees = {**own.hierarchies, **(hierarchies or {})}
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)
-    kind = None if out is None else release_kind(out)
+    search = SearchSettings(share, loss, weights=weights, seconds=seconds)
+    settings = MethodSettings(
+        *(share, loss, dict(weights or {}), seed, labels, dict(importance or {})),
+        *(group, amount, fraction, dict(base or {})),
+    )
+    kind = "csv" if out is None else release_kind(out)
     beside = None if out is None else Path(out).with_name(f"{Path(out).name}.json")
     reading = Reading(watch, verify=verify, **source)
-    inputs = [data, policy, *trees.values()]
-    kept = tuple(keep)
+    clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
     try:
         with (
+            private_directory(source.get("temp")) as private,
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
             files.write_whole(out, sources=inputs, force=force) as target,
             reading(data, outputs=[target] if target else []) as (table, questions),
         ):
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
-            protection = find_protection(
-                questions, requested, measuring, settings, levels, missing, reading.clock
-            )
-            result = _result(protection, questions, describe_input(table, questions, missing))
-            if target is None or manifest_file is None or protection.judgement.met is not True:
-                raise _NothingIsWritten(result)
-            reading.clock("writing the release", questions)
-            columns, suppressed = release_columns(questions, protection, kept)
-            if drop:
-                columns = [c.only(~suppressed) for c in columns]
-            csv: dict[str, Any] = {"delimiter": table.delimiter or ",", "header": table.header}
-            with files.name_output(Path(str(out))):
-                write_release(
-                    target, str(kind), columns, questions, **(csv if table.kind == "csv" else {})
+            described = describe_input(table, questions, missing)
+            if how == "full":
+                protection = find_protection(
+                    questions, requested, measuring, search, levels, missing, clock
                 )
-            reading.clock("checking the release", questions)
-            names = [c.name for c in columns]
-            options = _release_reading(source, table, str(kind), measuring, protection.roles)
-            confirm(target, to_tables(protection.policy, names), options)
+            else:
+                protection = make_release(
+                    questions, requested, measuring, how, settings, kept, missing, clock
+                )
+            file = ReleaseFile(
+                target or private / f"release.{kind}", kind, table, questions, protection, measuring
+            )
+            judgement = protection.judgement
+            if judgement is None or (target and judgement.met):
+                clock("writing the release", questions)
+                columns, suppressed = release_columns(questions, protection, kept)
+                with files.name_output(Path(str(out or "release"))):
+                    file.write([c.only(~suppressed) for c in columns] if drop else columns)
+            if judgement is None:
+                judgement = file.judge(source)
+            result = _result(how, protection, judgement, questions, described, search)
+            if target is None or manifest_file is None or judgement.met is not True:
+                raise _NothingIsWritten(result)
+            clock("checking the release", questions)
+            names = file.confirm(source)
             result = replace(result, released=True, dropped_columns=_dropped(questions, names))
-            content = json.dumps(manifest(result, target, share, names), indent=1, sort_keys=True)
-            manifest_file.write_text(f"{content}\n", encoding="utf-8")
+            content = manifest(result, target, settings, names)
+            text = json.dumps(content, indent=1, sort_keys=True)
+            manifest_file.write_text(f"{text}\n", encoding="utf-8")
     except _NothingIsWritten as stop:
         result = stop.result
-    return replace(result, **reading.clock.stop())
+    return replace(result, **clock.stop())
 
 
 class _NothingIsWritten(Exception):  # noqa: N818
@@ -170,20 +196,33 @@ class _NothingIsWritten(Exception):  # noqa: N818
         self.result = result
 
 
-def _result(protection: Protection, questions: Questions, table: Mapping[str, Any]) -> Protected:
-    settings, roles = protection.problem.settings, protection.roles
+def _result(
+    how: str,
+    protection: Protection,
+    judgement: Judgement,
+    questions: Questions,
+    table: Mapping[str, Any],
+    search: SearchSettings,
+) -> Protected:
+    release, roles = protection.release, protection.roles
+    require(
+        release is None or not release.holds or judgement.met is True,
+        NOT_CHECKED,
+        error=InvariantError,
+    )
     return Protected(
         table,
         roles,
-        "full",
-        settings.loss,
+        how,
+        search.loss,
         protection.columns,
         protection.recoding,
-        protection.judgement,
-        int(settings.suppress * questions.records),
+        judgement,
+        int(search.suppress * questions.records),
         released=False,
         unmet=protection.unmet,
         dropped_columns=_dropped(questions, roles.measured_columns),
+        release=release,
         warnings=tuple(protection.notes),
     )
 
@@ -191,33 +230,3 @@ def _result(protection: Protection, questions: Questions, table: Mapping[str, An
 def _dropped(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
     """The columns that the release does not hold."""
     return tuple(c for c in questions.columns if c not in kept)
-
-
-def _release_reading(
-    source: Mapping[str, Any], table: Table, kind: str, measuring: MeasureSettings, roles: Roles
-) -> dict[str, Any]:
-    """How the release is read back: its secrets as those of the original."""
-    options: dict[str, Any] = {
-        "quasi": list(roles.quasi),
-        "sensitive": list(roles.sensitive),
-        "orders": {c: list(order) for c, order in measuring.orders.items()},
-        "hierarchies": {
-            s: _plain_hierarchy(tree)
-            for s, tree in measuring.hierarchies.items()
-            if s in roles.sensitive
-        },
-        "parameters": dict(measuring.parameters),
-    }
-    if kind == "csv":
-        types = {c: t for c, t in (source.get("types") or {}).items() if c in roles.sensitive}
-        like_the_input = table.kind == "csv"
-        options["types"] = types or None
-        options["delimiter"] = (table.delimiter if like_the_input else None) or ","
-        options["header"] = table.header if like_the_input else True
-    return options
-
-
-def _plain_hierarchy(tree: Any) -> Any:
-    """A hierarchy as JSON has it: the name of a file, or the labels of every value."""
-    labels = tree.labels if isinstance(tree, Hierarchy) else tree
-    return {v: list(x) for v, x in labels.items()} if isinstance(labels, Mapping) else str(tree)

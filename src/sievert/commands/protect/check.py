@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InvariantError, require
+from sievert.policy import Judgement
 
 NOT_CHECKED = "the release was not confirmed by its own assessment: nothing was written"
 
@@ -22,13 +23,19 @@ def confirm(path: Path, policy: Mapping[str, Any], options: Mapping[str, Any]) -
     )
 
 
-def main() -> None:
-    """Read what to assess from standard input, and print whether the policy is met."""
+def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:
+    """A policy held against a file, by the ordinary path."""
     import sievert
 
+    judged = sievert.assess(path, policy=policy, quick=True, **options).policy
+    assert judged is not None
+    return judged
+
+
+def main() -> None:
+    """Read what to assess from standard input, and print whether the policy is met."""
     order = json.load(sys.stdin)
-    result = sievert.assess(order["path"], policy=order["policy"], quick=True, **order["options"])
-    sys.stdout.write(json.dumps(result.met))
+    sys.stdout.write(json.dumps(judge(**order).met))
 
 
 if __name__ == "__main__":

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sievert.commands.protect.method import MethodSettings
 from sievert.commands.protect.result import Protected
 from sievert.sources.checksums import file_sha256
 from sievert.version import __version__
 
 
 def manifest(
-    result: Protected, release: Path, suppress: float, names: Sequence[str]
+    result: Protected, release: Path, settings: MethodSettings, names: Sequence[str]
 ) -> dict[str, Any]:
     """What stands beside a release: the policy, the recoding, what it lost, its digest."""
     recoding = result.recoding
-    assert recoding is not None
-    return {
+    content: dict[str, Any] = {
         "sievert": __version__,
         "table": {"columns": list(names)},
         "release": {"sha256": file_sha256(release)},
@@ -24,8 +24,15 @@ def manifest(
         "levels": result.levels,
         "hierarchies": {name: column.hierarchy for name, column in result.columns.items()},
         "minimised": result.minimised,
-        "loss": recoding.losses.to_dict(),
-        "suppress": suppress,
-        "suppressed": recoding.suppressed_records,
-        "proven": recoding.proven,
+        "suppress": settings.suppress,
+        "suppressed": result.suppressed_records,
     }
+    if recoding is not None:
+        content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
+    if result.release is not None:
+        content |= {
+            "seed": settings.seed,
+            "loss": dict(result.release.loss),
+            "details": dict(result.release.details),
+        }
+    return content

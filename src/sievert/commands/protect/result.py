@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands._result import Result
+from sievert.commands.protect.method import RecordRelease
 from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Judgement
 
@@ -13,8 +14,8 @@ from sievert.policy import Judgement
 class ColumnLevel:
     """A quasi-identifier in the release: its level, and where its hierarchy is from."""
 
-    level: int
-    height: int
+    level: int | None  # None where records of one value may have different labels
+    height: int | None
     hierarchy: str | None
     labels: int  # how many different ones can occur
 
@@ -28,7 +29,7 @@ class Protected(Result):
     """
 
     how: str
-    minimised: str
+    minimised: str | None
     columns: Mapping[str, ColumnLevel]
     recoding: FullDomainRecoding | None
     policy: Judgement
@@ -36,6 +37,7 @@ class Protected(Result):
     released: bool
     unmet: str | None = None
     dropped_columns: tuple[str, ...] = ()
+    release: RecordRelease | None = None  # of a method that changes records
 
     @property
     def met(self) -> bool | None:
@@ -49,8 +51,15 @@ class Protected(Result):
 
     @property
     def levels(self) -> dict[str, int]:
-        """The level of every quasi-identifier."""
-        return {name: column.level for name, column in self.columns.items()}
+        """The level of every quasi-identifier; empty where a column has not one level."""
+        levels = ((name, column.level) for name, column in self.columns.items())
+        return {name: level for name, level in levels if level is not None}
+
+    @property
+    def suppressed_records(self) -> int:
+        """How many records of the release have `*` in every quasi-identifier."""
+        of = self.recoding or self.release
+        return 0 if of is None else of.suppressed_records
 
     def _content(self) -> dict[str, Any]:
         recoding = self.recoding
@@ -74,6 +83,12 @@ class Protected(Result):
                 "bound": recoding.bound,
                 "nodes": recoding.nodes,
                 "evaluated": recoding.visited,
+            }
+        if self.release is not None:
+            content |= {
+                "suppressed": self.release.suppressed_records,
+                "loss": dict(self.release.loss),
+                "details": dict(self.release.details),
             }
         return content
 

@@ -13,6 +13,7 @@ from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
+from sievert.commands.protect.method import RecordRelease
 from sievert.commands.protect.problem import (
     ProtectionProblem,
     SearchSettings,
@@ -29,16 +30,57 @@ from sievert.roles import Roles, check_secrets
 
 @dataclass(frozen=True)
 class Protection:
-    """What was found: the recoding, the verdict on it, and the limit that no release can meet."""
+    """What was found: a recoding with its verdict, or a release that is yet to be judged."""
 
     roles: Roles
-    problem: ProtectionProblem
-    policy: Policy  # that was held against the release
-    recoding: FullDomainRecoding | None
-    judgement: Judgement
+    policy: Policy  # that is held against the release
+    gate: Gate
     columns: Mapping[str, ColumnLevel]
-    unmet: str | None
     notes: list[str]
+    problem: ProtectionProblem | None = None
+    recoding: FullDomainRecoding | None = None
+    judgement: Judgement | None = None
+    unmet: str | None = None  # the limit that no recoding can meet
+    release: RecordRelease | None = None  # of a method that changes records
+    file_columns: Sequence[FileColumn] = ()
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The roles, and the policy with a limit on suppressed records: what every method needs."""
+
+    roles: Roles
+    policy: Policy
+    gate: Gate
+    notes: list[str]
+
+    def hierarchies(
+        self, classes: Any, given: Mapping[str, Any]
+    ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
+        """The hierarchy of every quasi-identifier, and where it is from; proposed by default."""
+        return _hierarchies(classes, self.roles, given, self.notes)
+
+
+def prepare(
+    questions: Questions, requested: RequestedRoles, suppress: float, missing: str
+) -> Preparation:
+    """Assign the roles; a table that is protected already is refused."""
+    policy = requested.policy
+    require(policy is not None, "a release is made for a policy", hint="--policy FILE")
+    assert policy is not None
+    roles, notes = requested.assign(questions)
+    check_secrets(roles, roles.sensitive)
+    dropped, more = requested.prepare(questions, roles, missing)
+    notes += more
+    require(
+        not dropped and not questions.suppression.left_out,
+        "records of the table are suppressed or left out already",
+        hint="protect the original table",
+    )
+    policy = _with_limit_on_suppressed(policy, suppress, questions.records, notes)
+    gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
+    assert gate is not None
+    return Preparation(roles, policy, gate, notes)
 
 
 def find_protection(
@@ -51,38 +93,27 @@ def find_protection(
     clock: Clock,
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
-    policy = requested.policy
-    require(policy is not None, "a release is made for a policy", hint="--policy FILE")
-    assert policy is not None
-    roles, notes = requested.assign(questions)
-    check_secrets(roles, roles.sensitive)
+    start = prepare(questions, requested, settings.suppress, missing)
+    roles, policy, notes = start.roles, start.policy, start.notes
     for name, weight in (settings.weights or {}).items():
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
-    dropped, more = requested.prepare(questions, roles, missing)
-    notes += more
-    require(
-        not dropped and not questions.suppression.left_out,
-        "records of the table are suppressed or left out already",
-        hint="protect the original table",
-    )
     clock("counting combinations", questions)
     combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-    policy = _with_limit_on_suppressed(policy, settings.suppress, questions.records, notes)
-    trees, sources = _hierarchies(combinations.classes, roles, measuring.hierarchies, notes)
+    trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
     problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
-    gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
-    assert gate is not None
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
-    judgement = _judge(problem, gate, policy, recoding)
+    judgement = _judge(problem, start.gate, policy, recoding)
     columns = {
         name: ColumnLevel(level, column.levels - 1, sources.get(name), len(column.labels[level]))
         for name, column, level in zip(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
         )
     }
-    return Protection(roles, problem, policy, recoding, judgement, columns, unmet, notes)
+    return Protection(
+        roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet
+    )
 
 
 def _with_limit_on_suppressed(
@@ -176,7 +207,9 @@ def release_columns(
 ) -> tuple[list[FileColumn], Any]:
     """The columns of the release, in the order of the input, and which records are suppressed."""
     roles, recoding = protection.roles, protection.recoding
-    assert recoding is not None
+    if recoding is None:
+        assert protection.release is not None
+        return [*protection.file_columns], protection.release.gone
     wanted = {*roles.quasi, *roles.sensitive, *keep}
     names = [c for c in questions.columns if c in wanted]
     records = questions.records_in_order(names)
@@ -203,6 +236,7 @@ def release_columns(
 def _value_numbers(protection: Protection, records: Any, at: Mapping[str, int]) -> Any:
     """Per record and quasi-identifier the number of the value in its column of the search."""
     problem = protection.problem
+    assert problem is not None
     numbers = []
     for j, name in enumerate(protection.roles.quasi):
         known = problem.combinations.classes.values[j]

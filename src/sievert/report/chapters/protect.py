@@ -13,7 +13,10 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The columns, the losses, the limits."""
     if "loss" not in part.data:
         return (Chapter(part.say("title"), part.anchor("columns"), (), screen=True),)
-    inner = (_columns(part), *_meaning(part))
+    if "details" in part.data:
+        inner: tuple[Block, ...] = (_details(part), *_meaning(part, "when"))
+    else:
+        inner = (_columns(part), *_meaning(part, "reading"))
     return (
         Chapter(part.say("title"), part.anchor("columns"), inner, screen=True),
         Chapter(part.say("loss_title"), part.anchor("loss"), (_losses(part),), screen=True),
@@ -26,6 +29,8 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     data, writer = part.data, part.writer
     if "loss" not in data:
         return [(part.say("nothing"), part.say("nothing_why"))]
+    if "details" in data:
+        return _method_points(part)
     changed = [name for name, level in data["levels"].items() if level]
     values = {
         "columns": writer.names(changed),
@@ -46,6 +51,36 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     return findings[:3]
 
 
+def _method_points(part: ReportPart) -> list[tuple[str, str]]:
+    """What a method that changes records has done, and what the release holds."""
+    data, writer = part.data, part.writer
+    how = data["how"]
+    findings = [(part.say(f"how_{how}"), part.say(f"when_{how}"))]
+    if not data["policy"]["met"]:
+        findings.append((part.say("not_released"), part.say("not_released_why")))
+    if data["dropped_columns"]:
+        dropped = part.say("dropped", dropped=writer.names(data["dropped_columns"]))
+        findings.append((part.say("holds"), dropped))
+    return findings
+
+
+def _details(part: ReportPart) -> Any:
+    """The numbers that a method gives about itself."""
+    rows = [
+        (part.say(f"detail_{name}"), _value(part, value))
+        for name, value in part.data["details"].items()
+    ]
+    rows.append((part.say("detail_suppressed"), part.writer.count(part.data["suppressed"])))
+    return part.grid("details_table", ("head_detail", "head_value"), rows)
+
+
+def _value(part: ReportPart, value: Any) -> object:
+    """A number as it is written: a count, or with its digits; words as they are."""
+    if isinstance(value, str):
+        return value
+    return part.writer.count(value) if isinstance(value, int) else part.writer.number(value)
+
+
 def _columns(part: ReportPart) -> Any:
     rows = [
         (
@@ -61,13 +96,17 @@ def _columns(part: ReportPart) -> Any:
     )
 
 
-def _meaning(part: ReportPart) -> Iterator[Paragraph]:
-    yield Paragraph(part.say("reading"), "reading")
+def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
+    if key == "reading":
+        yield Paragraph(part.say("reading"), "reading")
     yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
 
 
 def _losses(part: ReportPart) -> Any:
     loss, writer = part.data["loss"], part.writer
+    if "generalization_loss" not in loss:
+        own = [(part.say(f"loss_{name}"), _value(part, value)) for name, value in loss.items()]
+        return part.grid("loss_table_plain", ("head_loss", "head_value"), own)
     rows: list[tuple[object, object]] = [
         (part.say("arithmetic"), writer.share(loss["generalization_loss"]["arithmetic"])),
         (part.say("geometric"), writer.number(loss["generalization_loss"]["geometric"])),

@@ -1,0 +1,65 @@
+"""A release made by a method that changes records: written, assessed as a file, and described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sievert.commands._combinations import count_combinations
+from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._measuring import MeasureSettings
+from sievert.commands._release_files import TEXT, FileColumn
+from sievert.commands.protect.method import MethodSettings, RecordTable, method
+from sievert.commands.protect.result import ColumnLevel
+from sievert.commands.protect.run import Protection, prepare
+from sievert.counts.questions import Questions
+
+
+def make_release(
+    questions: Questions,
+    requested: RequestedRoles,
+    measuring: MeasureSettings,
+    how: str,
+    settings: MethodSettings,
+    keep: Iterable[str],
+    missing: str,
+    clock: Clock,
+) -> Protection:
+    """The release that a method makes of all records."""
+    start = prepare(questions, requested, settings.suppress, missing)
+    roles, notes = start.roles, start.notes
+    classes = count_combinations(questions, roles.quasi, ()).classes
+    trees, sources = start.hierarchies(classes, measuring.hierarchies)
+    clock(f"making the release ({how})", questions)
+    table = RecordTable(
+        _columns(questions, {*roles.quasi, *roles.sensitive, *keep}),
+        roles,
+        start.policy,
+        measuring,
+        trees,
+    )
+    release = method(how)(table, settings)
+    notes += release.notes
+    columns = [release.columns.get(name, own) for name, own in table.columns.items()]
+    if release.chosen is not None:
+        columns = [column.only(release.chosen) for column in columns]
+    described = {
+        name: ColumnLevel(None, None, sources.get(name), len(set(column.texts)))
+        for name, column in zip(table.columns, columns, strict=True)
+        if name in roles.quasi
+    }
+    return Protection(
+        roles, start.policy, start.gate, described, notes, release=release, file_columns=columns
+    )
+
+
+def _columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn]:
+    """The columns of all records, in the order of the input."""
+    names = [c for c in questions.columns if c in wanted]
+    records = questions.records_in_order(names)
+    kinds: Mapping[str, Any] = getattr(questions.engine, "kinds", {})
+    parts = zip(names, records.values, records.codes, strict=True)
+    return {
+        name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
+        for name, texts, codes in parts
+    }

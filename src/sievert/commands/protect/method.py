@@ -1,0 +1,91 @@
+"""What a method that changes records is given, and what it returns; the methods by their names.
+
+Full-domain recoding is not among them: it is searched over combinations (`run`), not over records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from sievert.arrays import Bools, Ints
+from sievert.commands._measuring import MeasureSettings
+from sievert.commands._release_files import FileColumn
+from sievert.hierarchies import Hierarchy
+from sievert.policy import Policy
+from sievert.roles import Roles
+
+# The module of each method in this folder; its function is called `make`.
+METHODS = {"sample": "sample"}
+HOW = ("full", *METHODS)
+
+
+@dataclass(frozen=True)
+class MethodSettings:
+    """What a caller may say about how a release is made; each method reads what it needs."""
+
+    suppress: float = 0.0  # the largest share of records that may be suppressed
+    loss: str = "generalization_loss"
+    weights: Mapping[str, float] = field(default_factory=dict)  # of columns, in the loss
+    seed: int = 0
+    labels: str = "hierarchy"  # of local recoding; or "sets"
+    importance: Mapping[str, float] = field(default_factory=dict)  # of columns, for suppression
+    group: int | None = None  # records of a group, for microaggregation
+    amount: float | None = None  # of noise, in standard deviations
+    fraction: float | None = None  # of the records, for samples
+    base: Mapping[str, float] = field(default_factory=dict)  # per column, for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class RecordTable:
+    """The columns of a release before anything is done to them, a value per record in order."""
+
+    columns: Mapping[str, FileColumn]  # in the order of the input; also those of `keep`
+    roles: Roles
+    policy: Policy
+    measuring: MeasureSettings  # hierarchies and orders that were given
+    hierarchies: Mapping[str, Hierarchy | None]  # of every quasi-identifier, given or proposed
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+        return len(next(iter(self.columns.values())).codes)
+
+    def numbers_of(self, name: str) -> Ints:
+        """The code of the value of a column in every record."""
+        return self.columns[name].codes
+
+
+@dataclass(frozen=True, eq=False)
+class RecordRelease:
+    """What a method returns: changed columns, and what can be said about them.
+
+    `holds` tells that the method itself holds every limit of the policy: then a release that
+    breaches one is a fault of the program, and not an answer.
+    """
+
+    columns: Mapping[str, FileColumn]  # those that changed
+    loss: Mapping[str, Any]  # as in the JSON
+    details: Mapping[str, Any]  # what the method did, in numbers; no value of the data
+    suppressed: Bools  # which records have * in every quasi-identifier
+    chosen: Ints | None = None  # the records that are released, in their order; all unless given
+    holds: bool = False
+    notes: Sequence[str] = ()
+
+    @property
+    def suppressed_records(self) -> int:
+        """How many records of the release are suppressed."""
+        return int(self.gone.sum())
+
+    @property
+    def gone(self) -> Bools:
+        """Which records of the release are suppressed."""
+        return self.suppressed if self.chosen is None else self.suppressed[self.chosen]
+
+
+def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:
+    """The function that makes a release by a method."""
+    module = import_module(f"sievert.commands.protect.{METHODS[how]}")
+    return module.make  # type: ignore[no-any-return]
