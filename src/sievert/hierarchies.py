@@ -285,3 +285,19 @@ def _round_width(width: Fraction) -> Fraction:
 def _words(values: Iterable[str]) -> bool:
     """Whether values are words: letters only, so that their beginnings mean nothing."""
     return all(v.isalpha() for v in values)
+
+
+def describe_level(spec: str, level: int, height: int) -> str:
+    """A column on one level of the hierarchy that is written so, in words.
+
+    >>> describe_level("interval:5,10", 2, 3), describe_level("prefix", 2, 5)
+    ('in bands of 10', 'cut to the first 3 characters')
+    """
+    kind, _, rest = spec.partition(":")
+    steps = rest.split(",") if rest else []
+    if kind == "interval" and level <= len(steps):
+        return f"in bands of {steps[level - 1]}"
+    if kind == "prefix":
+        left = steps[level - 1] if steps else str(height - level)
+        return f"cut to the first {'character' if left == '1' else f'{left} characters'}"
+    return f"at level {level} of its hierarchy"

@@ -71,11 +71,23 @@ def test_the_ways_and_their_json() -> None:
             }
         ],
         "alone": 0,
-        "suppressed_records": 0,
+        "suppressed_records": ways[-1].suppressed_records,
         "detail_lost": ways[-1].detail_lost,
+        "levels": ways[-1].levels,
     }
     assert written["reason"] is None and written["tried"] >= len(ways)
     assert json.dumps(assess().to_dict()) == json.dumps(result.to_dict())  # the same every time
+
+
+def test_the_best_way_is_the_release_that_protect_makes() -> None:
+    limits = policy(k_anonymity={"min": 3}, unique_records={"max": 0.01})
+    way = found(assess(policy=limits)).ways[-1]
+    release = sievert.protect(people(), policy=limits)
+    assert release.met is way.met is True and release.levels == way.levels
+    assert release.recoding is not None
+    assert release.recoding.suppressed_records == way.suppressed_records
+    assert release.recoding.losses.arithmetic == way.detail_lost
+    assert way.verdicts == release.policy.verdicts[: len(way.verdicts)]
 
 
 def test_options_change_nothing_else() -> None:
@@ -118,7 +130,8 @@ def test_reasons_besides_limits_stay() -> None:
     result = assess(table)
     ways = found(result).ways
     assert ways and ways[-1].limits_met == ways[-1].limits
-    assert all(way.met is False for way in ways)  # a column has no role
+    assert all(way.met is False for way in ways if way.levels is None)  # a column has no role
+    assert ways[-1].levels and ways[-1].met  # a release does not hold that column
     gaps = {**people(), "age": [None, *people()["age"][1:]]}
     dropped = found(assess(gaps, missing="drop")).ways
     assert dropped and not any(way.met for way in dropped)  # undecided: records were left out
@@ -162,6 +175,7 @@ def test_what_cannot_be_searched_is_no_error(monkeypatch: pytest.MonkeyPatch) ->
     assert found(assess()).reason == options.TOO_MANY
     monkeypatch.undo()
     monkeypatch.setattr(helpful_changes, "WORK", 0)
+    monkeypatch.setattr(helpful_changes, "RELEASE_WORK", 0)
     assert found(assess()).reason == options.NOTHING_HELPS and found(assess()).tried == 0
     monkeypatch.undo()
     monkeypatch.setattr(helpful_changes, "type_order", lambda _: None)

@@ -43,7 +43,7 @@ class MeasureSettings:
         if policy is None:
             return self
         return MeasureSettings(
-            self.hierarchies,
+            {**policy.hierarchies, **self.hierarchies},
             {**policy.orders, **self.orders},
             {**policy.partitions, **self.partitions},
             {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
@@ -53,6 +53,7 @@ class MeasureSettings:
         """The measures and columns whose settings are not those of the policy."""
         own = MeasureSettings().with_policy(policy)
         pairs = (
+            (own.hierarchies, self.hierarchies),
             (own.orders, self.orders),
             (own.partitions, self.partitions),
             (own.parameters, self.parameters),

@@ -40,6 +40,9 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
         number=number,
         lost=percent(best["detail_lost"]),
     )
+    if "levels" in best:
+        data, policy = part.data["table"].get("name"), part.data["policy"]["name"]
+        text = f"{text} {texts('options.make', data=data or 'DATA', policy=policy or 'POLICY')}"
     if still := _still_breached(part, best):
         text = f"{text} {texts('options.still', limits=still)}"
     if impossible := sum(bool(v["impossible"]) for v in limits_of(part.data)):
@@ -122,4 +125,8 @@ def _change(part: ReportPart, way: Data) -> str:
         left = [name(c) for c in quasi if name(c) not in gone]
         words = [texts("options.only", columns=texts.join(left))]
     words += [f"{name(c['column'])} {c['how']}" for c in way["changes"] if c["how"] != LEFT_OUT]
+    if way["suppressed_records"]:
+        words.append(
+            texts("options.suppressed", number=part.writer.count(way["suppressed_records"]))
+        )
     return ", ".join(words)

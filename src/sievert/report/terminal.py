@@ -297,7 +297,7 @@ def _options(block: OptionCards, width: int) -> Iterator[Line]:
     rows += [(o.title, o.state, [row.after for row in o.rows]) for o in block.items]
     wide = [max(len(n), *(len(r[2][i]) for r in rows)) for i, n in enumerate(names)]
     room = width - 4 - sum(w + len(GAP) for w in wide)
-    first = min(max(len(r[0]) for r in rows), max(SHORTEST, room))
+    first = min(max(len(r[0]) for r in rows), max(SHORTEST - 2, room))
     head = " " * (4 + first) + "".join(
         f"{GAP}{n.rjust(w)}" for n, w in zip(names, wide, strict=True)
     )

@@ -5,9 +5,17 @@ from dataclasses import dataclass, replace
 
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
+from sievert.commands._release_problem import (
+    SUPPRESS,
+    ProtectionProblem,
+    SearchSettings,
+    assign_hierarchies,
+    limit_suppressed,
+)
 from sievert.commands.assess import result
 from sievert.commands.assess.recoding_search import (
     ALONE,
+    LEFT_OUT,
     Level,
     Outcome,
     RecodedTables,
@@ -17,12 +25,16 @@ from sievert.commands.assess.recoding_search import (
 )
 from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
 from sievert.counts.recoded import type_order
+from sievert.errors import SievertError
+from sievert.hierarchies import describe_level
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
+from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
+RELEASE_WORK = 20_000_000  # cells that the search for a release scans
 WORK = 2_700_000  # cells that are measured, those of all changed tables together
 FIXED = 3_000  # cells whose measuring takes as long as what every changed table costs
 
@@ -35,6 +47,7 @@ class OptionSearch:
     gate: Gate
     judgement: Judgement
     numbers: Mapping[str, Value]
+    released: Gate | None  # of a release that holds the measured columns only, if there can be one
 
     def find(
         self, count: Callable[[], CombinationCounts], *, wildcards: bool, leave_out: bool
@@ -74,8 +87,52 @@ class OptionSearch:
             )
             for outcome in choose_outcomes(start, search.run())
         )
+        if (release := self._release(combinations)) is not None:
+            less = [way for way in ways if not way.met or way.detail_lost < release.detail_lost]
+            ways = (*less[:2], release)
         reason = None if ways else result.NOTHING_HELPS
         return ChangeOptions(before, ways, len(search.outcomes), reason), notes
+
+    def _release(self, combinations: CombinationCounts) -> ChangeOption | None:
+        """The release that `sievert protect` makes for the policy, if it can make one."""
+        if self.released is None or self.released.reasons or not self.judgement.verdicts:
+            return None
+        roles, own = self.measures.roles, self.released.policy
+        share = SUPPRESS if own.protect.suppress is None else own.protect.suppress
+        policy = limit_suppressed(own, share, combinations.records, [])
+        given = self.measures.settings
+        try:
+            classes, trees_given = combinations.classes, given.hierarchies
+            trees, sources = assign_hierarchies(classes, roles, trees_given, [])
+            problem = ProtectionProblem(
+                self.measures.questions,
+                roles,
+                combinations,
+                given,
+                trees,
+                SearchSettings(share),
+            )
+            recoding = problem.search(policy).run(
+                lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK
+            )
+        except SievertError:  # a hierarchy lacks values, or too many columns: protect says so
+            return None
+        if recoding is None or all(
+            len(column.labels[level]) == 1
+            for column, level in zip(recoding.columns, recoding.levels, strict=True)
+        ):
+            return None  # somebody always knows something
+        verdicts = problem.verdicts(recoding, policy)[: len(self.judgement.verdicts)]
+        self.released.suppressed_records = recoding.suppressed_records
+        return ChangeOption(
+            _level_changes(recoding, roles.quasi, sources),
+            self.released.judge(verdicts).met,
+            verdicts,
+            problem.unique_records(recoding),
+            recoding.losses.arithmetic,
+            recoding.suppressed_records,
+            dict(zip(roles.quasi, recoding.levels, strict=True)),
+        )
 
     def _obstacle(self, wildcards: bool) -> str | None:
         """Why no changed table is measured, if so."""
@@ -104,6 +161,21 @@ def _cost(combinations: CombinationCounts) -> int:
     """What it takes to measure one changed table, in cells."""
     cells = sum(FIXED + len(cube.counts) for cube in combinations.cubes)
     return 2 * cells if isinstance(combinations, PeopleCombinations) else cells
+
+
+def _level_changes(
+    recoding: FullDomainRecoding, quasi: Sequence[str], sources: Mapping[str, str]
+) -> tuple[ColumnChange, ...]:
+    """The columns that a release makes coarser, in words."""
+    changes = []
+    for name, column, level in zip(quasi, recoding.columns, recoding.levels, strict=True):
+        values = len(column.labels[level])
+        if level and values == 1:
+            changes.append(ColumnChange(name, LEFT_OUT, 0))
+        elif level:
+            how = describe_level(sources[name], level, column.levels - 1)
+            changes.append(ColumnChange(name, how, values))
+    return tuple(changes)
 
 
 def _changes(

@@ -139,6 +139,7 @@ class ChangeOption:
     alone: int | None  # people or records with a combination of their own
     detail_lost: float  # share of the detail of the quasi-identifiers, from 0 to 1
     suppressed_records: int = 0  # besides those suppressed before
+    levels: Mapping[str, int] | None = None  # of the release that `sievert protect` makes
 
     @property
     def limits_met(self) -> int:
@@ -163,6 +164,7 @@ class ChangeOption:
             "alone": self.alone,
             "suppressed_records": self.suppressed_records,
             "detail_lost": self.detail_lost,
+            **({} if self.levels is None else {"levels": dict(self.levels)}),
         }
 
 

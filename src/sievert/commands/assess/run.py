@@ -70,7 +70,14 @@ def assess_table(
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     unused = unused_settings(
-        settings.measuring, roles, questions.columns, coarsened=roles.quasi if searched else ()
+        settings.measuring,
+        roles,
+        questions.columns,
+        coarsened=roles.quasi
+        if searched
+        else ()
+        if requested.policy is None
+        else requested.policy.hierarchies,
     )
     dropped, notes = requested.prepare(questions, roles, missing)
     if roles.person is not None:
@@ -126,7 +133,12 @@ def assess_table(
         if searched:
             from sievert.commands.assess.helpful_changes import OptionSearch
 
-            search = OptionSearch(measures, gate, policy, reidentification)
+            released = None
+            if not dropped and not questions.suppression.left_out and roles.person is None:
+                released = requested.gate(
+                    roles.measured_columns, roles, missing, 0, questions.suppression
+                )
+            search = OptionSearch(measures, gate, policy, reidentification, released)
             options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
             warnings += notes
     if settings.explain and not settings.quick and not wild:

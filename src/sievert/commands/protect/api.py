@@ -20,11 +20,11 @@ from sievert.commands._common import (
 )
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import release_kind
+from sievert.commands._release_problem import SUPPRESS, SearchSettings
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.manifest import manifest
 from sievert.commands.protect.method import HOW, MethodSettings
-from sievert.commands.protect.problem import SearchSettings
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, release_columns
 from sievert.commands.protect.writing import ReleaseFile
@@ -37,7 +37,6 @@ from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 
 __all__ = ["Protected", "protect"]
-SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
 # The public function: its keywords are the options of the command, its docstring their reference.

@@ -3,28 +3,28 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands.protect.method import RecordRelease
-from sievert.commands.protect.problem import (
+from sievert.commands._release_problem import (
     ProtectionProblem,
     SearchSettings,
+    assign_hierarchies,
+    limit_suppressed,
     without_limit,
 )
+from sievert.commands.protect.method import RecordRelease
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
-from sievert.hierarchies import ROOT, Hierarchy, propose
+from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.full_domain import FullDomainRecoding
-from sievert.policy import Gate, Judgement, MeasureLimit, Policy
+from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import Roles, check_secrets
 
 
@@ -58,7 +58,7 @@ class Preparation:
         self, classes: Any, given: Mapping[str, Any]
     ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
         """The hierarchy of every quasi-identifier, and where it is from; proposed by default."""
-        return _hierarchies(classes, self.roles, given, self.notes)
+        return assign_hierarchies(classes, self.roles, given, self.notes)
 
 
 def prepare(
@@ -77,7 +77,7 @@ def prepare(
         "records of the table are suppressed or left out already",
         hint="protect the original table",
     )
-    policy = _with_limit_on_suppressed(policy, suppress, questions.records, notes)
+    policy = limit_suppressed(policy, suppress, questions.records, notes)
     gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
     assert gate is not None
     return Preparation(roles, policy, gate, notes)
@@ -114,46 +114,6 @@ def find_protection(
     return Protection(
         roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet
     )
-
-
-def _with_limit_on_suppressed(
-    policy: Policy, share: float, records: int, notes: list[str]
-) -> Policy:
-    """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
-    if any(measure == "suppressed_records" for _, measure, _ in policy.every_limit()):
-        return policy
-    most = int(Fraction(repr(float(share))) * records)
-    if not most:
-        return policy
-    notes.append(
-        f"the policy does not limit suppressed records, at most {most:,} here: add "
-        f"suppressed_records = {{ max = {most} }} to it"
-    )
-    limit = MeasureLimit(min=None, max=float(most))
-    return policy.model_copy(
-        update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}
-    )
-
-
-def _hierarchies(
-    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str]
-) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
-    trees: dict[str, Hierarchy | None] = {}
-    sources = {}
-    for at, name in enumerate(roles.quasi):
-        totals = classes.totals(at)
-        texts = [t for t, n in zip(classes.values[at], totals, strict=True) if n and t is not None]
-        if name in given:
-            trees[name] = to_hierarchy(given[name], texts)
-            sources[name] = given[name] if isinstance(given[name], str) else "given"
-        else:
-            trees[name], sources[name] = propose(texts)
-            notes.append(f"the hierarchy of {name!r} is a proposal: {sources[name]}")
-        tree = trees[name]
-        if tree is not None:
-            trees[name] = tree.with_root()
-    return trees, sources
 
 
 def _solve(

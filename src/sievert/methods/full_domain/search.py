@@ -31,6 +31,7 @@ from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
 Accept = Callable[[FullDomainRecoding], bool]
 KEY_BITS = 63
+LOOK = 5_000  # cells that take as long to scan as one node that is shown to `accept`
 ROUNDING = 1e-9  # relative: losses that differ by less are equal
 
 
@@ -52,6 +53,7 @@ class _Best:
     node: _Node | None = None
     open_bound: float = math.inf
     visited: int = 0
+    scanned: int = 0  # cells, and what nodes cost that are shown to `accept`
     tables: list[tuple[Ints, Ints]] = field(default_factory=list)
 
     @property
@@ -147,15 +149,20 @@ class Search:
         self,
         accept: Accept | None = None,
         seconds: float | None = None,
+        cells: float = math.inf,
     ) -> FullDomainRecoding | None:
         """The best recoding that holds the rules and that `accept` agrees to; None if none does.
 
-        With `seconds` the best one so far is returned when they are over, and the least loss that
-        is still possible.
+        With `seconds`, or with the most `cells` that are scanned, the best one so far is returned
+        when they are over, and the least loss that is still possible.
         """
         best = _Best()
         until = math.inf if seconds is None else time.monotonic() + seconds
-        self._descend(0, self.tables, [0] * len(self.columns), best, accept, until)
+
+        def over() -> bool:
+            return time.monotonic() >= until or best.scanned >= cells
+
+        self._descend(0, self.tables, [0] * len(self.columns), best, accept, over)
         if best.node is None:
             return None
         return replace(
@@ -184,7 +191,7 @@ class Search:
         levels: list[int],
         best: _Best,
         accept: Accept | None,
-        until: float,
+        over: Callable[[], bool],
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
         column, last = self.columns[i], i == len(self.columns) - 1
@@ -193,14 +200,15 @@ class Search:
             bound = self._bound(levels, tables)
             if bound >= best.loss * (1 - ROUNDING):
                 break
-            if time.monotonic() >= until:
+            best.scanned += sum(len(keys) for keys, _ in tables)
+            if over():
                 best.open_bound = min(best.open_bound, bound)
                 break
             if not self._hopeless(i, tables):
                 if last:
                     self._look(tuple(levels), tables, best, accept)
                 else:
-                    self._descend(i + 1, tables, levels, best, accept, until)
+                    self._descend(i + 1, tables, levels, best, accept, over)
             if level + 1 < column.levels:
                 tables = self._roll_up(tables, i, level)
         levels[i] = 0
@@ -281,6 +289,7 @@ class Search:
         if loss >= best.loss * (1 - ROUNDING):
             return
         node = _Node(levels, loss, suppressed, heads, broken)
+        best.scanned += LOOK
         if accept is None or accept(self._recoding(node, tables)):
             best.node, best.tables = node, tables
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
-from sievert.hierarchies import ROOT, Hierarchy
+from sievert.errors import InputError, require
+from sievert.hierarchies import ROOT, Hierarchy, propose
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -26,9 +28,11 @@ from sievert.methods.full_domain import (
     SecretCells,
 )
 from sievert.methods.full_domain.rules import secret_rules, size_rule
-from sievert.policy import Policy, Verdict, judge
+from sievert.policy import MeasureLimit, Policy, Verdict, judge
 from sievert.roles import Roles
 from sievert.session import no_progress
+
+SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,23 @@ class ProtectionProblem:
 
     def verdicts(self, recoding: FullDomainRecoding, policy: Policy) -> tuple[Verdict, ...]:
         """The verdicts on the release, from counts: what `assess` says of its file."""
+        if (measures := self._measures(recoding, policy)) is None:
+            return ()
+        inference = {s: measures.inference(s) for s in self.roles.sensitive}
+        return tuple(judge(policy, measures.reidentification(), inference)[0])
+
+    def unique_records(self, recoding: FullDomainRecoding) -> int:
+        """How many records of the release have a combination of their own."""
+        labels = recoding.labels(self.codes)[~recoding.suppresses(self.codes)]
+        counts = self.combinations.classes.counts[~recoding.suppresses(self.codes)]
+        _, owner = np.unique(labels, axis=0, return_inverse=True)
+        return int(np.count_nonzero(np.bincount(owner.ravel(), counts) == 1)) if len(labels) else 0
+
+    def _measures(self, recoding: FullDomainRecoding, policy: Policy) -> TableMeasures | None:
+        """The measures of the release; None where everybody is suppressed."""
         gone = recoding.suppresses(self.codes)
         if gone.all():
-            return ()
+            return None
         codes = dict(zip(self.roles.quasi, self._label_codes(recoding), strict=True))
         classes = _recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
         secrets = {
@@ -147,9 +165,7 @@ class ProtectionProblem:
         questions.records = classes.records
         questions.suppression = Suppression(ROOT, records=recoding.suppressed_records)
         ids = {m for _, m, _ in policy.every_limit()}
-        measures = TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
-        inference = {s: measures.inference(s) for s in self.roles.sensitive}
-        return tuple(judge(policy, measures.reidentification(), inference)[0])
+        return TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
@@ -193,3 +209,47 @@ def without_limit(policy: Policy, table: str, measure: str) -> Policy:
     secret = place.removeprefix(".inference.")
     kept = {m: x for m, x in policy.inference[secret].items() if m != measure}
     return policy.model_copy(update={"inference": {**policy.inference, secret: kept}})
+
+
+def limit_suppressed(policy: Policy, share: float, records: int, notes: list[str]) -> Policy:
+    """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
+    if any(measure == "suppressed_records" for _, measure, _ in policy.every_limit()):
+        return policy
+    most = int(Fraction(repr(float(share))) * records)
+    if not most:
+        return policy
+    notes.append(
+        f"the policy does not limit suppressed records, at most {most:,} here: add "
+        f"suppressed_records = {{ max = {most} }} to it"
+    )
+    limit = MeasureLimit(min=None, max=float(most))
+    return policy.model_copy(
+        update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}
+    )
+
+
+def assign_hierarchies(
+    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str]
+) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
+    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
+    trees: dict[str, Hierarchy | None] = {}
+    sources = {}
+    for at, name in enumerate(roles.quasi):
+        totals = classes.totals(at)
+        texts = [t for t, n in zip(classes.values[at], totals, strict=True) if n and t is not None]
+        require(
+            ROOT not in texts,
+            f"column {name!r}: some cells are {ROOT} already",
+            hint="protect the original table",
+            error=InputError,
+        )
+        if name in given:
+            trees[name] = to_hierarchy(given[name], texts)
+            sources[name] = given[name] if isinstance(given[name], str) else "given"
+        else:
+            trees[name], sources[name] = propose(texts)
+            notes.append(f"the hierarchy of {name!r} is a proposal: {sources[name]}")
+        tree = trees[name]
+        if tree is not None:
+            trees[name] = tree.with_root()
+    return trees, sources
