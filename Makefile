@@ -48,24 +48,31 @@ demo: $(VENV)/.core
 	mkdir -p demo
 	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies \
 	  --releases demo > /dev/null
+	$(BIN)/sievert protect demo/hospital.csv --policy examples/hospital_policy.toml \
+	  --type length_of_stay=int -o demo/release.csv --html demo/release.html --force \
+	  > demo/release.txt 2> /dev/null
 	$(BIN)/sievert explain demo/hospital.csv --policy examples/hospital_policy.toml \
 	  --json demo/explained.json > /dev/null
 	$(BIN)/sievert compare demo/hospital.csv demo/bands.csv demo/hidden.csv demo/noisy.csv \
-	  demo/halves.csv \
+	  demo/release.csv \
 	  --policy examples/hospital_policy.toml --type length_of_stay=int \
 	  --hierarchy age=demo/hierarchies/age.csv --hierarchy diagnosis=demo/hierarchies/diagnosis.csv \
 	  --json demo/comparison.json > /dev/null; test $$? -le 1
 	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml \
 	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
 	  --json demo/hospital.json --records demo/hospital_records.csv \
-	  --html demo/decision.html 2> /dev/null; test $$? -le 1
+	  --html demo/decision.html > demo/decision.txt 2> /dev/null; test $$? -le 1
 	$(BIN)/sievert report demo/hospital.json demo/explained.json demo/comparison.json \
 	  --title "May the hospital's table be published?" \
 	  --html demo/report.html --markdown demo/report.md > /dev/null 2>&1
 	$(BIN)/sievert report demo/hospital.json demo/comparison.json --share \
 	  --html demo/share.html > /dev/null 2>&1
-	echo "Your own table:           $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
-	echo "The page to decide from (of four releases: demo/report.html, demo/share.html):  $(CURDIR)/demo/decision.html"
+	sed '/^Finding a person/,$$d' demo/decision.txt
+	echo "And a release? (sievert protect: all it says is in demo/release.txt)"
+	sed '/^What is lost/,$$d' demo/release.txt
+	echo "Your own table:     $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
+	echo "The decision:       $(CURDIR)/demo/decision.html (several releases: report.html, to pass on: share.html)"
+	echo "The release, with its page:  $(CURDIR)/demo/release.csv  $(CURDIR)/demo/release.html"
 
 lint: $(VENV)/.full
 	$(BIN)/ruff check .

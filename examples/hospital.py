@@ -321,11 +321,11 @@ def coarser(record: dict[str, str], years: int, digits: int) -> dict[str, str]:
 
 
 def releases(records: Sequence[dict[str, str]], seed: int) -> dict[str, list[dict[str, str]]]:
-    """Four ways to protect the table, each record in its place.
+    """Three ways to protect the table, each record in its place.
 
     bands: coarse bands for everybody. hidden: finer bands, and whoever is in a group of fewer than
     three has the whole key hidden. noisy: ages moved by up to three years, postcodes drawn anew for
-    every fifth. halves: whether somebody is below 50 or not, and nothing else of the key.
+    every fifth.
     """
     rng = random.Random(seed)
     finer = [coarser(record, 10, 2) for record in records]
@@ -347,10 +347,6 @@ def releases(records: Sequence[dict[str, str]], seed: int) -> dict[str, list[dic
                 if rng.random() < 0.2
                 else record["postcode"],
             }
-            for record in records
-        ],
-        "halves": [
-            {**record, **stars, "age": "0-49" if int(record["age"]) < 50 else "50 and over"}
             for record in records
         ],
     }
@@ -383,7 +379,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--releases",
         type=Path,
         metavar="DIR",
-        help="also write bands.csv, hidden.csv, noisy.csv and halves.csv, protected in four ways",
+        help="also write bands.csv, hidden.csv and noisy.csv, protected in three ways",
     )
     options = parser.parse_args(arguments)
     if options.rows < 1:

@@ -12,10 +12,12 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import sievert
 from sievert.charts.svg import svg
 from sievert.commands.report.api import build_page
 
@@ -56,7 +58,20 @@ def test_the_demo_prints_a_screen_and_ends_with_the_page(printed: tuple[Path, st
     lines = text.splitlines()
     assert len(lines) < 60
     assert lines[0].startswith("✗ No. The policy is not met. 8 of its 13 limits are breached")
-    assert lines[-1].endswith(str(folder / "decision.html")) and (folder / "decision.html").exists()
+    assert any(line.startswith("✓ Yes, for a copy without patient_id") for line in lines)
+    assert lines[-1].endswith(str(folder / "release.html"))
+    assert str(folder / "release.csv") in lines[-1] and str(folder / "decision.html") in lines[-2]
+    for name in ("decision.html", "release.html", "release.csv", "release.csv.json"):
+        assert (folder / name).exists()
+
+
+def test_the_release_of_the_demo_meets_the_policy(demo: Path) -> None:
+    policy = ROOT / "examples" / "hospital_policy.toml"
+    tables = tomllib.loads(policy.read_text(encoding="utf-8"))
+    roles = tables["roles"]
+    del roles["ignored"], roles["identifier"]  # the release does not hold them
+    release = sievert.assess(demo / "release.csv", policy=tables, types={"length_of_stay": "int"})
+    assert release.met is True and release.rows == 1816  # and 184 suppressed
 
 
 def test_the_markdown_twin_is_the_snapshot(demo: Path) -> None:
@@ -69,10 +84,10 @@ def test_the_report_answers(demo: Path) -> None:
     first = text.split('<a id="part1-chapter">')[0]
     places = [
         first.index("May the hospital's table be published?"),
-        first.index("The original: no. halves: yes.** Of the original: 8 of its 13 limits"),
+        first.index("The original: no. release: yes.** Of the original: 8 of its 13 limits"),
         first.index("1,305 of 2,000 are the only one with their sex, age, postcode and occupation"),
         first.index("guesses diagnosis right for 83.2 % of people, and for 12.7 % without them"),
-        first.index("halves gives least away"),
+        first.index("release gives least away"),
         first.index("## What would help"),
     ]
     assert places == sorted(places)
@@ -87,7 +102,7 @@ def test_the_shareable_page_is_short(demo: Path) -> None:
     words = " ".join(re.sub("<[^>]+>", " ", page).split())
     assert "No. The policy is not met. 8 of its 13 limits are breached: 4 of 5" in words
     assert "Releases that meet the policy: 1 of 4." in words and "65 %" in words
-    assert not re.search(r"65\.2|1,305|halves|hospital\.csv", page)
+    assert not re.search(r"65\.2|1,305|release\.csv|hospital\.csv", page)
 
 
 def test_the_page_is_small_and_needs_nothing(demo: Path) -> None:

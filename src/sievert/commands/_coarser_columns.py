@@ -17,7 +17,7 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._subsets import measure_whole
-from sievert.hierarchies import NUMBER
+from sievert.hierarchies import NUMBER, describe_level
 
 MOST_VALUES = 10**5  # different values of a column that are looked at one by one
 FEW_VALUES = 8  # with so few values, numbers and codes are categories
@@ -76,7 +76,7 @@ def _by_hierarchy(column: str, texts: Texts, records: Ints, given: Any) -> list[
     return [
         coarser
         for level in range(1, tree.height + 1)
-        for how in [f"at level {level} of its hierarchy"]
+        for how in [describe_level(str(given), level, tree.height)]
         for coarser in [_coarser(column, texts, records, how, partial(tree.at, level=level))]
         if coarser.values > 1
     ]

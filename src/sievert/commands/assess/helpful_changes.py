@@ -88,7 +88,7 @@ class OptionSearch:
             for outcome in choose_outcomes(start, search.run())
         )
         if (release := self._release(combinations)) is not None:
-            less = [way for way in ways if not way.met or way.detail_lost < release.detail_lost]
+            less = [way for way in ways if way.detail_lost < release.detail_lost]
             ways = (*less[:2], release)
         reason = None if ways else result.NOTHING_HELPS
         return ChangeOptions(before, ways, len(search.outcomes), reason), notes
