@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from sievert.cli.app import _run
+
 ROOT = Path(__file__).parents[2]
 POLICIES = ROOT / "examples" / "policies"
 ALL = ("officer", "statistician", "engineer", "which-release")
@@ -66,6 +68,10 @@ def test_guides_leave_what_the_demo_wrote(name: str) -> None:
 def test_limits_are_shown_as_met_only_where_no_column_is_left_over(name: str, demo: Path) -> None:
     """A page that says "met" of a file with other columns would mislead whoever copies it."""
     only(demo / "hidden.csv", demo / "public.csv", ("sex", "postcode", "diagnosis"))
+    for command in re.findall(r"^\$ sievert (protect .*)", guide(name), re.MULTILINE):
+        words = [re.sub("^demo/", f"{demo}/", word) for word in shlex.split(command)]
+        words = [re.sub("^examples/", f"{ROOT}/examples/", word) for word in words]
+        assert _run([*words, "--force"]) == 0
     seen = 0
     shown = re.findall(r"^\$ (sievert assess .*)\n((?:[^$`].*\n)*)", guide(name), re.MULTILINE)
     for command, said in shown:
