@@ -79,9 +79,9 @@ class RoleOptions(Options):
 
     def arguments(self) -> dict[str, Any]:
         if hierarchies := pairs(self.hierarchy, "--hierarchy", "disease=FILE"):
-            from sievert.commands._measuring import check_hierarchy_files
+            from sievert.commands._measuring import check_hierarchies
 
-            check_hierarchy_files(hierarchies)
+            check_hierarchies(hierarchies)
         alpha = pairs(self.alpha_value, "--alpha-value", "disease=HIV")
         return {
             "quasi": typed_names(self.quasi),

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._subsets import measure_whole
-from sievert.hierarchies import NUMBER
+from sievert.hierarchies import NUMBER, to_hierarchy
 
 MOST_VALUES = 10**5  # different values of a column that are looked at one by one
 FEW_VALUES = 8  # with so few values, numbers and codes are categories
@@ -68,7 +67,8 @@ def coarser_column(
 
 
 def _by_hierarchy(column: str, texts: Texts, records: Ints, given: Any) -> list[CoarserColumn]:
-    values = [v for v in texts if v is not None]
+    counted = zip(texts, records.tolist(), strict=True)
+    values = {v: n for v, n in counted if v is not None}
     tree = to_hierarchy(given, values)
     if tree is None or not values:
         return []

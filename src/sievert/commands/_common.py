@@ -242,6 +242,15 @@ class RequestedRoles:
                 gate.undecided(what)
         return gate
 
+    def hierarchies(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The hierarchies given, and those of the policy of other columns."""
+        from sievert.hierarchies import with_orders
+
+        own = self.policy
+        if own is None:
+            return dict(given or {})
+        return with_orders({**own.hierarchies, **(given or {})}, own.orders)
+
     def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
         """How to read: codes for missing are those of the policy, unless some are given."""
         stated = () if self.policy is None else self.policy.reading.na

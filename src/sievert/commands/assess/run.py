@@ -70,7 +70,10 @@ def assess_table(
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     unused = unused_settings(
-        settings.measuring, roles, questions.columns, coarsened=roles.quasi if searched else ()
+        settings.measuring,
+        roles,
+        questions.columns,
+        coarsened=roles.quasi if searched else requested.hierarchies(None),
     )
     dropped, notes = requested.prepare(questions, roles, missing)
     if roles.person is not None:
@@ -174,7 +177,7 @@ def _judge(
         reidentification = {**undefined["record"], **reidentification}
         inference = dict.fromkeys(measures.roles.sensitive, undefined["secret"])
 
-    if replaced := measures.settings.replaced(gate.policy):
+    if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
     best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
     verdicts, doubts = judge(gate.policy, reidentification, inference, best)

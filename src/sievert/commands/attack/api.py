@@ -158,7 +158,7 @@ def attack(
     thinking.check()
     grouped = group is not None or sensitive_table is not None
     settings = AttackSettings(
-        hierarchies or {}, parts, value or {}, key, paired, missing, show_values
+        requested.hierarchies(hierarchies), parts, value or {}, key, paired, missing, show_values
     )
     notes, reasoner = list[str](), None
     if reasoning or grouped:

@@ -102,6 +102,7 @@ def explain(
     """
     if records is not None:
         files.record_format(records)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     settings = ExplanationSettings(
         max_size,
         budget,
@@ -110,6 +111,7 @@ def explain(
         source.get("threads") or THREADS,
         show_values=show_values,
         hierarchies=hierarchies or {},
+        stated=requested.hierarchies(None),
         population=PopulationSettings(population_size, fraction, population, weight, household),
     )
     require(
@@ -117,7 +119,6 @@ def explain(
         "wildcards make no classes to explain",
         hint="--missing value, or assess",
     )
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     reading = Reading(watch, LARGE, verify=verify, **source)
     with (
         files.write_whole(

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
@@ -18,7 +17,7 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
-from sievert.hierarchies import ROOT, Hierarchy
+from sievert.hierarchies import ROOT, Hierarchy, to_hierarchy
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -101,9 +100,8 @@ class ProtectionProblem:
         limits = {**policy.everywhere, **policy.inference.get(secret, {})}
         if ordered is None:
             limits.pop("t_closeness_ordered", None)
-        tree = to_hierarchy(
-            self.measuring.hierarchies.get(secret), [t for t in values if t is not None]
-        )
+        counts = {t: n for t, n in cube.value_counts(-1).items() if n}
+        tree = to_hierarchy(self.measuring.hierarchies.get(secret), counts)
         if tree is None:
             limits.pop("t_closeness_hierarchical", None)
         numbers = np.array([number_of.get(text, 0) for text in cube.values[-1]], dtype=np.int64)

@@ -17,6 +17,7 @@ class ColumnLevel:
     height: int
     hierarchy: str | None
     labels: int  # how many different ones can occur
+    fixed: str | None = None  # the hierarchy for other data, without a value of these
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
@@ -19,9 +18,10 @@ from sievert.commands.protect.problem import (
     without_limit,
 )
 from sievert.commands.protect.result import ColumnLevel
+from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
-from sievert.hierarchies import ROOT, Hierarchy, propose
+from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
 from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement, MeasureLimit, Policy
 from sievert.roles import Roles, check_secrets
@@ -73,11 +73,23 @@ def find_protection(
     problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
     gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
     assert gate is not None
+    if replaced := measuring.replaced(policy, roles.sensitive):
+        gate.not_met("settings_replaced", replaced)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
+    if levels is not None:
+        notes += (
+            f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
+            "from those of another"
+            for name, source in sources.items()
+            if is_made_from_data(source) and levels.get(name)
+        )
     judgement = _judge(problem, gate, policy, recoding)
+    fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     columns = {
-        name: ColumnLevel(level, column.levels - 1, sources.get(name), len(column.labels[level]))
+        name: ColumnLevel(
+            level, column.levels - 1, sources.get(name), len(column.labels[level]), fixed[name]
+        )
         for name, column, level in zip(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
         )
@@ -105,20 +117,28 @@ def _with_limit_on_suppressed(
 
 
 def _hierarchies(
-    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str]
+    classes: Cube, roles: Roles, given: Mapping[str, Any], notes: list[str]
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
     """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
+    for secret in roles.sensitive:
+        require(
+            not is_made_from_data(given.get(secret)),
+            f"the hierarchy of the secret {secret!r} is made from the data",
+            hint="a fixed one: sievert hierarchies DATA --fix",
+        )
     trees: dict[str, Hierarchy | None] = {}
     sources = {}
     for at, name in enumerate(roles.quasi):
-        totals = classes.totals(at)
-        texts = [t for t, n in zip(classes.values[at], totals, strict=True) if n and t is not None]
+        counts = {text: n for text, n in classes.value_counts(at).items() if n}
         if name in given:
-            trees[name] = to_hierarchy(given[name], texts)
-            sources[name] = given[name] if isinstance(given[name], str) else "given"
+            trees[name] = to_hierarchy(given[name], counts)
+            own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
+            sources[name] = own if isinstance(own, str) else "given"
         else:
-            trees[name], sources[name] = propose(texts)
-            notes.append(f"the hierarchy of {name!r} is a proposal: {sources[name]}")
+            proposal = propose(counts)
+            trees[name], sources[name] = proposal.hierarchy, proposal.text
+            what = "one label for all" if proposal.text == ROOT else proposal.text
+            notes.append(f"the hierarchy of {name!r} is a proposal: {what}")
         tree = trees[name]
         if tree is not None:
             trees[name] = tree.with_root()
