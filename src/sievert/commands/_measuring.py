@@ -49,7 +49,7 @@ class MeasureSettings:
             return replace(self, hierarchies=with_orders(self.hierarchies, self.orders))
         orders = {**policy.orders, **self.orders}
         return MeasureSettings(
-            with_orders({**policy.hierarchies, **self.hierarchies}, orders),
+            with_orders({**policy.measured_hierarchies, **self.hierarchies}, orders),
             orders,
             {**policy.partitions, **self.partitions},
             {**policy.parameters.model_dump(exclude_none=True), **self.parameters},

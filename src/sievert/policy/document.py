@@ -145,6 +145,12 @@ class Policy(_Strict):
         everywhere = {key: limit for key, limit in limits.items() if key not in narrower}
         return {**rest, **narrower, "everywhere": everywhere}
 
+    @property
+    def measured_hierarchies(self) -> dict[str, Any]:
+        """The hierarchies of columns that are measured: a release lacks the others."""
+        dropped = {*self.roles.identifier, *self.roles.ignored}
+        return {c: given for c, given in self.hierarchies.items() if c not in dropped}
+
     def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
         """Each limit with the table of the file that it stands in and its measure."""
         return (
@@ -243,18 +249,14 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
 
 
 def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
-    """The plain tables of a policy for a table that has these columns only."""
+    """The plain tables of a policy for a release that may lack the person, household or weight."""
     tables = policy.model_dump(exclude_none=True, mode="json")
-    roles = tables["roles"]
-    kept = {c: why for c, why in roles["ignored"].items() if c in columns}
-    for role in ("quasi", "sensitive", "identifier"):
-        roles[role] = [c for c in roles[role] if c in columns]
     for role in ("person", "household", "weight"):
-        if roles.get(role) not in columns:
-            roles.pop(role, None)
+        if tables["roles"].get(role) not in columns:
+            tables["roles"].pop(role, None)
     limits = {name: tables.pop(name) for name in ("reidentification", "inference")}
     limits |= tables.pop("everywhere")
-    return {**tables, "roles": {**roles, "ignored": kept}, "limits": limits}
+    return {**tables, "limits": limits}
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
