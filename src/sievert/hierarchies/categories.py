@@ -78,14 +78,9 @@ def read_tree(path: Path) -> Any:
     try:
         return json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
-        kind = path.suffix[1:].upper()
-        raise InputError(f"{path.name}: not {kind}: line {_line(error)}") from None
+        raise InputError(f"{path.name}: not {path.suffix[1:].upper()}: {error}") from None
     except RecursionError:
         raise InputError(f"{path.name}: nested too deeply") from None
-
-
-def _line(error: Exception) -> int:
-    return int(getattr(error, "lineno", 0))
 
 
 def tree_hierarchy(tree: Any, values: Iterable[str], source: str = "tree") -> Hierarchy:

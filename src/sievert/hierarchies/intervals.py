@@ -3,7 +3,7 @@
 import itertools
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -176,9 +176,7 @@ def _cut(
         return None
     wanted = Fraction(records * place, groups)
     near = Fraction(records, 8 * groups)
-    first, last = bisect_right(below, wanted - near), bisect_right(below, wanted + near) - 1
-    if first > 0 and below[first - 1] == wanted - near:
-        first -= 1
+    first, last = bisect_left(below, wanted - near), bisect_right(below, wanted + near) - 1
     if first > last:  # many records have one number
         around = [i for i in (first - 1, first) if 0 <= i < len(below)]
         first = last = min(around, key=lambda i: abs(below[i] - wanted))

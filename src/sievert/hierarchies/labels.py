@@ -5,6 +5,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 ROOT = "*"
+PRECISION = 600  # digits, enough for every decimal number that is read
 _FLAGS = re.IGNORECASE | re.ASCII
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?", _FLAGS)
 _END = r"([+\-−]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,2})?|inf(?:inity)?|∞))"
@@ -49,5 +50,5 @@ def all_digits(number: Fraction) -> str:
     """A number with all its digits: two intervals must not share a label."""
     if number.denominator == 1:
         return str(number.numerator)
-    with localcontext(prec=60):
+    with localcontext(prec=PRECISION):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"
