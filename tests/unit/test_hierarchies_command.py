@@ -159,8 +159,17 @@ def test_hierarchies_of_a_policy_count_everywhere(files: tuple[Path, Path]) -> N
     assert released.columns["age"].hierarchy == "interval:30"
     other = {**people(), "ill": ["gout"] * 300}
     assert sievert.protect(other, policy=rules, hierarchies={"ill": plain}).met is False
-    with pytest.raises(UsageError, match="made from the data"):
-        sievert.protect(data, policy=rules, hierarchies={"ill": "top:1"})
+    for given in ("top:1", lambda value: value[:1]):
+        with pytest.raises(UsageError, match="made from its values"):
+            sievert.protect(data, policy=rules, hierarchies={"ill": given})
+    text = text.replace("max = 1 }", "max = 0.5 }")
+    out = data.with_name("r.csv")
+    assert sievert.protect(data, policy=parsed(text), out=out, suppress=0.1).released
+    assert sievert.assess(out, policy=parsed(text)).met is True
+
+
+def parsed(text: str) -> dict[str, Any]:
+    return {**tomllib.loads(text)}
 
 
 def test_compare_and_attack_take_every_kind(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def attack(
         Of each secret the value whose rise in a class matters, such as ``{"disease": "HIV"}``.
     hierarchies
         How values were generalised, and how those of a secret are merged by meaning: a `Hierarchy`,
-        a file, "prefix", "interval:5,10,20".
+        "interval:5,10,20", a file, a tree.
     partitions
         How values of a secret are merged by meaning: parts and their values.
     policy

@@ -89,7 +89,7 @@ def compare(
         Numbers cut at quantiles of the original, such as ``{"income": 10}``; 0 takes the values
         as they are. Columns of nearly as many numbers as records are cut unless told otherwise.
     hierarchies
-        How columns were generalised: a `Hierarchy`, a file, "prefix", "interval:5,10,20".
+        How columns were generalised: "interval:5,10,20", a file, a tree, a `Hierarchy`.
     policy
         A `Policy`, a TOML file, or its content as a dict: its roles are used, and its limits
         are held against the original and every release.

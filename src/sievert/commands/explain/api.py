@@ -78,7 +78,8 @@ def explain(
         Orders of the columns from which Shapley values are sampled where not all subsets are
         measured; 64 unless given, fewer beyond 64 columns.
     hierarchies
-        How quasi-identifiers could be coarsened: a `Hierarchy`, a file, "prefix", "interval:5,10".
+        How quasi-identifiers could be coarsened: "interval:5,10", "date:month,year", a file, a
+        tree, a `Hierarchy` (docs/protect.md has every kind); those of the policy where they fit.
     population_size, fraction, population
         The table is a sample: of so many people, of this share of them, of this table.
     weight, household

@@ -90,8 +90,9 @@ def protect(
     weights
         How much each quasi-identifier counts in the loss; 1 unless given.
     hierarchies
-        Of quasi-identifiers: a file, `prefix`, `interval:5,10,20`, a mapping; proposed where none
-        is given. Of secrets: for hierarchical t-closeness.
+        Of quasi-identifiers: `interval:5,10`, `quantile:16,8,4`, `date:month,year`, a file, a tree
+        (docs/protect.md has them all); proposed where none is given. Of secrets: for hierarchical
+        t-closeness.
     levels
         A recoding that is given, column by column: nothing is searched.
     keep
@@ -218,6 +219,6 @@ def _release_reading(
 
 
 def _plain_hierarchy(tree: Any) -> Any:
-    """A hierarchy as JSON has it: the name of a file, or the labels of every value."""
+    """A hierarchy as JSON has it: a text, the labels of every value, or a tree."""
     labels = tree.labels if isinstance(tree, Hierarchy) else tree
-    return {v: list(x) for v, x in labels.items()} if isinstance(labels, Mapping) else str(tree)
+    return dict(labels) if isinstance(labels, Mapping) else str(tree)

@@ -122,8 +122,8 @@ def _hierarchies(
     """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
     for secret in roles.sensitive:
         require(
-            not is_made_from_data(given.get(secret)),
-            f"the hierarchy of the secret {secret!r} is made from the data",
+            not is_made_from_data(given.get(secret)) and not callable(given.get(secret)),
+            f"the hierarchy of the secret {secret!r} is made from its values",
             hint="a fixed one: sievert hierarchies DATA --fix",
         )
     trees: dict[str, Hierarchy | None] = {}
