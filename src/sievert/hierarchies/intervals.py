@@ -101,11 +101,19 @@ class CutLevels(NumberLevels):
         )
         self.text = f"cuts:{'/'.join(map(write_numbers, levels))}" if levels else ROOT
 
+        self.finest = levels[0] if levels else []
+        lows = [self.finest[0] - 1, *self.finest] if levels else [Fraction(0)]
+        self.rows = [[_label_between(cuts, low) for cuts in levels] for low in lows]
+
     def labels(self, value: str, number: Fraction) -> Iterable[str]:
-        for cuts in self.levels:
-            place = bisect_right(cuts, number)
-            low = cuts[place - 1] if place else None
-            yield interval_label(low, cuts[place] if place < len(cuts) else None)
+        return self.rows[bisect_right(self.finest, number)]
+
+
+def _label_between(cuts: Sequence[Fraction], number: Fraction) -> str:
+    """The label of the interval between two cuts in which a number lies."""
+    place = bisect_right(cuts, number)
+    low = cuts[place - 1] if place else None
+    return interval_label(low, cuts[place] if place < len(cuts) else None)
 
 
 class EndLevels(NumberLevels):

@@ -69,9 +69,9 @@ def _units(values: Collection[str]) -> list[str]:
     wholes = ("month", "quarter", "year", "decade")
     for candidates in (wholes if months else ("day", *wholes), () if months else ("day", "week")):
         units, before = [], len(values)
-        for unit in candidates:
-            labels = len({x[0] for x in date_labels(values, [unit]).values()})
-            if 1 < labels < before:
+        each = zip(*date_labels(values, candidates).values(), strict=True) if candidates else ()
+        for unit, column in zip(candidates, each, strict=False):
+            if 1 < (labels := len({*column})) < before:
                 units.append(unit)
                 before = labels
         if units:
