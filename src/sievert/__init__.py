@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sievert.commands.explain.api import explain
     from sievert.commands.explain.result import Explanation
     from sievert.commands.functions import discrimination_rate_by_value
+    from sievert.commands.hierarchies.api import propose_hierarchies
+    from sievert.commands.hierarchies.result import ProposedHierarchies
     from sievert.commands.limit.api import randomise
     from sievert.commands.limit.distribution import Limit, limit
     from sievert.commands.limit.result import Limited
@@ -51,6 +53,7 @@ __all__ = [
     "Limit",
     "Limited",
     "PolicyCheck",
+    "ProposedHierarchies",
     "Protected",
     "SievertError",
     "Value",
@@ -64,6 +67,7 @@ __all__ = [
     "discrimination_rate_by_value",
     "explain",
     "limit",
+    "propose_hierarchies",
     "protect",
     "randomise",
     "write_report",
@@ -79,6 +83,7 @@ _HOMES = {
     "Limit": "commands.limit.distribution",
     "Limited": "commands.limit.result",
     "PolicyCheck": "commands.policy.result",
+    "ProposedHierarchies": "commands.hierarchies.result",
     "Protected": "commands.protect.result",
     "SievertError": "errors",
     "Value": "measures.measure",
@@ -91,6 +96,7 @@ _HOMES = {
     "discrimination_rate_by_value": "commands.functions",
     "explain": "commands.explain.api",
     "limit": "commands.limit.distribution",
+    "propose_hierarchies": "commands.hierarchies.api",
     "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
     "write_report": "commands.report.api",

@@ -50,6 +50,7 @@ Data = Mapping[str, Any]
 # The key of a result that tells which command it is of.
 KINDS = {
     "minimised": "protect",
+    "proposals": "hierarchies",
     "shapley": "explain",
     "ranking": "explain",
     "releases": "compare",

@@ -136,9 +136,30 @@ def test_roles_on_the_command_line_do_not_cover_the_rest() -> None:
 
 
 def test_a_role_for_a_column_that_is_not_there() -> None:
-    for role in ({"ignored": {"age": "x"}}, {"person": "age"}, {"identifier": ["age"]}):
+    for role in ({"person": "age"}, {"quasi": ["zip", "age"]}, {"sensitive": ["ill", "age"]}):
         with pytest.raises(UsageError, match="'age' does not exist"):
             sievert.assess(table(), policy=with_roles(**role))
+    with pytest.raises(UsageError, match="'age' does not exist"):  # it was typed
+        sievert.assess(table(), identifier="age", policy=policy())
+
+
+def test_a_dropped_column_that_a_release_lacks() -> None:
+    """The policy of the original is that of its release, which has no identifiers."""
+    for role in ({"ignored": {"age": "x"}}, {"identifier": ["age"]}):
+        found = sievert.assess(table(), policy=with_roles(**role))
+        plain = sievert.assess(table(), policy=policy())
+        assert found.met is plain.met is True
+        assert any("not here: 'age'" in note for note in found.warnings)
+        assert not found.roles.identifier and not found.roles.ignored
+
+
+def test_a_misspelt_role_leaves_the_column_without_one() -> None:
+    """A name that is not there opens nothing: the column that was meant closes the gate."""
+    whole = {**table(), "age": [str(i) for i in range(N)]}
+    for role in ({"ignored": {"agee": "x"}}, {"identifier": ["Age"]}):
+        found = sievert.assess(whole, policy=with_roles(**role))
+        assert found.met is False
+        assert reasons(found)["columns_without_role"][1] == ["age"]
 
 
 def test_ignoring_without_a_reason() -> None:

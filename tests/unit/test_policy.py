@@ -155,8 +155,8 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "ignored without a reason": ('[roles]\nignored = { n = " " }', "no reason is given for 'n'"),
     "ignored and a role": ("[roles]\nignored = { zip = 'x' }\nquasi = ['zip']", "another role"),
     "ignored role is a list": ('[roles]\nignored = ["zip"]', "roles.ignored"),
-    "unknown role ignored": (
-        '[roles]\nquasi = ["zip"]\nignored = { t = "x" }',
+    "unknown role person": (
+        '[roles]\nquasi = ["zip"]\nperson = "t"',
         "'t' does not exist",
     ),
     "person role and rows": (

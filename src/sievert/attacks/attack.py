@@ -3,7 +3,7 @@
 `Learned` is what they have in common: how much the classes of a cube tell about its last column.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -14,7 +14,6 @@ from sievert.arrays import Floats, Ints
 from sievert.counts.answers import JointCounts, Profiles, RecordCounts, SecretCounts
 from sievert.counts.cube import Cube, histogram, run_starts
 from sievert.formatting import percent
-from sievert.hierarchies import Hierarchy, parse
 from sievert.measures import BY_ID, kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, MeasureResult, Value
 from sievert.measures.target import RecordTarget, SecretTarget
@@ -317,15 +316,6 @@ def by_column(cube: Cube, show: bool, *, missing: bool = False) -> dict[str, Col
             list_groups(alone.sizes, numbers, each, partial(alone.class_values, show=show)),
         )
     return columns
-
-
-def to_hierarchy(spec: Any, values: Sequence[str]) -> Hierarchy | None:
-    """The hierarchy of a specification; intervals and prefixes are made from the values."""
-    if spec is None or isinstance(spec, Hierarchy):
-        return spec
-    if isinstance(spec, Mapping):
-        return Hierarchy({str(v): tuple(labels) for v, labels in spec.items()})
-    return parse(str(spec), values) if values else None
 
 
 def points(gain: float) -> str:

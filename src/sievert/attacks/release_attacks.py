@@ -20,7 +20,6 @@ from sievert.attacks.attack import (
     Listed,
     joint,
     measure_value,
-    to_hierarchy,
     value,
     with_target,
 )
@@ -30,7 +29,7 @@ from sievert.counts.answers import Profiles, SecretCounts
 from sievert.counts.cube import Cube, histogram
 from sievert.errors import require
 from sievert.formatting import percent, plural, significant
-from sievert.hierarchies import Hierarchy
+from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
 from sievert.measures.target import SecretTarget
@@ -238,9 +237,7 @@ def attack_release(
         merged = semantic(
             cube,
             partition=None if parts is None else {p: [str(x) for x in v] for p, v in parts.items()},
-            hierarchy=to_hierarchy(
-                hierarchies.get(secret), [v for v in cube.values[-1] if v is not None]
-            ),
+            hierarchy=to_hierarchy(hierarchies.get(secret), cube.value_counts(-1)),
             named=named.get(secret),
             show=show,
         )

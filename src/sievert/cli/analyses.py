@@ -295,6 +295,43 @@ def protect(
     )
 
 
+def hierarchies(
+    data: TableName,
+    /,
+    *,
+    roles: RoleOptions = RoleOptions(),
+    out: Annotated[Path | None, Traits(("--out", "-o"), "Output")] = None,
+    fix: Annotated[bool, Traits(heading="Output")] = False,
+    reading: ReadingOptions = ReadingOptions(),
+    output: OutputOptions = OutputOptions(),
+    page: PageOptions = PageOptions(),
+    engine: EngineOptions = EngineOptions(),
+) -> int:
+    """Propose a hierarchy for every quasi-identifier, with the reason: how it can become coarser.
+
+    Parameters
+    ----------
+    data
+        The table, as for assess. Hierarchies that are given are checked and kept.
+    out
+        Write them to this TOML file, to edit: [hierarchies] of a policy, or --hierarchy FILE.
+    fix
+        With -o: write them so that other data get the same labels. Quantiles become cuts; the most
+        frequent values and groups of an order are written with their values.
+    """
+    require(not fix or out is not None, "--fix goes with -o FILE")
+    command = Command("hierarchies", roles, reading, output, page, engine, None)
+    return command.run(
+        command.check_tables(data),
+        data,
+        function="propose_hierarchies",
+        files=[out],
+        out=out,
+        fix=fix,
+        force=output.force,
+    )
+
+
 def explain(
     data: TableName,
     /,

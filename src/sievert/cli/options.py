@@ -61,8 +61,10 @@ class RoleOptions(Options):
     policy
         A TOML file with roles, partitions, orders, parameters and limits; exit 1 unless met.
     hierarchy
-        COL=FILE (as ARX writes them), COL=prefix, COL=interval:5,10,20: for a secret's distance;
-        how a quasi-identifier was made coarser (attack, compare) or could be (assess, explain).
+        COL=FILE (as ARX writes them, or a tree: .toml, .json), COL=interval:5,10, quantile:16,8,
+        ends:18,85, prefix:4,3, date:month,year, order:2,4, top:20,5; or FILE.toml with
+        [hierarchies]. For a secret's distance; how a quasi-identifier was made coarser (attack,
+        compare) or could be.
     alpha_value
         COL=VALUE: alpha_k of this value of a secret only.
     """
@@ -78,10 +80,17 @@ class RoleOptions(Options):
     alpha_value: Names = None
 
     def arguments(self) -> dict[str, Any]:
-        if hierarchies := pairs(self.hierarchy, "--hierarchy", "disease=FILE"):
-            from sievert.commands._measuring import check_hierarchy_files
+        hierarchies: dict[str, Any] = {}
+        if self.hierarchy:
+            from sievert.commands._measuring import check_hierarchies
+            from sievert.hierarchies import read_hierarchies
 
-            check_hierarchy_files(hierarchies)
+            tables = [h for h in self.hierarchy if "=" not in h and h.lower().endswith(".toml")]
+            for table in tables:
+                hierarchies |= read_hierarchies(table)
+            single = (h for h in self.hierarchy if h not in tables)
+            hierarchies |= pairs(single, "--hierarchy", "disease=FILE")
+            check_hierarchies(hierarchies)
         alpha = pairs(self.alpha_value, "--alpha-value", "disease=HIV")
         return {
             "quasi": typed_names(self.quasi),

@@ -17,6 +17,7 @@ COMMANDS = {
     "compromise": "analyses.compromise",
     "limit": "analyses.limit",
     "protect": "analyses.protect",
+    "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
     "report": "documents.report",
     "paper": "documents.paper",

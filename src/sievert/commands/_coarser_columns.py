@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._subsets import measure_whole
-from sievert.hierarchies import NUMBER, describe_level
+from sievert.hierarchies import NUMBER, describe_level, to_hierarchy
 
 MOST_VALUES = 10**5  # different values of a column that are looked at one by one
 FEW_VALUES = 8  # with so few values, numbers and codes are categories
@@ -68,7 +67,8 @@ def coarser_column(
 
 
 def _by_hierarchy(column: str, texts: Texts, records: Ints, given: Any) -> list[CoarserColumn]:
-    values = [v for v in texts if v is not None]
+    counted = zip(texts, records.tolist(), strict=True)
+    values = {v: n for v, n in counted if v is not None}
     tree = to_hierarchy(given, values)
     if tree is None or not values:
         return []
@@ -76,7 +76,7 @@ def _by_hierarchy(column: str, texts: Texts, records: Ints, given: Any) -> list[
     return [
         coarser
         for level in range(1, tree.height + 1)
-        for how in [describe_level(str(given), level, tree.height)]
+        for how in [describe_level(given, level, tree.height)]
         for coarser in [_coarser(column, texts, records, how, partial(tree.at, level=level))]
         if coarser.values > 1
     ]

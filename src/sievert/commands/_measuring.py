@@ -6,14 +6,19 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._common import Clock, check_known
-from sievert.errors import ExhaustedError, InputError, InvariantError, require
+from sievert.errors import ExhaustedError, InvariantError, require
 from sievert.formatting import plural
-from sievert.hierarchies import ROOT, Hierarchy, interval_widths
+from sievert.hierarchies import (
+    ROOT,
+    Hierarchy,
+    check_specification,
+    is_made_from_data,
+    to_hierarchy,
+    with_orders,
+)
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.classes import under_wildcards
 from sievert.measures.measure import ROWS, MeasureResult, Number, Value
@@ -41,19 +46,23 @@ class MeasureSettings:
     def with_policy(self, policy: Policy | None) -> MeasureSettings:
         """The same settings, with those of a policy where there are none."""
         if policy is None:
-            return self
+            return replace(self, hierarchies=with_orders(self.hierarchies, self.orders))
+        orders = {**policy.orders, **self.orders}
         return MeasureSettings(
-            {**policy.hierarchies, **self.hierarchies},
-            {**policy.orders, **self.orders},
+            with_orders({**policy.measured_hierarchies, **self.hierarchies}, orders),
+            orders,
             {**policy.partitions, **self.partitions},
             {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
         )
 
-    def replaced(self, policy: Policy) -> list[str]:
-        """The measures and columns whose settings are not those of the policy."""
+    def replaced(self, policy: Policy, secrets: Collection[str]) -> list[str]:
+        """The measures and columns whose settings are not those of the policy.
+
+        Hierarchies count for secrets only: no verdict depends on those of other columns.
+        """
         own = MeasureSettings().with_policy(policy)
-        pairs = (
-            (own.hierarchies, self.hierarchies),
+        pairs: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...] = (
+            ({s: h for s, h in own.hierarchies.items() if s in secrets}, self.hierarchies),
             (own.orders, self.orders),
             (own.partitions, self.partitions),
             (own.parameters, self.parameters),
@@ -70,8 +79,12 @@ def _plain(setting: Any) -> Any:
     """A setting with lists in place of other sequences, so that two can be compared."""
     if isinstance(setting, Mapping):
         return {name: _plain(entry) for name, entry in setting.items()}
+    if isinstance(setting, Hierarchy):
+        return _plain(setting.labels)
     if isinstance(setting, str | int | float) or setting is None:
         return setting
+    if callable(setting) or isinstance(setting, os.PathLike):
+        return str(setting)
     return [_plain(entry) for entry in setting]
 
 
@@ -92,30 +105,10 @@ def measure_table(
     return table.reidentification(), inference, table.best_numbers(limited)
 
 
-def check_hierarchy_files(hierarchies: Mapping[str, Any]) -> None:
-    """Make sure that every hierarchy that is a file can be opened, even if it is not used."""
-    for spec in hierarchies.values():
-        if isinstance(spec, str) and spec.startswith("interval:"):
-            interval_widths(spec.removeprefix("interval:"))
-    for path in (
-        Path(spec)
-        for spec in hierarchies.values()
-        if isinstance(spec, str | os.PathLike)
-        and str(spec) != "prefix"
-        and str(spec).partition(":")[0] != "interval"
-    ):
-        try:
-            require(
-                not path.exists() or path.is_file(),
-                f"{path.name or path}: not a regular file",
-                error=InputError,
-            )
-            path.open("rb").close()
-        except OSError as error:
-            raise InputError(
-                f"{path.name}: {error.strerror}",
-                hint="a CSV file as ARX writes them, prefix, or interval:5,10,20",
-            ) from None
+def check_hierarchies(hierarchies: Mapping[str, Any]) -> None:
+    """Make sure that every hierarchy can be read, even if it is not used."""
+    for given in hierarchies.values():
+        check_specification(given)
 
 
 def unused_settings(
@@ -327,11 +320,14 @@ class TableMeasures:
     def hierarchy(self, secret: str) -> Hierarchy | None:
         """The hierarchy of a secret's values, if one is given and a measure needs it."""
         spec = self.settings.hierarchies.get(secret)
-        if spec is None or isinstance(spec, Hierarchy | Mapping):
-            return to_hierarchy(spec, ())
+        if spec is None or isinstance(spec, Hierarchy):
+            return spec
         if not any("hierarchy" in m.needs for m in self.measures):
             return None
-        values = self.questions.values(secret, self.roles.quasi)
+        values: Any = self.questions.values(secret, self.roles.quasi)
+        if is_made_from_data(spec):
+            counts = self.questions.cube((secret,)).value_counts(0)
+            values = {v: counts[v] for v in values}
         # without any value, one branch
         return to_hierarchy(spec, values) if values else Hierarchy({"": (ROOT,)})
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
@@ -20,7 +19,7 @@ from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
 from sievert.errors import InputError, require
-from sievert.hierarchies import ROOT, Hierarchy, propose
+from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -105,9 +104,8 @@ class ProtectionProblem:
         limits = {**policy.everywhere, **policy.inference.get(secret, {})}
         if ordered is None:
             limits.pop("t_closeness_ordered", None)
-        tree = to_hierarchy(
-            self.measuring.hierarchies.get(secret), [t for t in values if t is not None]
-        )
+        counts = {t: n for t, n in cube.value_counts(-1).items() if n}
+        tree = to_hierarchy(self.measuring.hierarchies.get(secret), counts)
         if tree is None:
             limits.pop("t_closeness_hierarchical", None)
         numbers = np.array([number_of.get(text, 0) for text in cube.values[-1]], dtype=np.int64)
@@ -229,26 +227,34 @@ def limit_suppressed(policy: Policy, share: float, records: int, notes: list[str
 
 
 def assign_hierarchies(
-    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str]
+    classes: Cube, roles: Roles, given: Mapping[str, Any], notes: list[str]
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
     """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
+    for secret in roles.sensitive:
+        require(
+            not is_made_from_data(given.get(secret)) and not callable(given.get(secret)),
+            f"the hierarchy of the secret {secret!r} is made from its values",
+            hint="a fixed one: sievert hierarchies DATA --fix",
+        )
     trees: dict[str, Hierarchy | None] = {}
     sources = {}
     for at, name in enumerate(roles.quasi):
-        totals = classes.totals(at)
-        texts = [t for t, n in zip(classes.values[at], totals, strict=True) if n and t is not None]
+        counts = {text: n for text, n in classes.value_counts(at).items() if n}
         require(
-            ROOT not in texts,
+            ROOT not in counts,
             f"column {name!r}: some cells are {ROOT} already",
             hint="protect the original table",
             error=InputError,
         )
         if name in given:
-            trees[name] = to_hierarchy(given[name], texts)
-            sources[name] = given[name] if isinstance(given[name], str) else "given"
+            trees[name] = to_hierarchy(given[name], counts)
+            own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
+            sources[name] = own if isinstance(own, str) else "given"
         else:
-            trees[name], sources[name] = propose(texts)
-            notes.append(f"the hierarchy of {name!r} is a proposal: {sources[name]}")
+            proposal = propose(counts)
+            trees[name], sources[name] = proposal.hierarchy, proposal.text
+            what = "one label for all" if proposal.text == ROOT else proposal.text
+            notes.append(f"the hierarchy of {name!r} is a proposal: {what}")
         tree = trees[name]
         if tree is not None:
             trees[name] = tree.with_root()

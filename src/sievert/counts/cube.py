@@ -125,6 +125,11 @@ class Cube:
         codes, texts = self.codes[place].astype(np.int64), self.values[place]
         return np.bincount(codes, self.counts, len(texts)).astype(np.int64)
 
+    def value_counts(self, place: int) -> dict[str, int]:
+        """How many records have each value of one column that is not missing."""
+        counted = zip(self.values[place], self.totals(place).tolist(), strict=True)
+        return {text: number for text, number in counted if text is not None}
+
     def sizes(self) -> Sizes:
         """The histogram of the cells' sizes."""
         return histogram(self.counts)

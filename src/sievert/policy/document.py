@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest
+from sievert.hierarchies import below_root
 from sievert.measures import BY_ID
 
 MOST_BYTES = 1 << 20
@@ -21,6 +22,7 @@ INNER = re.compile(
     r"(constrained|tuple|dict|function|str$|int$|float$)"
 )  # what pydantic calls types
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".sav", ".dta", ".feather", ".arrow")
+LIMITS = ("everywhere", "reidentification", "inference")  # parts of [limits]
 SAY_WHY = "say why"  # in place of a reason that is still to be given
 
 
@@ -110,6 +112,11 @@ class MeasureLimit(_Strict):
         return self
 
 
+def _tree(given: str | dict[str, Any]) -> str | dict[str, Any]:
+    """A specification as it is; a tree below one root."""
+    return given if isinstance(given, str) else dict(below_root(given))
+
+
 class Policy(_Strict):
     """A policy: roles, what measures need, and limits."""
 
@@ -117,7 +124,7 @@ class Policy(_Strict):
     reading: ReadingTable = ReadingTable()
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
-    hierarchies: dict[str, str] = {}
+    hierarchies: dict[str, Annotated[str | dict[str, Any], AfterValidator(_tree)]] = {}
     protect: ProtectTable = ProtectTable.model_construct(how=None, suppress=None)
     parameters: Parameters = Parameters()
     everywhere: dict[str, MeasureLimit] = {}
@@ -131,13 +138,19 @@ class Policy(_Strict):
         limits = raw.get("limits", {})
         if not isinstance(limits, dict):
             raise ValueError("limits is not a table")
-        for key in ("everywhere", "reidentification", "inference"):
+        for key in LIMITS:
             if key in raw:  # else it would be read as if it were not there
                 raise ValueError(f"{key} is not a table of its own: [limits.{key}]")
         rest = {key: table for key, table in raw.items() if key != "limits"}
         narrower = {key: limits.get(key, {}) for key in ("reidentification", "inference")}
         everywhere = {key: limit for key, limit in limits.items() if key not in narrower}
         return {**rest, **narrower, "everywhere": everywhere}
+
+    @property
+    def measured_hierarchies(self) -> dict[str, Any]:
+        """The hierarchies of columns that are measured: a release lacks the others."""
+        dropped = {*self.roles.identifier, *self.roles.ignored}
+        return {c: given for c, given in self.hierarchies.items() if c not in dropped}
 
     def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
         """Each limit with the table of the file that it stands in and its measure."""
@@ -237,18 +250,14 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
 
 
 def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
-    """The plain tables of a policy for a table that has these columns only."""
+    """The plain tables of a policy for a release that may lack the person, household or weight."""
     tables = policy.model_dump(exclude_none=True, mode="json")
-    roles = tables["roles"]
-    kept = {c: why for c, why in roles["ignored"].items() if c in columns}
-    for role in ("quasi", "sensitive", "identifier"):
-        roles[role] = [c for c in roles[role] if c in columns]
     for role in ("person", "household", "weight"):
-        if roles.get(role) not in columns:
-            roles.pop(role, None)
+        if tables["roles"].get(role) not in columns:
+            tables["roles"].pop(role, None)
     limits = {name: tables.pop(name) for name in ("reidentification", "inference")}
     limits |= tables.pop("everywhere")
-    return {**tables, "roles": {**roles, "ignored": kept}, "limits": limits}
+    return {**tables, "limits": limits}
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -264,7 +273,7 @@ def _mistake(error: ValidationError, name: str, model: type[BaseModel] | None = 
     errors = error.errors()  # an unknown name first: it explains why the right one is lacking
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     loc = [str(part) for part in first["loc"]]
-    if loc and loc[0] in ("everywhere", "reidentification", "inference"):
+    if loc and loc[0] in LIMITS:
         loc = ["limits", *(loc[1:] if loc[0] == "everywhere" else loc)]
     loc = [part for part in loc if not INNER.match(part)]
     where = ".".join(loc) or "top level"
@@ -290,6 +299,7 @@ def _nearest_key(loc: tuple[Any, ...], model: type[BaseModel] | None = None) -> 
         model = next(
             (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)), MeasureLimit
         )
-    known = ["roles", "reading", "partitions", "orders", "parameters", "limits"]
-    known = known if model is Policy else list(model.model_fields)
+    known = list(model.model_fields)
+    if model is Policy:  # as the file has its limits
+        known = [*(k for k in known if k not in LIMITS), "limits"]
     return nearest(str(loc[-1]), known) or f"one of {', '.join(known)}"

@@ -85,6 +85,7 @@ CHAPTERS = {
     "compromise": "compromised",
     "limit": "limits",
     "protect": "protected",
+    "hierarchies": "proposed",
 }
 
 

@@ -19,7 +19,7 @@ from sievert.commands._common import (
     check_whole,
     requested_roles,
 )
-from sievert.commands._measuring import MeasureSettings, check_hierarchy_files
+from sievert.commands._measuring import MeasureSettings, check_hierarchies
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.counts.questions import Questions
@@ -137,7 +137,7 @@ def assess(
         )
     measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
     measuring = measuring.with_policy(requested.policy)
-    check_hierarchy_files(measuring.hierarchies)
+    check_hierarchies(measuring.hierarchies)
     settings = AssessmentSettings(
         measuring,
         measures,

@@ -73,11 +73,7 @@ def assess_table(
         settings.measuring,
         roles,
         questions.columns,
-        coarsened=roles.quasi
-        if searched
-        else ()
-        if requested.policy is None
-        else requested.policy.hierarchies,
+        coarsened=roles.quasi if searched else requested.hierarchies(None),
     )
     dropped, notes = requested.prepare(questions, roles, missing)
     if roles.person is not None:
@@ -186,7 +182,7 @@ def _judge(
         reidentification = {**undefined["record"], **reidentification}
         inference = dict.fromkeys(measures.roles.sensitive, undefined["secret"])
 
-    if replaced := measures.settings.replaced(gate.policy):
+    if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
     best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
     verdicts, doubts = judge(gate.policy, reidentification, inference, best)

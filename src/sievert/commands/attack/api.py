@@ -109,7 +109,7 @@ def attack(
         Of each secret the value whose rise in a class matters, such as ``{"disease": "HIV"}``.
     hierarchies
         How values were generalised, and how those of a secret are merged by meaning: a `Hierarchy`,
-        a file, "prefix", "interval:5,10,20".
+        "interval:5,10,20", a file, a tree.
     partitions
         How values of a secret are merged by meaning: parts and their values.
     policy
@@ -158,7 +158,7 @@ def attack(
     thinking.check()
     grouped = group is not None or sensitive_table is not None
     settings = AttackSettings(
-        hierarchies or {}, parts, value or {}, key, paired, missing, show_values
+        requested.hierarchies(hierarchies), parts, value or {}, key, paired, missing, show_values
     )
     notes, reasoner = list[str](), None
     if reasoning or grouped:

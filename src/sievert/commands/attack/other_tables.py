@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import Attack, to_hierarchy, value
+from sievert.attacks.attack import Attack, value
 from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
 from sievert.commands import _pairing
@@ -21,7 +21,7 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import percent, plural
-from sievert.hierarchies import NUMBER, Hierarchy
+from sievert.hierarchies import NUMBER, Hierarchy, is_made_from_data, to_hierarchy
 from sievert.losses.loss import PairedColumn
 
 
@@ -120,7 +120,7 @@ def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedCo
     key, trees = run.settings.key, dict[str, Hierarchy]()
     columns = [c for c in people.columns if c in original.columns and c != key]
     for column in columns:
-        texts = [t for t in original.values[original.columns.index(column)] if t is not None]
+        texts = original.value_counts(original.columns.index(column))
         with suppress(InputError):  # of values that have no place nothing is known
             if tree := to_hierarchy(run.settings.hierarchies.get(column), texts):
                 trees[column] = tree
@@ -273,11 +273,16 @@ def _true_pairs(rows: Cube, people: Cube, register: Cube, shared: Sequence[str])
 
 def _matching(run: AttackRun, column: str, register: Cube, release: Cube) -> Matching:
     """Which released values of a column fit which values of the register."""
-    values = register.values[register.columns.index(column)]
+    place, given = register.columns.index(column), run.settings.hierarchies.get(column)
+    require(
+        not is_made_from_data(given),
+        f"the hierarchy of {column!r} is made from the data, and the register has others",
+        hint="the fixed one: that of the manifest, or of sievert hierarchies ORIGINAL --fix",
+    )
     matching = Matching.from_texts(
-        values,
+        register.values[place],
         release.values[release.columns.index(column)],
-        to_hierarchy(run.settings.hierarchies.get(column), [v for v in values if v is not None]),
+        to_hierarchy(given, register.value_counts(place)),
         run.settings.missing == "wildcard",
     )
     for number, whose, what in (

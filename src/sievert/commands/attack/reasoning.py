@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.attacks.attack import Attack, to_hierarchy, value
+from sievert.attacks.attack import Attack, value
 from sievert.attacks.reasoning import run
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
@@ -19,12 +19,12 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import percent
-from sievert.hierarchies import Hierarchy
+from sievert.hierarchies import ROOT, Hierarchy, is_generated, to_hierarchy
 from sievert.numerics.acceleration import thread_count
 
 MOST_SECRETS = 5000
 RANDOMISED = "the release was randomised: its values are neither the original's nor above them"
-GENERATED = re.compile(r"prefix|interval:.*")
+READABLE = re.compile(r"prefix|(prefix|interval|cuts|quantile|ends):.*")  # labels tell themselves
 UNREADABLE = "released labels are not values of the original, and no hierarchy places them"
 MOST_UNREADABLE = 0.01  # of the released records: a few may be of people whom the original lacks
 MOST_RECORDS = 5 * 10**7  # of an original, held one by one
@@ -185,8 +185,15 @@ class Reasoner:
 
     def _hierarchy(self, column: str) -> Hierarchy | None:
         given = self.hierarchies.get(column)
-        generated = isinstance(given, str) and GENERATED.fullmatch(given)
-        return None if generated else to_hierarchy(given, ["*"])  # generated labels tell themselves
+        if isinstance(given, str) and READABLE.fullmatch(given):
+            return None
+        known = self.known
+        values: Mapping[str, int] = {}
+        if known is not None and column in known.columns:
+            values = known.value_counts(known.columns.index(column))
+        if not values and (is_generated(given) or callable(given)):
+            return None  # what its labels stand for is known of the original only
+        return to_hierarchy(given, values or [ROOT])
 
 
 def withheld(share: float) -> Attack:

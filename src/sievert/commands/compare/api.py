@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
-from sievert.commands._measuring import check_hierarchy_files
+from sievert.commands._measuring import check_hierarchies
 from sievert.commands._pairing import check_paired
 from sievert.commands.compare.estimation import chance_notes
 from sievert.commands.compare.policy import Judging, gather_remarks
@@ -89,7 +89,7 @@ def compare(
         Numbers cut at quantiles of the original, such as ``{"income": 10}``; 0 takes the values
         as they are. Columns of nearly as many numbers as records are cut unless told otherwise.
     hierarchies
-        How columns were generalised: a `Hierarchy`, a file, "prefix", "interval:5,10,20".
+        How columns were generalised: "interval:5,10,20", a file, a tree, a `Hierarchy`.
     policy
         A `Policy`, a TOML file, or its content as a dict: its roles are used, and its limits
         are held against the original and every release.
@@ -123,10 +123,11 @@ def compare(
     for number in (bins or {}).values():
         check_whole("bins", number, 0, MOST_BINS)
     check_paired(paired, key)
-    check_hierarchy_files(hierarchies or {})
+    trees = requested.hierarchies(hierarchies)
+    check_hierarchies(trees)
     named = named_releases(releases)
     settings = ComparisonSettings(
-        hierarchies or {},
+        trees,
         bins or {},
         key,
         paired,

@@ -99,6 +99,8 @@ class Judging:
             return None, []
         if not paired:
             gate.undecided("pairing_unknown")
+        if replaced := self.settings.replaced(self.policy, roles.sensitive):
+            gate.not_met("settings_replaced", replaced)
         from sievert.policy import Verdict, judge
         from sievert.policy.judgement import verdict_remarks
 

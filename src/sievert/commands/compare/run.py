@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from sievert import roles as role
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
 from sievert.commands._common import (
     Clock,
@@ -40,7 +39,7 @@ from sievert.estimators import (
     quantile_bins,
 )
 from sievert.formatting import plural
-from sievert.hierarchies import Hierarchy
+from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes
 from sievert.roles import Roles
@@ -229,8 +228,10 @@ def _hierarchies(
 ) -> dict[str, Hierarchy]:
     trees: dict[str, Hierarchy] = {}
     for column in columns:
-        texts = [t for t in people.texts(column) if t is not None]
-        tree = to_hierarchy(given.get(column), texts)
+        if column not in given:
+            continue
+        texts = people.cube.value_counts(people.cube.columns.index(column))
+        tree = to_hierarchy(given[column], texts)
         if tree is not None:
             tree.require(texts, column)
             trees[column] = tree.with_root()

@@ -78,7 +78,8 @@ def explain(
         Orders of the columns from which Shapley values are sampled where not all subsets are
         measured; 64 unless given, fewer beyond 64 columns.
     hierarchies
-        How quasi-identifiers could be coarsened: a `Hierarchy`, a file, "prefix", "interval:5,10".
+        How quasi-identifiers could be coarsened: "interval:5,10", "date:month,year", a file, a
+        tree, a `Hierarchy` (docs/protect.md has every kind); those of the policy where they fit.
     population_size, fraction, population
         The table is a sample: of so many people, of this share of them, of this table.
     weight, household
@@ -102,6 +103,7 @@ def explain(
     """
     if records is not None:
         files.record_format(records)
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     settings = ExplanationSettings(
         max_size,
         budget,
@@ -110,6 +112,7 @@ def explain(
         source.get("threads") or THREADS,
         show_values=show_values,
         hierarchies=hierarchies or {},
+        stated=requested.hierarchies(None),
         population=PopulationSettings(population_size, fraction, population, weight, household),
     )
     require(
@@ -117,7 +120,6 @@ def explain(
         "wildcards make no classes to explain",
         hint="--missing value, or assess",
     )
-    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     reading = Reading(watch, LARGE, verify=verify, **source)
     with (
         files.write_whole(

@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.commands._coarser_columns import coarser_columns, measure_coarser
+from sievert.commands._coarser_columns import coarser_column, coarser_columns, measure_coarser
 from sievert.commands._combinations import (
     CombinationCounts,
     PeopleCombinations,
@@ -22,7 +22,7 @@ from sievert.commands.explain import population, riskiest_records, values
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import SievertError, require
+from sievert.errors import InputError, SievertError, require
 from sievert.formatting import plural
 from sievert.lattice import Lattice
 from sievert.roles import Roles
@@ -38,6 +38,7 @@ class ExplanationSettings(SubsetSettings):
 
     show_values: bool
     hierarchies: Mapping[str, Any]
+    stated: Mapping[str, Any]  # the hierarchies of the policy, used where they fit
     population: population.PopulationSettings
 
 
@@ -131,6 +132,18 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     return combinations
 
 
+def _fitting(run: ExplanationRun, combinations: CombinationCounts) -> dict[str, Any]:
+    """The hierarchies of the policy in which every value has its place."""
+    fitting = {}
+    for column in (c for c in run.settings.stated if c in run.roles.quasi):
+        try:
+            coarser_column(combinations, column, run.settings.stated[column])
+            fitting[column] = run.settings.stated[column]
+        except InputError:
+            run.warnings.append(f"the hierarchy of {column!r} is not used: it lacks values")
+    return fitting
+
+
 def _coarser_columns(
     run: ExplanationRun, combinations: CombinationCounts, subsets: Subsets
 ) -> dict[str, Any]:
@@ -143,7 +156,7 @@ def _coarser_columns(
             run.warnings.append(
                 f"the hierarchy of {column!r} is not used: it is not a quasi-identifier here"
             )
-    ways = coarser_columns(combinations, hierarchies)
+    ways = coarser_columns(combinations, {**_fitting(run, combinations), **hierarchies})
     columns = {
         column: {
             "values": len(np.unique(combinations.classes.codes[at])),

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.attack import to_hierarchy
 from sievert.commands._common import check_known
 from sievert.errors import InputError, require, unknown
 from sievert.formatting import plural
-from sievert.hierarchies import MOST_BYTES
+from sievert.hierarchies import MOST_BYTES, to_hierarchy
 from sievert.losses.loss import as_numbers, combination_codes
 from sievert.tradeoff import ladder
 
@@ -70,7 +69,8 @@ def released_column(
     values = tuple(occurring)
     labels, distances, how = values, 1.0 - np.eye(len(values)), HAMMING
     if tree is not None:
-        distances, how = _by_hierarchy(name, values, tree), HIERARCHY
+        times = np.bincount(places.ravel(), minlength=len(values))
+        distances, how = _by_hierarchy(name, values, times, tree), HIERARCHY
     elif kind not in NAMES:
         (labels, distances), how = _by_file(name, values, kind), MATRIX
     elif kind != HAMMING and numbers is not None:
@@ -89,9 +89,10 @@ def _by_numbers(numbers: Floats, *, squared: bool) -> Floats:
     return np.asarray(apart**2 if squared else apart)
 
 
-def _by_hierarchy(name: str, values: Sequence[Text], given: Any) -> Floats:
+def _by_hierarchy(name: str, values: Sequence[Text], times: Ints, given: Any) -> Floats:
+    counts = dict(zip(values, times.tolist(), strict=True))
     known = [v for v in values if v is not None]
-    tree = to_hierarchy(given, known)
+    tree = to_hierarchy(given, {v: counts[v] for v in known})
     matrix = 1.0 - np.eye(len(values))
     if tree is not None and known:
         tree.require(known, name)

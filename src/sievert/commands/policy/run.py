@@ -90,11 +90,15 @@ def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyG
         "roles.ignored": own.ignored,
         "partitions": policy.partitions,
         "orders": policy.orders,
+        "hierarchies": policy.measured_hierarchies,
         "limits.inference": policy.inference,
     }
+    bare = [c for c in columns if c not in _known_roles(policy, columns).every_column]
     for where, names in named.items():
         for name in (n for n in names if n is not None and n not in columns):
             close = nearest(name, columns)
+            if where in ("roles.identifier", "roles.ignored") and nearest(name, bare) is None:
+                continue  # a release lacks such columns
             hint = f"the table has {toml_key(close)}" if close else "remove it, if it was dropped"
             text = f"{where}: the table has no column {toml_key(name)}"
             yield PolicyGap("unknown_columns", where, name, text, hint)
@@ -191,12 +195,12 @@ def _undecidable(
             ordered = questions.engine.kind(secret) in ("float", "ordered")
             there = {
                 "order": secret in orders or ordered,
-                "hierarchy": False,  # it is given beside the policy
+                "hierarchy": secret in policy.hierarchies,
                 "parts": secret in policy.partitions,
             }
             hints = {
                 "order": f'[orders] {toml_key(secret)} = ["lowest", ..., "highest"]',
-                "hierarchy": "--hierarchy COLUMN=FILE beside --policy",
+                "hierarchy": f'[hierarchies] {toml_key(secret)} = "FILE"',
                 "parts": f"[partitions.{toml_key(secret)}]",
             }
             for need in (n for n in NEEDS if n in BY_ID[measure].needs and not there[n]):

@@ -98,8 +98,9 @@ def protect(
     weights
         How much each quasi-identifier counts in the loss; 1 unless given.
     hierarchies
-        Of quasi-identifiers: a file, `prefix`, `interval:5,10,20`, a mapping; proposed where none
-        is given. Of secrets: for hierarchical t-closeness.
+        Of quasi-identifiers: `interval:5,10`, `quantile:16,8,4`, `date:month,year`, a file, a tree
+        (docs/protect.md has them all); proposed where none is given. Of secrets: for hierarchical
+        t-closeness.
     levels
         A recoding that is given, column by column: nothing is searched.
     keep

@@ -5,9 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from sievert.commands.protect.method import MethodSettings
-from sievert.commands.protect.result import Protected
+from sievert.commands.protect.result import ColumnLevel, Protected
+from sievert.hierarchies import is_made_from_data
 from sievert.sources.checksums import file_sha256
 from sievert.version import __version__
+
+
+def _made_anew(column: ColumnLevel) -> bool:
+    """Whether the hierarchy of other data would differ: it would name values, which none may."""
+    return column.fixed is None and is_made_from_data(column.hierarchy)
 
 
 def manifest(
@@ -22,7 +28,10 @@ def manifest(
         "policy": {"name": result.policy.name, "sha256": result.policy.digest},
         "how": result.how,
         "levels": result.levels,
-        "hierarchies": {name: column.hierarchy for name, column in result.columns.items()},
+        "hierarchies": {
+            n: column.fixed or column.hierarchy for n, column in result.columns.items()
+        },
+        "made_from_data": [n for n, column in result.columns.items() if _made_anew(column)],
         "minimised": result.minimised,
         "suppress": settings.suppress,
         "suppressed": result.suppressed_records,

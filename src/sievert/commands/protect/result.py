@@ -18,6 +18,7 @@ class ColumnLevel:
     height: int | None
     hierarchy: str | None
     labels: int  # how many different ones can occur
+    fixed: str | None = None  # the hierarchy for other data, without a value of these
 
 
 @dataclass(frozen=True, repr=False)

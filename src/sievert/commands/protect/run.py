@@ -22,7 +22,7 @@ from sievert.commands.protect.method import RecordRelease
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
-from sievert.hierarchies import ROOT, Hierarchy
+from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
 from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import Roles, check_secrets
@@ -62,7 +62,11 @@ class Preparation:
 
 
 def prepare(
-    questions: Questions, requested: RequestedRoles, suppress: float, missing: str
+    questions: Questions,
+    requested: RequestedRoles,
+    measuring: MeasureSettings,
+    suppress: float,
+    missing: str,
 ) -> Preparation:
     """Assign the roles; a table that is protected already is refused."""
     policy = requested.policy
@@ -80,6 +84,8 @@ def prepare(
     policy = limit_suppressed(policy, suppress, questions.records, notes)
     gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
     assert gate is not None
+    if replaced := measuring.replaced(policy, roles.sensitive):
+        gate.not_met("settings_replaced", replaced)
     return Preparation(roles, policy, gate, notes)
 
 
@@ -93,7 +99,7 @@ def find_protection(
     clock: Clock,
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
-    start = prepare(questions, requested, settings.suppress, missing)
+    start = prepare(questions, requested, measuring, settings.suppress, missing)
     roles, policy, notes = start.roles, start.policy, start.notes
     for name, weight in (settings.weights or {}).items():
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
@@ -104,9 +110,19 @@ def find_protection(
     problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
+    if levels is not None:
+        notes += (
+            f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
+            "from those of another"
+            for name, source in sources.items()
+            if is_made_from_data(source) and levels.get(name)
+        )
     judgement = _judge(problem, start.gate, policy, recoding)
+    fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     columns = {
-        name: ColumnLevel(level, column.levels - 1, sources.get(name), len(column.labels[level]))
+        name: ColumnLevel(
+            level, column.levels - 1, sources.get(name), len(column.labels[level]), fixed[name]
+        )
         for name, column, level in zip(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
         )

@@ -77,6 +77,6 @@ class ReleaseFile:
 
 
 def _plain_hierarchy(tree: Any) -> Any:
-    """A hierarchy as JSON has it: the name of a file, or the labels of every value."""
+    """A hierarchy as JSON has it: a text, the labels of every value, or a tree."""
     labels = tree.labels if isinstance(tree, Hierarchy) else tree
-    return {v: list(x) for v, x in labels.items()} if isinstance(labels, Mapping) else str(tree)
+    return dict(labels) if isinstance(labels, Mapping) else str(tree)

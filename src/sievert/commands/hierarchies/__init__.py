@@ -1,0 +1,1 @@
+"""`sievert hierarchies`: a hierarchy for every quasi-identifier, with its reason."""

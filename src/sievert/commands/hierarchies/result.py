@@ -1,0 +1,78 @@
+"""The result of `sievert hierarchies`: one hierarchy per column, and the TOML that holds them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.commands._result import Result
+from sievert.hierarchies import Hierarchy, fixed_form
+from sievert.report.texts import read_texts
+
+GIVEN = "given"
+
+
+@dataclass(frozen=True)
+class ProposedColumn:
+    """The hierarchy of a quasi-identifier: how it is written, and why this one."""
+
+    given: Any  # as it is written: a text, or a tree
+    reason: str  # of a proposal; given, where it was given
+    distinct: int  # values
+    labels: tuple[int, ...]  # how many there are on each level
+    hierarchy: Hierarchy | None
+
+    @property
+    def text(self) -> str:
+        """The specification, where it is one."""
+        return self.given if isinstance(self.given, str) else GIVEN
+
+    def written(self, *, fix: bool) -> Any:
+        """As a policy has it: with `fix` the same for other data, which may name values."""
+        fixed = fix or not isinstance(self.given, str | Mapping)
+        return fixed_form(self.hierarchy) if fixed and self.hierarchy is not None else self.given
+
+
+@dataclass(frozen=True, repr=False)
+class ProposedHierarchies(Result):
+    """A hierarchy for every quasi-identifier; `toml()` is what a policy can hold."""
+
+    columns: Mapping[str, ProposedColumn]
+
+    @property
+    def hierarchies(self) -> dict[str, Any]:
+        """As other commands take them."""
+        return {name: column.given for name, column in self.columns.items()}
+
+    def toml(self, *, fix: bool = False) -> str:
+        """[hierarchies] of a policy, to edit; with `fix` other data get the same labels."""
+        texts = read_texts(None)
+        lines = ["[hierarchies]"]
+        for name, column in self.columns.items():
+            why = texts(f"proposed.{column.reason}", distinct=f"{column.distinct:,}")
+            lines.append(f"{_toml(name)} = {_toml(column.written(fix=fix))}  # {why}")
+        return "\n".join(lines) + "\n"
+
+    def _content(self) -> dict[str, Any]:
+        return {"proposals": {row.pop("column"): row for row in self._rows()}}
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for name, column in self.columns.items():
+            yield {
+                "column": name,
+                "hierarchy": column.text,
+                "reason": column.reason,
+                "distinct": column.distinct,
+                "labels": list(column.labels),
+                "fixed": None if column.hierarchy is None else column.hierarchy.fixed,
+            }
+
+
+def _toml(entry: Any) -> str:
+    """A text, a list or a table in one line of TOML."""
+    if isinstance(entry, Mapping):
+        inner = ", ".join(f"{_toml(str(key))} = {_toml(value)}" for key, value in entry.items())
+        return f"{{ {inner} }}"
+    if isinstance(entry, list | tuple):
+        return f"[{', '.join(map(_toml, entry))}]"
+    return json.dumps(str(entry), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,107 @@
+"""A hierarchy for a column, by what its values look like, with the reason."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sievert.hierarchies.dates import date_labels, is_date
+from sievert.hierarchies.hierarchy import Hierarchy
+from sievert.hierarchies.intervals import LONGEST, exact_numbers
+from sievert.hierarchies.labels import NUMBER, ROOT, all_digits
+from sievert.hierarchies.specifications import parse
+
+SKEWED = Fraction(1, 2)  # of the records in one of about 16 intervals
+FEW_CATEGORIES = 8
+MANY_CATEGORIES = 20
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A specification with what speaks for it; the hierarchy that it makes of the values."""
+
+    text: str
+    reason: str  # few_values, numbers, skewed_numbers, dates, codes or categories
+    distinct: int
+    hierarchy: Hierarchy | None
+
+
+def propose(values: Iterable[str] | Mapping[str, int]) -> Proposal:
+    """A hierarchy for values, by what they look like; `values` may tell how often each occurs.
+
+    Numbers get intervals whose widths double about every level, or quantiles where most records lie
+    in one interval; dates their months and years; codes of one length lose their last characters;
+    of many categories the most frequent stay, and few values become one label. Cuts are round.
+
+    >>> propose(["01234", "01299", "20095"]).text, propose([str(n) for n in range(17, 81)]).text
+    ('prefix', 'interval:5,10,20,40')
+    """
+    counts = values if isinstance(values, Mapping) else Counter(values)
+    text, reason = _describe(counts)
+    return Proposal(text, reason, len(counts), parse(text, counts) if counts else None)
+
+
+def _describe(counts: Mapping[str, int]) -> tuple[str, str]:
+    lengths = {len(v) for v in counts}
+    if len(counts) <= 2:
+        return ROOT, "few_values"
+    if all(is_date(v) for v in counts) and (units := _units(counts)):
+        return f"date:{','.join(units)}", "dates"
+    numbers = all(len(v) <= LONGEST and NUMBER.fullmatch(v) for v in counts)
+    padded = numbers and any(v[0] == "0" and v[1:2].isdigit() for v in counts)
+    sizes = numbers and not padded and (len(lengths) > 1 or min(lengths) <= 4)
+    if sizes and (widths := _widths(counts)):
+        skewed = _fullest(counts, widths[0]) > SKEWED * sum(counts.values())
+        text = f"interval:{','.join(map(all_digits, widths))}"
+        return ("quantile:16,8,4", "skewed_numbers") if skewed else (text, "numbers")
+    if len(lengths) == 1 and 2 < min(lengths) <= 12 and not _words(counts):
+        return "prefix", "codes"
+    if len(counts) > FEW_CATEGORIES:
+        return "top:20,5" if len(counts) > MANY_CATEGORIES else "top:5", "categories"
+    return ROOT, "few_values"
+
+
+def _units(values: Collection[str]) -> list[str]:
+    """The units of dates that merge some values, and leave more than one label."""
+    months = any(v[7:8] != "-" for v in values)
+    wholes = ("month", "quarter", "year", "decade")
+    for candidates in (wholes if months else ("day", *wholes), () if months else ("day", "week")):
+        units, before = [], len(values)
+        each = zip(*date_labels(values, candidates).values(), strict=True) if candidates else ()
+        for unit, column in zip(candidates, each, strict=False):
+            if 1 < (labels := len({*column})) < before:
+                units.append(unit)
+                before = labels
+        if units:
+            return units
+    return []
+
+
+def _widths(values: Iterable[str]) -> list[Fraction]:
+    """Round widths of intervals, about a sixteenth of the span and three times the double."""
+    exact = sorted({*exact_numbers(values).values()})
+    span = exact[-1] - exact[0]
+    nearest = min((b - a for a, b in itertools.pairwise(exact)), default=Fraction(0))
+    width = _round_width(max(span / 16, 2 * nearest)) if nearest else span
+    return list(itertools.takewhile(lambda w: w < span, (width * 2**i for i in range(4))))
+
+
+def _fullest(counts: Mapping[str, int], width: Fraction) -> int:
+    """How many records there are in the fullest interval of a width."""
+    records: Counter[int] = Counter()
+    for value, number in exact_numbers(counts).items():
+        records[number // width] += counts[value]
+    return max(records.values())
+
+
+def _round_width(width: Fraction) -> Fraction:
+    """The least of 1, 2, 5, 10, 20, 50, ... (or 0.1, 0.2, 0.5, ...) that is no smaller."""
+    size = Fraction(10) ** math.floor(math.log10(width.numerator) - math.log10(width.denominator))
+    return next(step * size for step in (1, 2, 5, 10, 20) if step * size >= width)
+
+
+def _words(values: Iterable[str]) -> bool:
+    """Whether values are words: letters only, so that their beginnings mean nothing."""
+    return all(v.isalpha() for v in values)
