@@ -65,6 +65,7 @@ def protect(
     base: Mapping[str, float] | None = None,
     seed: int = 0,
     seconds: float | None = None,
+    frontier: bool = False,
     person: str | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
@@ -113,6 +114,9 @@ def protect(
         What single methods need: see the guide.
     seconds
         When to stop the search; the result then tells how much better a recoding could be.
+    frontier
+        Go through all combinations of levels, and list those that no other is better than in what
+        they disclose and in what they have lost.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -129,6 +133,7 @@ def protect(
     assert own is not None
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
+    require(how == "full" or not frontier, "a frontier is of full-domain recodings: --how full")
     share = own.protect.suppress if suppress is None else suppress
     share = SUPPRESS if share is None else share
     require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")
@@ -136,7 +141,7 @@ def protect(
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)
-    search = SearchSettings(share, loss, weights=weights, seconds=seconds)
+    search = SearchSettings(share, loss, weights=weights, seconds=seconds, frontier=frontier)
     settings = MethodSettings(
         *(share, loss, dict(weights or {}), seed, labels, dict(importance or {})),
         *(group, amount, fraction, dict(base or {})),
@@ -223,6 +228,7 @@ def _result(
         unmet=protection.unmet,
         dropped_columns=_dropped(questions, roles.measured_columns),
         release=release,
+        frontier=protection.frontier,
         warnings=tuple(protection.notes),
     )
 

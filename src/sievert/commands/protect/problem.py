@@ -40,6 +40,7 @@ class SearchSettings:
     secret: str | None = None  # whose bits are counted, for the loss "bits"
     weights: Mapping[str, float] | None = None
     seconds: float | None = None
+    frontier: bool = False  # whether all nodes are gone through
 
 
 class ProtectionProblem:

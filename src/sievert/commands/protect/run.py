@@ -23,7 +23,7 @@ from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.hierarchies import ROOT, Hierarchy, propose
-from sievert.methods.full_domain import FullDomainRecoding
+from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
 from sievert.policy import Gate, Judgement, MeasureLimit, Policy
 from sievert.roles import Roles, check_secrets
 
@@ -43,6 +43,7 @@ class Protection:
     unmet: str | None = None  # the limit that no recoding can meet
     release: RecordRelease | None = None  # of a method that changes records
     file_columns: Sequence[FileColumn] = ()
+    frontier: Sequence[FrontierPoint] = ()
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,11 @@ def find_protection(
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
     judgement = _judge(problem, start.gate, policy, recoding)
+    points: list[FrontierPoint] = []
+    if settings.frontier:
+        clock("going through all recodings", questions)
+        own = recoding.levels if recoding is not None and unmet is None else None
+        points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
     columns = {
         name: ColumnLevel(level, column.levels - 1, sources.get(name), len(column.labels[level]))
         for name, column, level in zip(
@@ -112,7 +118,8 @@ def find_protection(
         )
     }
     return Protection(
-        roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet
+        *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
+        frontier=points,
     )
 
 

@@ -147,6 +147,23 @@ def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken:
     return float((_n_log_n(wholes).sum() - _n_log_n(cells).sum()) / LN2)
 
 
+def node_sums(
+    keys: Ints, counts: Ints, secret_bits: int, values: int, k: int, broken: Ints, n_log_n: Floats
+) -> tuple[int, float, float]:
+    """Of one node: suppressed records, and the sums of n log2 n over classes and over cells."""
+    starts = _starts(keys >> np.uint64(secret_bits))
+    sizes = np.add.reduceat(counts, starts)
+    lost = sizes < k
+    if len(broken):
+        lost |= broken.astype(bool)
+    gone = np.repeat(lost, np.diff(np.append(starts, len(keys))))
+    own = (keys[gone] & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
+    tally = np.bincount(own, counts[gone], values)
+    classes, cells = np.append(sizes[~lost], tally.sum()), np.append(counts[~gone], tally)
+    of_classes, of_cells = (float(_n_log_n(each).sum() / LN2) for each in (classes, cells))
+    return int(tally.sum()), of_classes, of_cells
+
+
 def _n_log_n(numbers: Ints) -> Floats:
     return numbers * np.log(np.maximum(numbers, 1))
 
