@@ -24,6 +24,7 @@ from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.manifest import manifest
 from sievert.commands.protect.method import HOW, MethodSettings
+from sievert.commands.protect.people import person_column
 from sievert.commands.protect.problem import SearchSettings
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, release_columns
@@ -155,11 +156,13 @@ def protect(
             private_directory(source.get("temp")) as private,
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
             files.write_whole(out, sources=inputs, force=force) as target,
-            reading(data, outputs=[target] if target else []) as (table, questions),
+            reading(data, outputs=[target, private / f"people.{kind}"] if target else []) as (
+                table,
+                questions,
+            ),
         ):
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
-            described = describe_input(table, questions, missing)
             if how == "full":
                 protection = find_protection(
                     questions, requested, measuring, search, levels, missing, clock
@@ -171,12 +174,19 @@ def protect(
             file = ReleaseFile(
                 target or private / f"release.{kind}", kind, table, questions, protection, measuring
             )
-            judgement = protection.judgement
+            people, judgement = protection.people, protection.judgement
+            described = describe_input(table, people or questions, missing)
             if judgement is None or (target and judgement.met):
                 clock("writing the release", questions)
                 columns, suppressed = release_columns(questions, protection, kept)
+                if drop:
+                    columns = [c.only(~suppressed) for c in columns]
                 with files.name_output(Path(str(out or "release"))):
-                    file.write([c.only(~suppressed) for c in columns] if drop else columns)
+                    file.write(columns)
+                    if people is not None:
+                        who = person_column(people)
+                        who = who.only(~suppressed) if drop else who
+                        file.write_people(private / f"people.{kind}", columns, who)
             if judgement is None:
                 judgement = file.judge(source)
             result = _result(how, protection, judgement, questions, described, search)

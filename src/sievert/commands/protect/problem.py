@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._common import Clock
@@ -74,21 +74,31 @@ class ProtectionProblem:
         pairs = zip(self.numbers, self.combinations.classes.codes, strict=True)
         return np.stack([number_of[codes] for number_of, codes in pairs], axis=1)
 
+    @property
+    def allowed(self) -> int:
+        """How many records may be suppressed."""
+        return math.floor(Fraction(repr(float(self.settings.suppress))) * self.combinations.records)
+
     def search(self, policy: Policy) -> Search:
         """The search for a recoding that meets a policy."""
-        share = Fraction(repr(float(self.settings.suppress)))
         weights = self.settings.weights or {}
+        k, secrets = self._rules(policy)
         return Search(
             self.columns,
             self.codes,
             self.combinations.classes.counts,
-            [self._secret_cells(s, policy) for s in self.roles.sensitive],
-            k=size_rule({**policy.everywhere, **policy.reidentification}),
-            suppress=math.floor(share * self.combinations.records),
+            secrets,
+            k=k,
+            suppress=self.allowed,
             loss=self.settings.loss,
             secret=self.settings.secret or next(iter(self.roles.sensitive), None),
             weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
         )
+
+    def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
+        """The least size of a class, and the secrets with the rules for each class."""
+        k = size_rule({**policy.everywhere, **policy.reidentification})
+        return k, [self._secret_cells(s, policy) for s in self.roles.sensitive]
 
     def _secret_cells(self, secret: str, policy: Policy) -> SecretCells:
         """The cells of a secret, its values numbered in their order, where it has one."""
@@ -135,25 +145,41 @@ class ProtectionProblem:
 
     def verdicts(self, recoding: FullDomainRecoding, policy: Policy) -> tuple[Verdict, ...]:
         """The verdicts on the release, from counts: what `assess` says of its file."""
-        gone = recoding.suppresses(self.codes)
+        gone = self._gone(recoding)
         if gone.all():
             return ()
+        suppressed = int(self.combinations.classes.counts[gone].sum())
         codes = dict(zip(self.roles.quasi, self._label_codes(recoding), strict=True))
-        classes = _recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
-        secrets = {
-            s: _recode(cube, codes).select_cells(np.flatnonzero(~gone[cube.owner]))
-            for s, cube in self.combinations.secrets.items()
-        }
-        questions = RecodedQuestions(self.questions, classes, secrets)
-        questions.records = classes.records
-        questions.suppression = Suppression(ROOT, records=recoding.suppressed_records)
+        questions = self._released(codes, gone)
+        questions.records = self.combinations.records - suppressed
+        questions.suppression = Suppression(ROOT, records=suppressed)
         ids = {m for _, m, _ in policy.every_limit()}
         measures = TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
         inference = {s: measures.inference(s) for s in self.roles.sensitive}
         return tuple(judge(policy, measures.reidentification(), inference)[0])
 
+    def _gone(self, recoding: FullDomainRecoding) -> Bools:
+        """The combinations that a release does not tell: suppressed, or on the root everywhere."""
+        marked = np.ones(len(self.codes), dtype=bool)
+        for labels, column, level in zip(
+            recoding.labels(self.codes).T, self.columns, recoding.levels, strict=True
+        ):
+            marked &= np.array([text == ROOT for text in column.labels[level]])[labels]
+        return recoding.suppresses(self.codes) | marked
+
+    def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedQuestions:
+        """Questions about the release: labels instead of values, without suppressed records."""
+        classes = recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
+        secrets = {
+            s: recode(cube, codes).select_cells(np.flatnonzero(~gone[cube.owner]))
+            for s, cube in self.combinations.secrets.items()
+        }
+        return RecodedQuestions(self.questions, classes, secrets)
+
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
+        if self.combinations.classes.counts[self._gone(recoding)].sum() > self.allowed:
+            return False
         verdicts = self.verdicts(recoding, policy)
         return bool(verdicts) and all(v.met is True for v in verdicts)
 
@@ -163,7 +189,8 @@ class ProtectionProblem:
         return [column.tables[level][number_of] for column, number_of, level in chosen]
 
 
-def _recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
+def recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
+    """The cells with other codes in some columns; they are not merged."""
     columns = [
         codes[name][own].astype(np.uint32) if name in codes else own
         for name, own in zip(cube.columns, cube.codes, strict=True)

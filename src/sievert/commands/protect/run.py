@@ -14,18 +14,24 @@ from sievert.commands._common import Clock, RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands.protect.method import RecordRelease
+from sievert.commands.protect.people import PeopleProblem
 from sievert.commands.protect.problem import (
     ProtectionProblem,
     SearchSettings,
     without_limit,
 )
 from sievert.commands.protect.result import ColumnLevel
+from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
+from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, propose
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
 from sievert.policy import Gate, Judgement, MeasureLimit, Policy
 from sievert.roles import Roles, check_secrets
+from sievert.session import count_people
+
+NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class Protection:
     release: RecordRelease | None = None  # of a method that changes records
     file_columns: Sequence[FileColumn] = ()
     frontier: Sequence[FrontierPoint] = ()
+    people: PeopleQuestions | None = None  # where somebody has several rows
 
 
 @dataclass(frozen=True)
@@ -63,13 +70,21 @@ class Preparation:
 
 
 def prepare(
-    questions: Questions, requested: RequestedRoles, suppress: float, missing: str
+    questions: Questions,
+    requested: RequestedRoles,
+    suppress: float,
+    missing: str,
+    *,
+    people: bool = False,
 ) -> Preparation:
-    """Assign the roles; a table that is protected already is refused."""
+    """Assign the roles; a table that is protected already is refused.
+
+    So are people with several rows by a method that does not count in `people`.
+    """
     policy = requested.policy
     require(policy is not None, "a release is made for a policy", hint="--policy FILE")
     assert policy is not None
-    roles, notes = requested.assign(questions)
+    roles, notes = requested.assign(questions, people=people)
     check_secrets(roles, roles.sensitive)
     dropped, more = requested.prepare(questions, roles, missing)
     notes += more
@@ -79,7 +94,8 @@ def prepare(
         hint="protect the original table",
     )
     policy = _with_limit_on_suppressed(policy, suppress, questions.records, notes)
-    gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
+    columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
+    gate = requested.gate(columns, roles, missing, 0, questions.suppression)
     assert gate is not None
     return Preparation(roles, policy, gate, notes)
 
@@ -94,15 +110,19 @@ def find_protection(
     clock: Clock,
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
-    start = prepare(questions, requested, settings.suppress, missing)
+    start = prepare(questions, requested, settings.suppress, missing, people=True)
     roles, policy, notes = start.roles, start.policy, start.notes
+    people = _people(questions, start, missing)
     for name, weight in (settings.weights or {}).items():
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     clock("counting combinations", questions)
     combinations = count_combinations(questions, roles.quasi, roles.sensitive)
     trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
-    problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
+    if people is None:
+        problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
+    else:
+        problem = PeopleProblem(people, roles, combinations, measuring, trees, settings)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
     judgement = _judge(problem, start.gate, policy, recoding)
@@ -120,7 +140,21 @@ def find_protection(
     return Protection(
         *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
         frontier=points,
+        people=people,
     )
+
+
+def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
+    """The table counted in people, if somebody has several rows."""
+    if start.roles.person is None:
+        return None
+    require(missing != "wildcard", NO_WILDCARDS, hint="--missing value")
+    people = count_people(questions, start.roles.person)
+    if people.unnamed:
+        rows = plural(people.unnamed, "record")
+        start.notes.append(f"{rows} without a person: each counts as a person of its own")
+        start.gate.undecided("rows_without_person")
+    return people if people.repeat(start.roles.quasi) else None
 
 
 def _with_limit_on_suppressed(
@@ -203,10 +237,14 @@ def _judge(
     problem: ProtectionProblem, gate: Gate, policy: Policy, recoding: FullDomainRecoding | None
 ) -> Judgement:
     """The policy held against the release that the recoding makes."""
-    if recoding is None:
-        return gate.judge(())
-    gate.suppressed_records = recoding.suppressed_records
-    return gate.judge(problem.verdicts(recoding, policy))
+    verdicts = () if recoding is None else problem.verdicts(recoding, policy)
+    if not verdicts and any(policy.every_limit()):
+        nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
+        as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
+        verdicts = problem.verdicts(as_it_is, policy)
+        gate.not_met("no_release")
+    gate.suppressed_records = 0 if recoding is None else recoding.suppressed_records
+    return gate.judge(verdicts)
 
 
 def release_columns(

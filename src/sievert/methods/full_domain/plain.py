@@ -53,6 +53,10 @@ def judge_classes(
     starts = _starts(heads)
     at = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     secrets = (keys & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
+    if all(KINDS[number] == "distinct" for number in kinds):  # people: too many for a table
+        pairs = np.unique(at * len(totals) + secrets) // len(totals)
+        distinct = np.bincount(pairs, minlength=len(starts))
+        return (distinct < max(limits, default=0)).astype(np.uint8), np.zeros(len(kinds))
     tally = np.zeros((len(starts), len(totals)), dtype=np.int64)
     np.add.at(tally, (at, secrets), counts)
     broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))

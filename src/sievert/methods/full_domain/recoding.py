@@ -17,10 +17,11 @@ class SecretCells:
     """A secret beside the combinations: per cell its combination, its value and its records.
 
     Values are numbered in their order, where the secret has one. `tree[l]` is the label of every
-    value on level l of a hierarchy of the secret, level 0 the values themselves.
+    value on level l of a hierarchy of the secret, level 0 the values themselves. People are given
+    as a secret without a name: each is a value, and a rule on distinct values counts them.
     """
 
-    name: str
+    name: str | None
     combination: Ints
     value: Ints
     counts: Ints

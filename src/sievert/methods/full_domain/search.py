@@ -350,7 +350,7 @@ class Search:
             sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
             _discernability(sizes, gone, self.sums.records),
             int((sizes * sizes).sum()),
-            {s.name: self._bits(at, tables, broken) for at, s in enumerate(self.secrets)},
+            {s.name: self._bits(i, tables, broken) for i, s in enumerate(self.secrets) if s.name},
         )
         lows = self.as_given(self.lows)
         return FullDomainRecoding(
