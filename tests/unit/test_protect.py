@@ -92,6 +92,7 @@ def test_no_release_meets_the_policy(tmp_path: Path) -> None:
     result = sievert.protect(people(), policy=rules, hierarchies=AGES, out=out)
     assert result.met is False and not result.released and not result.passed
     assert result.unmet == "limits.l_diversity"
+    assert "found without one limit (limits.l_diversity)" in " ".join(repr(result).split())
     assert not list(tmp_path.iterdir())
 
 

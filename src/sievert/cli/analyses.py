@@ -292,7 +292,7 @@ def protect(
     command = Command("protect", roles, reading, output, page, engine, charts)
     manifest = None if release is None else release.with_name(f"{release.name}.json")
     return command.run(
-        command.check_tables(data),
+        command.check_tables(data, *(beside.earlier or ())),
         data,
         files=[release, manifest],
         out=release,

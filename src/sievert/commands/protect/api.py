@@ -22,6 +22,7 @@ from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import release_kind
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
+from sievert.commands.protect.earlier import is_one_table, read_earlier
 from sievert.commands.protect.manifest import manifest
 from sievert.commands.protect.method import HOW, MethodSettings
 from sievert.commands.protect.people import person_column
@@ -67,6 +68,8 @@ def protect(
     seed: int = 0,
     seconds: float | None = None,
     frontier: bool = False,
+    earlier: Any = (),
+    key: str | None = None,
     person: str | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
@@ -118,6 +121,9 @@ def protect(
     frontier
         Go through all combinations of levels, and list those that no other is better than in what
         they disclose and in what they have lost.
+    earlier, key
+        Releases of the same people that are out already, and the column, in all tables, that tells
+        people apart: whoever has all files must not tell apart fewer people than k.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -152,6 +158,10 @@ def protect(
     reading = Reading(watch, verify=verify, **source)
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
     try:
+        others = [earlier] if is_one_table(earlier) else list(earlier)
+        require(how == "full" or not others, "--earlier goes with --how full")
+        before = read_earlier(others, key, requested, reading)
+        inputs += others
         with (
             private_directory(source.get("temp")) as private,
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
@@ -165,7 +175,8 @@ def protect(
                 check_known("--keep: column", column, questions.columns)
             if how == "full":
                 protection = find_protection(
-                    questions, requested, measuring, search, levels, missing, clock
+                    *(questions, requested, measuring, search, levels, missing, clock),
+                    *(before, key),
                 )
             else:
                 protection = make_release(
@@ -239,6 +250,7 @@ def _result(
         dropped_columns=_dropped(questions, roles.measured_columns),
         release=release,
         frontier=protection.frontier,
+        earlier=protection.earlier,
         warnings=tuple(protection.notes),
     )
 

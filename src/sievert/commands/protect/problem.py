@@ -13,6 +13,7 @@ from sievert.attacks.attack import to_hierarchy
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.cells import Suppression
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -57,6 +58,7 @@ class ProtectionProblem:
     ) -> None:
         self.questions, self.roles, self.combinations = questions, roles, combinations
         self.measuring, self.settings = measuring, settings
+        self.beside: JointReleases | None = None  # earlier releases of the same people
         self.columns, self.numbers = [], []
         classes = combinations.classes
         for at, name in enumerate(roles.quasi):
@@ -180,8 +182,15 @@ class ProtectionProblem:
         """Whether the release meets every limit."""
         if self.combinations.classes.counts[self._gone(recoding)].sum() > self.allowed:
             return False
+        if self.beside is not None and self.joint_k(recoding) < self.beside.k:
+            return False
         verdicts = self.verdicts(recoding, policy)
         return bool(verdicts) and all(v.met is True for v in verdicts)
+
+    def joint_k(self, recoding: FullDomainRecoding) -> int:
+        """The fewest people with the same classes in this release and all earlier ones."""
+        assert self.beside is not None
+        return self.beside.join(recoding, self.codes).smallest
 
     def _label_codes(self, recoding: FullDomainRecoding) -> list[Ints]:
         """Per column the label of every code of the combinations; the same text, the same code."""

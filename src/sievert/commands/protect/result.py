@@ -39,6 +39,7 @@ class Protected(Result):
     dropped_columns: tuple[str, ...] = ()
     release: RecordRelease | None = None  # of a method that changes records
     frontier: Sequence[FrontierPoint] = ()
+    earlier: Mapping[str, Any] | None = None  # together with earlier releases
 
     @property
     def met(self) -> bool | None:
@@ -90,6 +91,8 @@ class Protected(Result):
                 "frontier": [self._point(p) for p in self.frontier],
                 "frontier_secret": next(iter(self.roles.sensitive), None),
             }
+        if self.earlier is not None:
+            content["earlier"] = dict(self.earlier)
         if self.release is not None:
             content |= {
                 "suppressed": self.release.suppressed_records,

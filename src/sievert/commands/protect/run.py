@@ -13,6 +13,7 @@ from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
+from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.method import RecordRelease
 from sievert.commands.protect.people import PeopleProblem
 from sievert.commands.protect.problem import (
@@ -27,10 +28,12 @@ from sievert.errors import UsageError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, propose
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
+from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, MeasureLimit, Policy
 from sievert.roles import Roles, check_secrets
 from sievert.session import count_people
 
+EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
 
@@ -51,6 +54,7 @@ class Protection:
     file_columns: Sequence[FileColumn] = ()
     frontier: Sequence[FrontierPoint] = ()
     people: PeopleQuestions | None = None  # where somebody has several rows
+    earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,8 @@ def find_protection(
     levels: Mapping[str, int] | None,
     missing: str,
     clock: Clock,
+    earlier: Sequence[EarlierRelease] = (),
+    key: str | None = None,
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
     start = prepare(questions, requested, settings.suppress, missing, people=True)
@@ -123,6 +129,9 @@ def find_protection(
         problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
     else:
         problem = PeopleProblem(people, roles, combinations, measuring, trees, settings)
+    if earlier and key is not None:
+        k = size_rule({**policy.everywhere, **policy.reidentification})
+        problem.beside = JointReleases(questions, roles.quasi, key, earlier, k)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
     judgement = _judge(problem, start.gate, policy, recoding)
@@ -141,6 +150,7 @@ def find_protection(
         *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
         frontier=points,
         people=people,
+        earlier=_together(problem, recoding, earlier),
     )
 
 
@@ -212,6 +222,11 @@ def _solve(
     if recoding is not None:
         return recoding, None
     nearest: tuple[float, FullDomainRecoding, str] | None = None
+    if problem.beside is not None:
+        beside, problem.beside = problem.beside, None
+        alone = search.run(lambda r: problem.meets(r, policy), seconds)
+        problem.beside = beside
+        nearest = None if alone is None else (alone.loss, alone, EARLIER)
     every = list(policy.every_limit())
     for table, measure, _ in every if len(every) > 1 else ():
         less = without_limit(policy, table, measure)
@@ -219,6 +234,23 @@ def _solve(
         if other is not None and (nearest is None or other.loss < nearest[0]):
             nearest = (other.loss, other, f"{table}.{measure}")
     return (None, None) if nearest is None else nearest[1:]
+
+
+def _together(
+    problem: ProtectionProblem,
+    recoding: FullDomainRecoding | None,
+    earlier: Sequence[EarlierRelease],
+) -> dict[str, Any] | None:
+    """The release together with earlier ones, as in the JSON."""
+    if problem.beside is None or recoding is None:
+        return None
+    joint = problem.beside.join(recoding, problem.codes)
+    return {
+        "releases": len(earlier),
+        "columns": [list(release.columns) for release in earlier],
+        "k_anonymity": joint.smallest,
+        "people_below": joint.people_below(problem.beside.k),
+    }
 
 
 def _chosen_levels(
@@ -243,6 +275,9 @@ def _judge(
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
         verdicts = problem.verdicts(as_it_is, policy)
         gate.not_met("no_release")
+    beside = problem.beside
+    if recoding and beside and problem.joint_k(recoding) < beside.k:
+        gate.not_met("too_few_together")
     gate.suppressed_records = 0 if recoding is None else recoding.suppressed_records
     return gate.judge(verdicts)
 

@@ -48,7 +48,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     findings = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
     findings.append((part.say("lost", **values), part.say("proven" if data["proven"] else "open")))
     if data["unmet"]:
-        findings.insert(0, (part.say("unmet", **values), part.say("unmet_why")))
+        findings.insert(0, (part.say("unmet", **values), part.say("unmet_why", **values)))
     elif data["dropped_columns"]:
         findings.append((part.say("holds"), part.say("dropped", **values)))
     return findings[:3]
@@ -102,6 +102,9 @@ def _columns(part: ReportPart) -> Any:
 def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
     if key == "reading":
         yield Paragraph(part.say("reading"), "reading")
+    if (joint := part.data.get("earlier")) is not None:
+        numbers = {key: part.writer.count(joint[key]) for key in ("k_anonymity", "people_below")}
+        yield Paragraph(part.say("together", **numbers), "note")
     yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
 
 
