@@ -2,6 +2,7 @@
 
 from sievert.charts.curves import lines, of_approximate, of_compromises, of_reasoning
 from sievert.charts.drawing import BandPoint, Bar, Spec, band, bars
+from sievert.charts.frontier import of_frontier
 from sievert.charts.results import of_attacks, of_explanation, of_sizes
 from sievert.charts.risk_utility_map import (
     Dot,
@@ -27,6 +28,7 @@ __all__ = [
     "of_comparison",
     "of_compromises",
     "of_explanation",
+    "of_frontier",
     "of_limit",
     "of_reasoning",
     "of_sizes",

@@ -24,6 +24,7 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.cli.parameters import TableName, Traits
+from sievert.cli.protect_options import BesidesOptions
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.roles import Typed
 
@@ -263,7 +264,9 @@ def protect(
     *,
     roles: RoleOptions = RoleOptions(),
     making: ProtectOptions = ProtectOptions(),
+    beside: BesidesOptions = BesidesOptions(),
     release: Annotated[Path | None, Traits(("--release", "-o"), "Output")] = None,
+    charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -282,16 +285,20 @@ def protect(
     release
         Write the release to this .csv or .parquet file, and beside it a manifest, FILE.json. It
         holds the quasi-identifiers and the secrets only.
+    charts
+        Draw the frontier as an SVG file in this directory.
     """
-    command = Command("protect", roles, reading, output, page, engine, None)
+    require(charts is None or beside.frontier, "--charts draws the frontier", hint="--frontier")
+    command = Command("protect", roles, reading, output, page, engine, charts)
     manifest = None if release is None else release.with_name(f"{release.name}.json")
     return command.run(
-        command.check_tables(data),
+        command.check_tables(data, *(beside.earlier or ())),
         data,
         files=[release, manifest],
         out=release,
         force=output.force,
         **making.arguments(),
+        **beside.arguments(),
     )
 
 

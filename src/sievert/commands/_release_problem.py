@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.cells import Suppression
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
-from sievert.errors import InputError, require
+from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
 from sievert.methods.full_domain import (
     FullDomainRecoding,
@@ -43,6 +44,7 @@ class SearchSettings:
     secret: str | None = None  # whose bits are counted, for the loss "bits"
     weights: Mapping[str, float] | None = None
     seconds: float | None = None
+    frontier: bool = False  # whether all nodes are gone through
 
 
 class ProtectionProblem:
@@ -59,6 +61,7 @@ class ProtectionProblem:
     ) -> None:
         self.questions, self.roles, self.combinations = questions, roles, combinations
         self.measuring, self.settings = measuring, settings
+        self.beside: JointReleases | None = None  # earlier releases of the same people
         self.columns, self.numbers = [], []
         classes = combinations.classes
         for at, name in enumerate(roles.quasi):
@@ -76,21 +79,31 @@ class ProtectionProblem:
         pairs = zip(self.numbers, self.combinations.classes.codes, strict=True)
         return np.stack([number_of[codes] for number_of, codes in pairs], axis=1)
 
+    @property
+    def allowed(self) -> int:
+        """How many records may be suppressed."""
+        return math.floor(Fraction(repr(float(self.settings.suppress))) * self.combinations.records)
+
     def search(self, policy: Policy) -> Search:
         """The search for a recoding that meets a policy."""
-        share = Fraction(repr(float(self.settings.suppress)))
         weights = self.settings.weights or {}
+        k, secrets = self._rules(policy)
         return Search(
             self.columns,
             self.codes,
             self.combinations.classes.counts,
-            [self._secret_cells(s, policy) for s in self.roles.sensitive],
-            k=size_rule({**policy.everywhere, **policy.reidentification}),
-            suppress=math.floor(share * self.combinations.records),
+            secrets,
+            k=k,
+            suppress=self.allowed,
             loss=self.settings.loss,
             secret=self.settings.secret or next(iter(self.roles.sensitive), None),
             weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
         )
+
+    def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
+        """The least size of a class, and the secrets with the rules for each class."""
+        k = size_rule({**policy.everywhere, **policy.reidentification})
+        return k, [self._secret_cells(s, policy) for s in self.roles.sensitive]
 
     def _secret_cells(self, secret: str, policy: Policy) -> SecretCells:
         """The cells of a secret, its values numbered in their order, where it has one."""
@@ -143,32 +156,57 @@ class ProtectionProblem:
 
     def unique_records(self, recoding: FullDomainRecoding) -> int:
         """How many records of the release have a combination of their own."""
-        labels = recoding.labels(self.codes)[~recoding.suppresses(self.codes)]
-        counts = self.combinations.classes.counts[~recoding.suppresses(self.codes)]
-        _, owner = np.unique(labels, axis=0, return_inverse=True)
-        return int(np.count_nonzero(np.bincount(owner.ravel(), counts) == 1)) if len(labels) else 0
+        kept = ~self._gone(recoding)
+        if not kept.any():
+            return 0
+        _, owner = np.unique(recoding.labels(self.codes)[kept], axis=0, return_inverse=True)
+        sizes = np.bincount(owner.ravel(), self.combinations.classes.counts[kept])
+        return int(np.count_nonzero(sizes == 1))
 
     def _measures(self, recoding: FullDomainRecoding, policy: Policy) -> TableMeasures | None:
         """The measures of the release; None where everybody is suppressed."""
-        gone = recoding.suppresses(self.codes)
+        gone = self._gone(recoding)
         if gone.all():
             return None
+        suppressed = int(self.combinations.classes.counts[gone].sum())
         codes = dict(zip(self.roles.quasi, self._label_codes(recoding), strict=True))
-        classes = _recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
-        secrets = {
-            s: _recode(cube, codes).select_cells(np.flatnonzero(~gone[cube.owner]))
-            for s, cube in self.combinations.secrets.items()
-        }
-        questions = RecodedQuestions(self.questions, classes, secrets)
-        questions.records = classes.records
-        questions.suppression = Suppression(ROOT, records=recoding.suppressed_records)
+        questions = self._released(codes, gone)
+        questions.records = self.combinations.records - suppressed
+        questions.suppression = Suppression(ROOT, records=suppressed)
         ids = {m for _, m, _ in policy.every_limit()}
         return TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
 
+    def _gone(self, recoding: FullDomainRecoding) -> Bools:
+        """The combinations that a release does not tell: suppressed, or on the root everywhere."""
+        marked = np.ones(len(self.codes), dtype=bool)
+        for labels, column, level in zip(
+            recoding.labels(self.codes).T, self.columns, recoding.levels, strict=True
+        ):
+            marked &= np.array([text == ROOT for text in column.labels[level]])[labels]
+        return recoding.suppresses(self.codes) | marked
+
+    def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedQuestions:
+        """Questions about the release: labels instead of values, without suppressed records."""
+        classes = recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
+        secrets = {
+            s: recode(cube, codes).select_cells(np.flatnonzero(~gone[cube.owner]))
+            for s, cube in self.combinations.secrets.items()
+        }
+        return RecodedQuestions(self.questions, classes, secrets)
+
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
+        if self.combinations.classes.counts[self._gone(recoding)].sum() > self.allowed:
+            return False
+        if self.beside is not None and self.joint_k(recoding) < self.beside.k:
+            return False
         verdicts = self.verdicts(recoding, policy)
         return bool(verdicts) and all(v.met is True for v in verdicts)
+
+    def joint_k(self, recoding: FullDomainRecoding) -> int:
+        """The fewest people with the same classes in this release and all earlier ones."""
+        assert self.beside is not None
+        return self.beside.join(recoding, self.codes).smallest
 
     def _label_codes(self, recoding: FullDomainRecoding) -> list[Ints]:
         """Per column the label of every code of the combinations; the same text, the same code."""
@@ -176,7 +214,8 @@ class ProtectionProblem:
         return [column.tables[level][number_of] for column, number_of, level in chosen]
 
 
-def _recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
+def recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
+    """The cells with other codes in some columns; they are not merged."""
     columns = [
         codes[name][own].astype(np.uint32) if name in codes else own
         for name, own in zip(cube.columns, cube.codes, strict=True)
@@ -240,12 +279,6 @@ def assign_hierarchies(
     sources = {}
     for at, name in enumerate(roles.quasi):
         counts = {text: n for text, n in classes.value_counts(at).items() if n}
-        require(
-            ROOT not in counts,
-            f"column {name!r}: some cells are {ROOT} already",
-            hint="protect the original table",
-            error=InputError,
-        )
         if name in given:
             trees[name] = to_hierarchy(given[name], counts)
             own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]

@@ -89,14 +89,14 @@ class RecodedPeopleQuestions(RecodedQuestions):
 
     def __init__(self, table: Questions, sightings: Cube, secrets: Mapping[str, Cube]) -> None:
         super().__init__(table, sightings, {})
-        self._people, self._secrets = table.people, secrets
+        self._secrets = secrets
         self._coded = {s: (c.codes[-2], c.values[-2]) for s, c in secrets.items()}
         self._seen = count_seen(distinct_sightings(sightings, sightings.columns[:-1]))
 
     @property
     def people(self) -> int | None:
         """How many people there are."""
-        return self._people
+        return self._seen[1].people
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes, in people."""

@@ -23,8 +23,10 @@ from sievert.commands._release_files import release_kind
 from sievert.commands._release_problem import SUPPRESS, SearchSettings
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
+from sievert.commands.protect.earlier import is_one_table, read_earlier
 from sievert.commands.protect.manifest import manifest
 from sievert.commands.protect.method import HOW, MethodSettings
+from sievert.commands.protect.people import person_column
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, release_columns
 from sievert.commands.protect.writing import ReleaseFile
@@ -64,6 +66,9 @@ def protect(
     base: Mapping[str, float] | None = None,
     seed: int = 0,
     seconds: float | None = None,
+    frontier: bool = False,
+    earlier: Any = (),
+    key: str | None = None,
     person: str | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
@@ -113,6 +118,12 @@ def protect(
         What single methods need: see the guide.
     seconds
         When to stop the search; the result then tells how much better a recoding could be.
+    frontier
+        Go through all combinations of levels, and list those that no other is better than in what
+        they disclose and in what they have lost.
+    earlier, key
+        Releases of the same people that are out already, and the column, in all tables, that tells
+        people apart: whoever has all files must not tell apart fewer people than k.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -129,6 +140,7 @@ def protect(
     assert own is not None
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
+    require(how == "full" or not frontier, "a frontier is of full-domain recodings: --how full")
     share = own.protect.suppress if suppress is None else suppress
     share = SUPPRESS if share is None else share
     require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")
@@ -136,7 +148,7 @@ def protect(
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)
-    search = SearchSettings(share, loss, weights=weights, seconds=seconds)
+    search = SearchSettings(share, loss, weights=weights, seconds=seconds, frontier=frontier)
     settings = MethodSettings(
         *(share, loss, dict(weights or {}), seed, labels, dict(importance or {})),
         *(group, amount, fraction, dict(base or {})),
@@ -146,18 +158,25 @@ def protect(
     reading = Reading(watch, verify=verify, **source)
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
     try:
+        others = [earlier] if is_one_table(earlier) else list(earlier)
+        require(how == "full" or not others, "--earlier goes with --how full")
+        before = read_earlier(others, key, requested, reading)
+        inputs += others
         with (
             private_directory(source.get("temp")) as private,
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
             files.write_whole(out, sources=inputs, force=force) as target,
-            reading(data, outputs=[target] if target else []) as (table, questions),
+            reading(data, outputs=[target, private / f"people.{kind}"] if target else []) as (
+                table,
+                questions,
+            ),
         ):
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
-            described = describe_input(table, questions, missing)
             if how == "full":
                 protection = find_protection(
-                    questions, requested, measuring, search, levels, missing, clock
+                    *(questions, requested, measuring, search, levels, missing, clock),
+                    *(before, key),
                 )
             else:
                 protection = make_release(
@@ -166,12 +185,19 @@ def protect(
             file = ReleaseFile(
                 target or private / f"release.{kind}", kind, table, questions, protection, measuring
             )
-            judgement = protection.judgement
+            people, judgement = protection.people, protection.judgement
+            described = describe_input(table, people or questions, missing)
             if judgement is None or (target and judgement.met):
                 clock("writing the release", questions)
                 columns, suppressed = release_columns(questions, protection, kept)
+                if drop:
+                    columns = [c.only(~suppressed) for c in columns]
                 with files.name_output(Path(str(out or "release"))):
-                    file.write([c.only(~suppressed) for c in columns] if drop else columns)
+                    file.write(columns)
+                    if people is not None:
+                        who = person_column(people)
+                        who = who.only(~suppressed) if drop else who
+                        file.write_people(private / f"people.{kind}", columns, who)
             if judgement is None:
                 judgement = file.judge(source)
             result = _result(how, protection, judgement, questions, described, search)
@@ -223,6 +249,8 @@ def _result(
         unmet=protection.unmet,
         dropped_columns=_dropped(questions, roles.measured_columns),
         release=release,
+        frontier=protection.frontier,
+        earlier=protection.earlier,
         warnings=tuple(protection.notes),
     )
 

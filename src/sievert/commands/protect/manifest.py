@@ -38,6 +38,8 @@ def manifest(
     }
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
+    if result.earlier is not None:
+        content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:
         content |= {
             "seed": settings.seed,

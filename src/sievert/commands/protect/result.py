@@ -1,12 +1,12 @@
 """The result of `sievert protect`: the recoding, what it loses, and the verdict on the release."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands._result import Result
 from sievert.commands.protect.method import RecordRelease
-from sievert.methods.full_domain import FullDomainRecoding
+from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding
 from sievert.policy import Judgement
 
 
@@ -39,6 +39,8 @@ class Protected(Result):
     unmet: str | None = None
     dropped_columns: tuple[str, ...] = ()
     release: RecordRelease | None = None  # of a method that changes records
+    frontier: Sequence[FrontierPoint] = ()
+    earlier: Mapping[str, Any] | None = None  # together with earlier releases
 
     @property
     def met(self) -> bool | None:
@@ -85,6 +87,13 @@ class Protected(Result):
                 "nodes": recoding.nodes,
                 "evaluated": recoding.visited,
             }
+        if self.frontier:
+            content |= {
+                "frontier": [self._point(p) for p in self.frontier],
+                "frontier_secret": next(iter(self.roles.sensitive), None),
+            }
+        if self.earlier is not None:
+            content["earlier"] = dict(self.earlier)
         if self.release is not None:
             content |= {
                 "suppressed": self.release.suppressed_records,
@@ -92,6 +101,26 @@ class Protected(Result):
                 "details": dict(self.release.details),
             }
         return content
+
+    def _point(self, point: FrontierPoint) -> dict[str, Any]:
+        recoding = point.recoding
+        return {
+            "levels": dict(zip(self.roles.quasi, recoding.levels, strict=True)),
+            "classes": recoding.classes,
+            "suppressed": recoding.suppressed_records,
+            "disclosed": point.disclosed,
+            "lost": point.lost,
+            "loss": recoding.loss,
+            "meets": point.meets,
+            "optimal": point.optimal,
+            "chosen": point.chosen,
+        }
+
+    def charts(self) -> dict[str, Any]:
+        """Vega-Lite dicts by name: the frontier."""
+        from sievert.charts import of_frontier
+
+        return of_frontier(self.to_dict())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for name, column in self.columns.items():

@@ -18,14 +18,23 @@ from sievert.commands._release_problem import (
     limit_suppressed,
     without_limit,
 )
+from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.method import RecordRelease
+from sievert.commands.protect.people import PeopleProblem
 from sievert.commands.protect.result import ColumnLevel
+from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
+from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
-from sievert.methods.full_domain import FullDomainRecoding
+from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
+from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import Roles, check_secrets
+from sievert.session import count_people
+
+EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
+NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,9 @@ class Protection:
     unmet: str | None = None  # the limit that no recoding can meet
     release: RecordRelease | None = None  # of a method that changes records
     file_columns: Sequence[FileColumn] = ()
+    frontier: Sequence[FrontierPoint] = ()
+    people: PeopleQuestions | None = None  # where somebody has several rows
+    earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
 
 
 @dataclass(frozen=True)
@@ -67,12 +79,17 @@ def prepare(
     measuring: MeasureSettings,
     suppress: float,
     missing: str,
+    *,
+    people: bool = False,
 ) -> Preparation:
-    """Assign the roles; a table that is protected already is refused."""
+    """Assign the roles; a table that is protected already is refused.
+
+    So are people with several rows by a method that does not count in `people`.
+    """
     policy = requested.policy
     require(policy is not None, "a release is made for a policy", hint="--policy FILE")
     assert policy is not None
-    roles, notes = requested.assign(questions)
+    roles, notes = requested.assign(questions, people=people)
     check_secrets(roles, roles.sensitive)
     dropped, more = requested.prepare(questions, roles, missing)
     notes += more
@@ -82,7 +99,8 @@ def prepare(
         hint="protect the original table",
     )
     policy = limit_suppressed(policy, suppress, questions.records, notes)
-    gate = requested.gate(roles.measured_columns, roles, missing, 0, questions.suppression)
+    columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
+    gate = requested.gate(columns, roles, missing, 0, questions.suppression)
     assert gate is not None
     if replaced := measuring.replaced(policy, roles.sensitive):
         gate.not_met("settings_replaced", replaced)
@@ -97,17 +115,26 @@ def find_protection(
     levels: Mapping[str, int] | None,
     missing: str,
     clock: Clock,
+    earlier: Sequence[EarlierRelease] = (),
+    key: str | None = None,
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
-    start = prepare(questions, requested, measuring, settings.suppress, missing)
+    start = prepare(questions, requested, measuring, settings.suppress, missing, people=True)
     roles, policy, notes = start.roles, start.policy, start.notes
+    people = _people(questions, start, missing)
     for name, weight in (settings.weights or {}).items():
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     clock("counting combinations", questions)
     combinations = count_combinations(questions, roles.quasi, roles.sensitive)
     trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
-    problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
+    if people is None:
+        problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
+    else:
+        problem = PeopleProblem(people, roles, combinations, measuring, trees, settings)
+    if earlier and key is not None:
+        k = size_rule({**policy.everywhere, **policy.reidentification})
+        problem.beside = JointReleases(questions, roles.quasi, key, earlier, k)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, levels, roles.quasi)
     if levels is not None:
@@ -119,6 +146,11 @@ def find_protection(
         )
     judgement = _judge(problem, start.gate, policy, recoding)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
+    points: list[FrontierPoint] = []
+    if settings.frontier:
+        clock("going through all recodings", questions)
+        own = recoding.levels if recoding is not None and unmet is None else None
+        points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
     columns = {
         name: ColumnLevel(
             level, column.levels - 1, sources.get(name), len(column.labels[level]), fixed[name]
@@ -128,8 +160,24 @@ def find_protection(
         )
     }
     return Protection(
-        roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet
+        *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
+        frontier=points,
+        people=people,
+        earlier=_together(problem, recoding, earlier),
     )
+
+
+def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
+    """The table counted in people, if somebody has several rows."""
+    if start.roles.person is None:
+        return None
+    require(missing != "wildcard", NO_WILDCARDS, hint="--missing value")
+    people = count_people(questions, start.roles.person)
+    if people.unnamed:
+        rows = plural(people.unnamed, "record")
+        start.notes.append(f"{rows} without a person: each counts as a person of its own")
+        start.gate.undecided("rows_without_person")
+    return people if people.repeat(start.roles.quasi) else None
 
 
 def _solve(
@@ -147,6 +195,11 @@ def _solve(
     if recoding is not None:
         return recoding, None
     nearest: tuple[float, FullDomainRecoding, str] | None = None
+    if problem.beside is not None:
+        beside, problem.beside = problem.beside, None
+        alone = search.run(lambda r: problem.meets(r, policy), seconds)
+        problem.beside = beside
+        nearest = None if alone is None else (alone.loss, alone, EARLIER)
     every = list(policy.every_limit())
     for table, measure, _ in every if len(every) > 1 else ():
         less = without_limit(policy, table, measure)
@@ -154,6 +207,23 @@ def _solve(
         if other is not None and (nearest is None or other.loss < nearest[0]):
             nearest = (other.loss, other, f"{table}.{measure}")
     return (None, None) if nearest is None else nearest[1:]
+
+
+def _together(
+    problem: ProtectionProblem,
+    recoding: FullDomainRecoding | None,
+    earlier: Sequence[EarlierRelease],
+) -> dict[str, Any] | None:
+    """The release together with earlier ones, as in the JSON."""
+    if problem.beside is None or recoding is None:
+        return None
+    joint = problem.beside.join(recoding, problem.codes)
+    return {
+        "releases": len(earlier),
+        "columns": [list(release.columns) for release in earlier],
+        "k_anonymity": joint.smallest,
+        "people_below": joint.people_below(problem.beside.k),
+    }
 
 
 def _chosen_levels(
@@ -172,10 +242,17 @@ def _judge(
     problem: ProtectionProblem, gate: Gate, policy: Policy, recoding: FullDomainRecoding | None
 ) -> Judgement:
     """The policy held against the release that the recoding makes."""
-    if recoding is None:
-        return gate.judge(())
-    gate.suppressed_records = recoding.suppressed_records
-    return gate.judge(problem.verdicts(recoding, policy))
+    verdicts = () if recoding is None else problem.verdicts(recoding, policy)
+    if not verdicts and any(policy.every_limit()):
+        nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
+        as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
+        verdicts = problem.verdicts(as_it_is, policy)
+        gate.not_met("no_release")
+    beside = problem.beside
+    if recoding and beside and problem.joint_k(recoding) < beside.k:
+        gate.not_met("too_few_together")
+    gate.suppressed_records = 0 if recoding is None else recoding.suppressed_records
+    return gate.judge(verdicts)
 
 
 def release_columns(

@@ -30,14 +30,27 @@ class ReleaseFile:
         self.path, self.kind, self.table, self.questions = path, kind, table, questions
         self.protection, self.measuring = protection, measuring
         self.names: list[str] = []
+        self.with_person: Path | None = None
 
     def write(self, columns: Sequence[FileColumn]) -> None:
         """Write all records of these columns."""
+        self._write(self.path, columns)
+        self.names = [c.name for c in columns]
+
+    def write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
+        """Write the same records with their person beside: people can be counted in no other way.
+
+        The file is private, and is not kept; where the release holds the person there is no need.
+        """
+        if person.name not in self.names:
+            self._write(path, [*columns, person])
+            self.with_person = path
+
+    def _write(self, path: Path, columns: Sequence[FileColumn]) -> None:
         csv: dict[str, Any] = {}
         if self.table.kind == "csv":
             csv = {"delimiter": self.table.delimiter or ",", "header": self.table.header}
-        write_release(self.path, self.kind, columns, self.questions, **csv)
-        self.names = [c.name for c in columns]
+        write_release(path, self.kind, columns, self.questions, **csv)
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
         """The policy held against the file; what stands against the table stands against it."""
@@ -50,7 +63,7 @@ class ReleaseFile:
 
     def confirm(self, source: Mapping[str, Any]) -> list[str]:
         """The names of the columns, if a new process meets the policy with the file."""
-        confirm(self.path, *self._order(source))
+        confirm(self.with_person or self.path, *self._order(source), released=self.path)
         return self.names
 
     def _order(self, source: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -73,7 +86,8 @@ class ReleaseFile:
             options["types"] = types or None
             options["delimiter"] = (self.table.delimiter if like_the_input else None) or ","
             options["header"] = self.table.header if like_the_input else True
-        return to_tables(self.protection.policy, self.names), options
+        person = [roles.person] if self.with_person and roles.person else []
+        return to_tables(self.protection.policy, [*self.names, *person]), options
 
 
 def _plain_hierarchy(tree: Any) -> Any:

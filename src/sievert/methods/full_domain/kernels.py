@@ -318,3 +318,38 @@ def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken:
             if tally[s]:
                 total -= tally[s] * math.log(tally[s])
     return total / LN2
+
+
+@jit
+def node_sums(
+    keys: Ints, counts: Ints, secret_bits: int, values: int, k: int, broken: Ints, n_log_n: Floats
+) -> tuple[int, float, float]:
+    """Of one node: suppressed records, and the sums of n log2 n over classes and over cells.
+
+    A class is suppressed if it has fewer than k records or is `broken` (which may be empty: none);
+    the suppressed classes count as one. `n_log_n` has the logarithms of small numbers.
+    """
+    shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
+    tally, known = np.zeros(values, dtype=np.int64), len(n_log_n)
+    gone, classes, cells, c, i, n = 0, 0.0, 0.0, 0, 0, len(keys)
+    while i < n:
+        prefix, size, first, own = keys[i] >> shift, 0, i, 0.0
+        while i < n and keys[i] >> shift == prefix:
+            m = counts[i]
+            own += n_log_n[m] if m < known else m * math.log2(m)
+            size += m
+            i += 1
+        if size < k or (len(broken) > 0 and broken[c]):
+            gone += size
+            for r in range(first, i):
+                tally[np.int64(keys[r] & mask)] += counts[r]
+        else:
+            classes += n_log_n[size] if size < known else size * math.log2(size)
+            cells += own
+        c += 1
+    if gone:
+        classes += gone * math.log2(gone)
+        for m in tally:
+            if m:
+                cells += m * math.log2(m)
+    return gone, classes, cells

@@ -53,6 +53,10 @@ def judge_classes(
     starts = _starts(heads)
     at = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     secrets = (keys & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
+    if all(KINDS[number] == "distinct" for number in kinds):  # people: too many for a table
+        pairs = np.unique(at * len(totals) + secrets) // len(totals)
+        distinct = np.bincount(pairs, minlength=len(starts))
+        return (distinct < max(limits, default=0)).astype(np.uint8), np.zeros(len(kinds))
     tally = np.zeros((len(starts), len(totals)), dtype=np.int64)
     np.add.at(tally, (at, secrets), counts)
     broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))
@@ -145,6 +149,23 @@ def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken:
     wholes = np.append(sizes, tally.sum())
     cells = np.append(counts[~gone], tally)
     return float((_n_log_n(wholes).sum() - _n_log_n(cells).sum()) / LN2)
+
+
+def node_sums(
+    keys: Ints, counts: Ints, secret_bits: int, values: int, k: int, broken: Ints, n_log_n: Floats
+) -> tuple[int, float, float]:
+    """Of one node: suppressed records, and the sums of n log2 n over classes and over cells."""
+    starts = _starts(keys >> np.uint64(secret_bits))
+    sizes = np.add.reduceat(counts, starts)
+    lost = sizes < k
+    if len(broken):
+        lost |= broken.astype(bool)
+    gone = np.repeat(lost, np.diff(np.append(starts, len(keys))))
+    own = (keys[gone] & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
+    tally = np.bincount(own, counts[gone], values)
+    classes, cells = np.append(sizes[~lost], tally.sum()), np.append(counts[~gone], tally)
+    of_classes, of_cells = (float(_n_log_n(each).sum() / LN2) for each in (classes, cells))
+    return int(tally.sum()), of_classes, of_cells
 
 
 def _n_log_n(numbers: Ints) -> Floats:

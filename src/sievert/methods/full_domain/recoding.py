@@ -17,10 +17,11 @@ class SecretCells:
     """A secret beside the combinations: per cell its combination, its value and its records.
 
     Values are numbered in their order, where the secret has one. `tree[l]` is the label of every
-    value on level l of a hierarchy of the secret, level 0 the values themselves.
+    value on level l of a hierarchy of the secret, level 0 the values themselves. People are given
+    as a secret without a name: each is a value, and a rule on distinct values counts them.
     """
 
-    name: str
+    name: str | None
     combination: Ints
     value: Ints
     counts: Ints
@@ -54,9 +55,13 @@ class FullDomainRecoding:
         tables = [column.tables[level] for column, level in chosen]
         return np.stack([table[codes[:, j]] for j, table in enumerate(tables)], axis=1)
 
-    def suppresses(self, codes: Ints) -> Bools:
-        """Which of these combinations of values are suppressed; each of them was counted."""
+    def class_numbers(self, codes: Ints) -> Ints:
+        """The place of the class of each of these combinations of values, which were counted."""
         keys = np.zeros(len(codes), dtype=np.uint64)
         for labels, low in zip(self.labels(codes).T, self.lows, strict=True):
             keys |= labels.astype(np.uint64) << np.uint64(low)
-        return self.suppressed_classes[np.searchsorted(self.class_keys, keys)]
+        return np.searchsorted(self.class_keys, keys)
+
+    def suppresses(self, codes: Ints) -> Bools:
+        """Which of these combinations of values are suppressed; each of them was counted."""
+        return self.suppressed_classes[self.class_numbers(codes)]

@@ -175,12 +175,13 @@ class Search:
     def at(self, levels: Sequence[int]) -> FullDomainRecoding:
         """The recoding on given levels; every class that breaks a rule is suppressed."""
         tables = self.tables
-        for i, j in enumerate(self.order):
-            for level in range(levels[j]):
-                tables = self._roll_up(tables, i, level)
+        for low, width, j in zip(self.lows, self.widths, self.order, strict=True):
+            if levels[j]:
+                above = self.given[j].tables[levels[j]]
+                tables = [self.kernels.roll_up(*table, low, width, above) for table in tables]
         ordered = tuple(levels[j] for j in self.order)
-        heads, sizes, broken = self._broken(tables)
-        loss = self._loss(ordered, tables, heads, sizes, broken)
+        heads, sizes, broken = self.broken_classes(tables)
+        loss = self.node_loss(ordered, tables, heads, sizes, broken)
         gone = int(sizes[broken.astype(bool)].sum())
         return self._recoding(_Node(ordered, loss, gone, heads, broken), tables)
 
@@ -210,12 +211,13 @@ class Search:
                 else:
                     self._descend(i + 1, tables, levels, best, accept, over)
             if level + 1 < column.levels:
-                tables = self._roll_up(tables, i, level)
+                tables = self.roll_up(tables, i, level)
         levels[i] = 0
 
-    def _roll_up(
+    def roll_up(
         self, tables: list[tuple[Ints, Ints]], i: int, level: int
     ) -> list[tuple[Ints, Ints]]:
+        """The tables with column i, which is on this level, on the next one."""
         step = self.columns[i].steps[level]
         return [
             self.kernels.roll_up(keys, counts, self.lows[i], self.widths[i], step)
@@ -242,10 +244,8 @@ class Search:
     def _hopeless(self, i: int, tables: list[tuple[Ints, Ints]]) -> bool:
         """Whether no node with these levels up to column i can hold the rules."""
         low = self.lows[i]
-        if self.k > 1:
-            below = self.kernels.records_below(*tables[0], low, self.k)
-            if below > self.allowed:
-                return True
+        if self.k > 1 and self.kernels.records_below(*tables[0], low, self.k) > self.allowed:
+            return True
         for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
             known = [r for r in secret.rules if r.kind in MONOTONE or r.kind in CONVEX]
             if not known:
@@ -262,7 +262,7 @@ class Search:
                     return True
         return False
 
-    def _broken(self, tables: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+    def broken_classes(self, tables: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
         """The classes of a node: keys, sizes, and which of them break a rule."""
         heads, sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)
         broken = (sizes < self.k).astype(np.uint8)
@@ -281,11 +281,11 @@ class Search:
     ) -> None:
         """Evaluate one node, and keep it if it is the best so far."""
         best.visited += 1
-        heads, sizes, broken = self._broken(tables)
+        heads, sizes, broken = self.broken_classes(tables)
         suppressed = int(sizes[broken.astype(bool)].sum())
         if suppressed > self.allowed:
             return
-        loss = self._loss(levels, tables, heads, sizes, broken)
+        loss = self.node_loss(levels, tables, heads, sizes, broken)
         if loss >= best.loss * (1 - ROUNDING):
             return
         node = _Node(levels, loss, suppressed, heads, broken)
@@ -293,7 +293,7 @@ class Search:
         if accept is None or accept(self._recoding(node, tables)):
             best.node, best.tables = node, tables
 
-    def _loss(
+    def node_loss(
         self,
         levels: tuple[int, ...],
         tables: list[tuple[Ints, Ints]],
@@ -343,12 +343,12 @@ class Search:
 
     # -- the result -----------------------------------------------------------------------------
 
-    def _in_order(self, levels: Sequence[int]) -> tuple[int, ...]:
+    def as_given(self, levels: Sequence[int]) -> tuple[int, ...]:
         """Levels in the order in which the columns were given."""
         return tuple(levels[self.order.index(j)] for j in range(len(self.order)))
 
     def _recoding(self, node: _Node, tables: list[tuple[Ints, Ints]]) -> FullDomainRecoding:
-        heads, sizes, broken = self._broken(tables)
+        heads, sizes, broken = self.broken_classes(tables)
         means = self._means(node.levels, heads, sizes, broken, penalty=False)
         penalties = self._means(node.levels, heads, sizes, broken, penalty=True)
         gone = broken.astype(bool)
@@ -359,12 +359,12 @@ class Search:
             sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
             _discernability(sizes, gone, self.sums.records),
             int((sizes * sizes).sum()),
-            {s.name: self._bits(at, tables, broken) for at, s in enumerate(self.secrets)},
+            {s.name: self._bits(i, tables, broken) for i, s in enumerate(self.secrets) if s.name},
         )
-        lows = self._in_order(self.lows)
+        lows = self.as_given(self.lows)
         return FullDomainRecoding(
             self.given,
-            self._in_order(node.levels),
+            self.as_given(node.levels),
             tuple(low - self.secret_bits for low in lows),
             node.heads,
             gone,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sievert.report.chapters.numbers import measure_title
+from sievert.report.chapters.protect_frontier import frontier_chapters
 from sievert.report.limits import STATES, asked, limits_of
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
@@ -12,7 +13,8 @@ from sievert.report.parts import ReportPart
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The columns, the losses, the limits."""
     if "loss" not in part.data:
-        return (Chapter(part.say("title"), part.anchor("columns"), (), screen=True),)
+        first = Chapter(part.say("title"), part.anchor("columns"), (), screen=True)
+        return (first, *frontier_chapters(part))
     if "details" in part.data:
         inner: tuple[Block, ...] = (_details(part), *_meaning(part, "when"))
     else:
@@ -21,6 +23,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         Chapter(part.say("title"), part.anchor("columns"), inner, screen=True),
         Chapter(part.say("loss_title"), part.anchor("loss"), (_losses(part),), screen=True),
         Chapter(part.say("limits_title"), part.anchor("limits"), (_limits(part),), screen=True),
+        *frontier_chapters(part),
     )
 
 
@@ -45,7 +48,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     findings = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
     findings.append((part.say("lost", **values), part.say("proven" if data["proven"] else "open")))
     if data["unmet"]:
-        findings.insert(0, (part.say("unmet", **values), part.say("unmet_why")))
+        findings.insert(0, (part.say("unmet", **values), part.say("unmet_why", **values)))
     elif data["dropped_columns"]:
         findings.append((part.say("holds"), part.say("dropped", **values)))
     return findings[:3]
@@ -99,6 +102,9 @@ def _columns(part: ReportPart) -> Any:
 def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
     if key == "reading":
         yield Paragraph(part.say("reading"), "reading")
+    if (joint := part.data.get("earlier")) is not None:
+        numbers = {key: part.writer.count(joint[key]) for key in ("k_anonymity", "people_below")}
+        yield Paragraph(part.say("together", **numbers), "note")
     yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
 
 

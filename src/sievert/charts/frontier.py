@@ -1,0 +1,131 @@
+"""The frontier of recodings: what each has lost across, what it discloses upwards."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.charts.drawing import (
+    CURVE_HEIGHT,
+    INK,
+    PLAIN,
+    SAID,
+    Spec,
+    frame_chart,
+    number_axis,
+    short_name,
+)
+from sievert.formatting import significant
+
+ROOM = 1.08  # beyond the outermost point
+CHOSEN, MEETS, BREAKS = "chosen", "meets the policy", "does not meet the policy"
+SHAPES = {CHOSEN: "diamond", MEETS: "circle", BREAKS: "circle"}
+FILLS = {CHOSEN: INK, MEETS: PLAIN, BREAKS: "white"}
+REGION = "#e4e4e4"
+
+
+@dataclass(frozen=True)
+class FrontierDot:
+    """One release: what it has lost and discloses, and whether it meets the policy."""
+
+    across: float
+    up: float
+    kind: str  # CHOSEN, MEETS or BREAKS
+    meets: bool
+
+
+def frontier_chart(
+    title: str, below: Sequence[str], dots: Sequence[FrontierDot], *, across: str, up: str
+) -> Spec:
+    """The releases, and the region in which some release meets the policy and is no worse.
+
+    >>> dots = [FrontierDot(0.1, 2.0, MEETS, True), FrontierDot(0.0, 3.0, BREAKS, False)]
+    >>> spec = frontier_chart("Frontier", ["bits"], dots, across="lost", up="told")
+    >>> [(row["kind"], row["across"], row["up"]) for row in spec["data"]["values"]]
+    [('meets the policy', 0.1, 2.0), ('does not meet the policy', 0.0, 3.0)]
+    """
+    most = ROOM * (max([0.0, *(d.across for d in dots)]) or 1.0)
+    high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
+    values: list[Spec] = [
+        {
+            "kind": d.kind,
+            "across": d.across,
+            "up": d.up,
+            "said": f"{d.kind}: {significant(d.across)} lost, {significant(d.up)} bits disclosed",
+        }
+        for d in dots
+    ]
+    x = number_axis("across", across, {"domain": [0, most], "nice": False}, tickCount=6, grid=False)
+    y = number_axis("up", up, {"domain": [0, high], "nice": False}, tickCount=5, grid=True)
+    kinds = [kind for kind in SHAPES if any(d.kind == kind for d in dots)]
+    by_kind = {
+        "field": "kind",
+        "type": "nominal",
+        "legend": {"labelLimit": 260, "symbolStrokeColor": INK, "symbolStrokeWidth": 1},
+    }
+    layers: list[Spec] = [
+        {
+            "data": {"values": _region(dots, most, high)},
+            "mark": {"type": "area", "interpolate": "step-after", "fill": REGION, "aria": False},
+            "encoding": {"x": x, "y": y, "y2": {"field": "top"}},
+        },
+        {
+            "mark": {"type": "point", "size": 60, "stroke": INK, "strokeWidth": 1, "opacity": 1},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "shape": {**by_kind, "scale": _scale(kinds, SHAPES)},
+                "fill": {**by_kind, "scale": _scale(kinds, FILLS)},
+                "description": SAID,
+            },
+        },
+    ]
+    return frame_chart(title, below, values, layers, CURVE_HEIGHT)
+
+
+def _scale(kinds: Sequence[str], looks: Mapping[str, str]) -> Spec:
+    return {"domain": [*kinds], "range": [looks[kind] for kind in kinds]}
+
+
+def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]:
+    """Where the region begins, from left to right: no release that meets the policy is below."""
+    corners: list[tuple[float, float]] = []
+    for d in sorted((d for d in dots if d.meets), key=lambda d: (d.across, d.up)):
+        if not corners or d.up < corners[-1][1]:
+            corners.append((d.across, d.up))
+    corners += [(most, corners[-1][1])] if corners else []
+    return [{"across": at, "up": low, "top": high} for at, low in corners]
+
+
+def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
+    """The chart of the frontier in the JSON of `protect`; none without one."""
+    points = content.get("frontier") or ()
+    if not points:
+        return {}
+    secret = content["frontier_secret"]
+    lost = "I(X;Y) - I(X';Y)" if secret else content["minimised"]
+    what = f" of {short_name(secret)}" if secret else ""
+    return {
+        "frontier": frontier_chart(
+            f"What each recoding discloses, and what it has lost{what}",
+            (
+                f"Lost: {lost}. Disclosed: H(X'), bits a record. Down and to the left is better",
+                "Grey: where some release meets the policy and is no worse",
+            ),
+            frontier_dots(points),
+            across=f"Lost{what}, bits" if secret else "Loss",
+            up="Disclosed of who is who, bits",
+        )
+    }
+
+
+def frontier_dots(points: Sequence[Mapping[str, Any]]) -> list[FrontierDot]:
+    """The points of the JSON as they are drawn."""
+    return [
+        FrontierDot(
+            p["lost"],
+            p["disclosed"],
+            CHOSEN if p["chosen"] else MEETS if p["meets"] else BREAKS,
+            p["meets"],
+        )
+        for p in points
+    ]

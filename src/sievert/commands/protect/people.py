@@ -1,0 +1,97 @@
+"""People with several rows: a class is released if enough different people are in it.
+
+Rows are recoded and suppressed, people are counted: a class with fewer people than k, or than an l
+of a secret, is suppressed with all its rows. Every other limit is checked on the release as a
+whole, counted in people as `assess --person` counts it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.commands._combinations import CombinationCounts
+from sievert.commands._measuring import MeasureSettings
+from sievert.commands._release_files import FileColumn
+from sievert.commands._release_problem import (
+    ProtectionProblem,
+    SearchSettings,
+    recode,
+)
+from sievert.counts.cube import Cube
+from sievert.counts.people import PeopleQuestions
+from sievert.counts.recoded_people import RecodedPeopleQuestions
+from sievert.hierarchies import Hierarchy
+from sievert.methods.full_domain import Rule, SecretCells
+from sievert.policy import Policy
+from sievert.roles import Roles
+
+COUNTED = ("distinct", "distinct_known")  # the rules for a class that do not depend on people
+
+
+class PeopleProblem(ProtectionProblem):
+    """The combinations of rows, with the people who were seen in each."""
+
+    def __init__(
+        self,
+        questions: PeopleQuestions,
+        roles: Roles,
+        combinations: CombinationCounts,
+        measuring: MeasureSettings,
+        hierarchies: Mapping[str, Hierarchy | None],
+        settings: SearchSettings,
+    ) -> None:
+        super().__init__(questions, roles, combinations, measuring, hierarchies, settings)
+        rows, person = questions.rows, questions.person
+        self.secret_sightings = {s: rows.cube((*roles.quasi, s, person)) for s in roles.sensitive}
+        self.sightings = rows.cube((*roles.quasi, person))
+
+    def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
+        k, secrets = super()._rules(policy)
+        counted = []
+        for secret in secrets:
+            rules = tuple(r for r in secret.rules if r.kind in COUNTED)
+            k = max([k, *(math.ceil(r.limit) for r in rules)])  # nobody stands for two values
+            counted.append(replace(secret, rules=rules))
+        return 1, [self._people(k), *counted]
+
+    def _people(self, k: int) -> SecretCells:
+        """The people of every combination; a row without a person is a person of its own."""
+        seen = self.sightings
+        person, rows, owner = seen.codes[-1].astype(np.int64), seen.counts, seen.owner
+        named, times = person > 0, np.where(person > 0, 1, rows)
+        everybody = np.repeat(person, times)
+        alone = np.flatnonzero(everybody == 0)
+        everybody[alone] = len(seen.values[-1]) + np.arange(len(alone))
+        return SecretCells(
+            None,
+            np.repeat(owner, times),
+            everybody,
+            np.repeat(np.where(named, rows, 1), times),
+            len(seen.values[-1]) + len(alone),
+            (Rule("distinct", k),),
+        )
+
+    def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedPeopleQuestions:
+        def released(cube: Cube, owner: Ints) -> Cube:
+            return recode(cube, codes).select_cells(np.flatnonzero(~gone[owner]))
+
+        secrets = {
+            s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()
+        }
+        return RecodedPeopleQuestions(
+            self.questions, released(self.sightings, self.sightings.owner), secrets
+        )
+
+    def _owner(self, cube: Cube) -> Ints:
+        """Of sightings with a secret before the person: the combination of each."""
+        return cube.select_columns(cube.columns[:-1]).owner
+
+
+def person_column(people: PeopleQuestions) -> FileColumn:
+    """The person of every record as a number, for the check of a release without this column."""
+    records = people.rows.records_in_order([people.person])
+    numbers = [None if text is None else str(n) for n, text in enumerate(records.values[0])]
+    return FileColumn(people.person, numbers, records.codes[0])
