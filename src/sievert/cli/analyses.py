@@ -25,6 +25,7 @@ from sievert.cli.options import (
 )
 from sievert.cli.parameters import TableName, Traits
 from sievert.errors import NOT_SHAREABLE, require
+from sievert.files import secrets_beside
 from sievert.roles import Typed
 
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -284,11 +285,14 @@ def protect(
         holds the quasi-identifiers and the secrets only.
     """
     command = Command("protect", roles, reading, output, page, engine, None)
-    manifest = None if release is None else release.with_name(f"{release.name}.json")
+    manifest = secrets = None
+    if release is not None:
+        manifest = release.with_name(f"{release.name}.json")
+        secrets = secrets_beside(release) if making.how == "anatomy" else None
     return command.run(
         command.check_tables(data),
         data,
-        files=[release, manifest],
+        files=[release, manifest, secrets],
         out=release,
         force=output.force,
         **making.arguments(),

@@ -18,7 +18,8 @@ LOSSES = (
     "discernability",
     "bits",
 )
-HOW = ("full", "sample")
+HOW = ("full", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
+GROUPINGS = ("mdav", "v-mdav", "projection")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
 
@@ -314,13 +315,24 @@ class ProtectOptions(Options):
     importance
         COLUMN=NUMBER: how much a column is worth when cells are suppressed; 1 unless given.
     group
-        Microaggregation: the least records of a group; the policy's k unless given.
+        The least records of a group: for microaggregation the policy's k unless given, for anatomy
+        its l.
     amount
-        Noise: its standard deviation, in those of the column.
+        Noise: its standard deviation, in those of the column. PRAM: the share of values that
+        change.
     fraction
         Samples: the share of the records.
     base
         COLUMN=NUMBER: round a column to multiples of a number.
+    grouping
+        Microaggregation: mdav, v-mdav (groups of k to 2k - 1), or projection (in the order of the
+        first principal component).
+    gamma
+        V-MDAV: how readily groups grow; 0.2 for scattered records, 1.1 for clustered ones.
+    correlated
+        Noise with the covariances of the columns, which stay as they are on average.
+    unbiased
+        Round up or down by chance, so that numbers stay as they are on average.
     seed
         Where drawing starts.
     """
@@ -341,6 +353,10 @@ class ProtectOptions(Options):
     amount: float | None = None
     fraction: float | None = None
     base: list[str] | None = None
+    grouping: Annotated[str, Traits(choices=GROUPINGS)] = "mdav"
+    gamma: float = 0.2
+    correlated: bool = False
+    unbiased: bool = False
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:

@@ -1,24 +1,24 @@
 """The manifest of a release: how it was made and can be made again; no value of the data."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from sievert.commands.protect.method import MethodSettings
 from sievert.commands.protect.result import Protected
+from sievert.commands.protect.writing import ReleasePart
 from sievert.sources.checksums import file_sha256
 from sievert.version import __version__
 
 
 def manifest(
-    result: Protected, release: Path, settings: MethodSettings, names: Sequence[str]
+    result: Protected, parts: Sequence[ReleasePart], settings: MethodSettings
 ) -> dict[str, Any]:
     """What stands beside a release: the policy, the recoding, what it lost, its digest."""
-    recoding = result.recoding
+    recoding, (release, *apart) = result.recoding, parts
     content: dict[str, Any] = {
         "sievert": __version__,
-        "table": {"columns": list(names)},
-        "release": {"sha256": file_sha256(release)},
+        "table": {"columns": list(release.names)},
+        "release": {"sha256": file_sha256(release.path)},
         "policy": {"name": result.policy.name, "sha256": result.policy.digest},
         "how": result.how,
         "levels": result.levels,
@@ -27,6 +27,8 @@ def manifest(
         "suppress": settings.suppress,
         "suppressed": result.suppressed_records,
     }
+    for part in apart:
+        content["secrets"] = {"columns": list(part.names), "sha256": file_sha256(part.path)}
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
     if result.release is not None:

@@ -55,10 +55,10 @@ class Preparation:
     notes: list[str]
 
     def hierarchies(
-        self, classes: Any, given: Mapping[str, Any]
+        self, classes: Any, given: Mapping[str, Any], *, proposed: bool = True
     ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-        """The hierarchy of every quasi-identifier, and where it is from; proposed by default."""
-        return _hierarchies(classes, self.roles, given, self.notes)
+        """The hierarchy of every quasi-identifier, and where it is from; or of those given only."""
+        return _hierarchies(classes, self.roles, given, self.notes, proposed=proposed)
 
 
 def prepare(
@@ -136,7 +136,7 @@ def _with_limit_on_suppressed(
 
 
 def _hierarchies(
-    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str]
+    classes: Any, roles: Roles, given: Mapping[str, Any], notes: list[str], *, proposed: bool
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
     """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
     trees: dict[str, Hierarchy | None] = {}
@@ -147,6 +147,8 @@ def _hierarchies(
         if name in given:
             trees[name] = to_hierarchy(given[name], texts)
             sources[name] = given[name] if isinstance(given[name], str) else "given"
+        elif not proposed:
+            continue
         else:
             trees[name], sources[name] = propose(texts)
             notes.append(f"the hierarchy of {name!r} is a proposal: {sources[name]}")

@@ -1,0 +1,69 @@
+"""`--how round`: quasi-identifiers of numbers as multiples of a base."""
+
+from dataclasses import replace
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+
+import numpy as np
+
+from sievert.commands._common import check_known
+from sievert.commands._release_files import KNOWN_SEED, FileColumn
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.number_columns import (
+    NumberColumn,
+    change_losses,
+    required_numbers,
+)
+from sievert.errors import require
+
+USE = 0x5A3D1E13  # tells the random numbers of rounding from those of other methods
+EXACT = Context(prec=60)
+
+
+def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """The nearest multiple, of two as near the even one; or one of both, right on average."""
+    require(settings.base, "rounding needs the base of a column", hint="--base income=100")
+    columns = required_numbers(table, "rounding")
+    for name, base in settings.base.items():
+        check_known("--base: quasi-identifier of numbers", name, tuple(columns))
+        require(0 < base < np.inf, f"--base: that of {name!r} is not positive")
+    rng = np.random.default_rng((settings.seed, USE))
+    changed = {
+        name: _rounded(columns[name], base, rng if settings.unbiased else None)
+        for name, base in sorted(settings.base.items())
+    }
+    return RecordRelease(
+        changed,
+        change_losses(table, changed),
+        {
+            "rounding": "unbiased" if settings.unbiased else "nearest",
+            "rounded_columns": len(changed),
+        },
+        np.zeros(table.records, dtype=bool),
+        notes=[KNOWN_SEED] if settings.unbiased and settings.seed == 0 else (),
+    )
+
+
+def _rounded(column: NumberColumn, base: float, rng: np.random.Generator | None) -> FileColumn:
+    """Each value as a multiple of the base; by decimals, so that 0.3 is a multiple of 0.1."""
+    step, own = Decimal(repr(float(base))), column.column
+    below, share = [], []
+    for text in own.texts:
+        quotient = EXACT.divide(Decimal(text or 0), step)
+        how = ROUND_HALF_EVEN if rng is None else ROUND_FLOOR
+        whole = quotient.to_integral_value(how)
+        below.append(whole)
+        share.append(float(quotient - whole))
+    texts = [
+        None if text is None else f"{EXACT.multiply(whole + up, step).normalize(EXACT) + 0:f}"
+        for up in (0, 1)
+        for text, whole in zip(own.texts, below, strict=True)
+    ]
+    codes = own.codes
+    if rng is not None:
+        up = rng.random(len(codes)) < np.array(share)[codes]
+        codes = codes + len(own.texts) * up
+    distinct = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    place = np.array([distinct[text] for text in texts], dtype=np.int64)
+    whole_numbers = all("." not in text for text in distinct if text is not None)
+    kind = own.kind if "INT" not in own.kind else "BIGINT" if whole_numbers else "DOUBLE"
+    return replace(own, texts=list(distinct), codes=place[codes], kind=kind)
