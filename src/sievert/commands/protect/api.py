@@ -15,6 +15,7 @@ from sievert.commands._common import (
     PolicySource,
     Reading,
     check_known,
+    check_whole,
     describe_input,
     requested_roles,
 )
@@ -135,6 +136,7 @@ def protect(
     assert own is not None
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
+    check_whole("--seed", seed, 0)
     share = own.protect.suppress if suppress is None else suppress
     share = 0.0 if how in PLAIN else SUPPRESS if share is None else share
     require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")

@@ -9,6 +9,8 @@ from sievert.commands.protect.writing import ReleasePart
 from sievert.sources.checksums import file_sha256
 from sievert.version import __version__
 
+USUAL = MethodSettings()
+
 
 def manifest(
     result: Protected, parts: Sequence[ReleasePart], settings: MethodSettings
@@ -34,7 +36,14 @@ def manifest(
     if result.release is not None:
         content |= {
             "seed": settings.seed,
+            "settings": _unusual(settings),
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
         }
     return content
+
+
+def _unusual(settings: MethodSettings) -> dict[str, Any]:
+    """What the caller has chosen, but for what has a place of its own."""
+    own = {"seed", "suppress", "loss"}
+    return {n: v for n, v in vars(settings).items() if n not in own and v != getattr(USUAL, n)}

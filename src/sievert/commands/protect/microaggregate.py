@@ -100,7 +100,8 @@ def _ranks(table: RecordTable, name: str) -> Floats | None:
     """The rank of an ordered value per record, NaN where missing; None where there is no order."""
     column, order = table.columns[name], table.measuring.orders.get(name)
     known = [t for t in column.texts if t is not None]
-    if order is None and not column.kind.startswith(("DATE", "TIMESTAMP")):
+    dates = column.kind.startswith(("DATE", "TIMESTAMP"))
+    if not known or (order is None and not dates):
         return None
     places = {text: place for place, text in enumerate(sorted(known) if order is None else order)}
     lacking = sum(text not in places for text in known)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats
+from sievert.arrays import Floats, Ints
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands.protect.method import RecordTable
 from sievert.errors import InputError, UsageError, require
@@ -36,13 +36,21 @@ class NumberColumn:
 
     def with_numbers(self, numbers: Floats) -> FileColumn:
         """The column with other numbers, rounded to its decimals; NaN is missing."""
-        rounded = np.round(numbers, self.decimals) + 0.0  # no negative zero
-        values, codes = np.unique(rounded, return_inverse=True)
+        values, codes = np.unique(numbers, return_inverse=True)
         texts = [None if np.isnan(x) else f"{x:.{self.decimals}f}" for x in values.tolist()]
-        kind = self.column.kind
-        if kind != TEXT:  # a narrow type may be too small for what was added
-            kind = "BIGINT" if "INT" in kind else "DOUBLE"
-        return replace(self.column, texts=texts, codes=codes.astype(np.int64), kind=kind)
+        return number_column(self.column, texts, codes)
+
+
+def number_column(column: FileColumn, texts: Sequence[str | None], codes: Ints) -> FileColumn:
+    """A column of numbers with other texts, of which some may be the same; 0 has no sign."""
+    plain = [t if t is None or t.strip("-0.") else t.removeprefix("-") for t in texts]
+    place = {text: number for number, text in enumerate(dict.fromkeys(plain))}
+    numbers = np.array([place[text] for text in plain], dtype=np.int64)
+    kind = column.kind
+    if kind != TEXT:  # a narrow type may be too small for what was added
+        whole = "INT" in kind and not any("." in text for text in place if text is not None)
+        kind = "BIGINT" if whole else "DOUBLE"
+    return replace(column, texts=list(place), codes=numbers[codes], kind=kind)
 
 
 def number_columns(table: RecordTable) -> dict[str, NumberColumn]:

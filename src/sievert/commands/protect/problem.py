@@ -135,8 +135,9 @@ class ProtectionProblem:
     def verdicts(self, recoding: FullDomainRecoding, policy: Policy) -> tuple[Verdict, ...]:
         """The verdicts on the release, from counts: what `assess` says of its file."""
         gone = recoding.suppresses(self.codes)
-        if gone.all():
-            return ()
+        chosen = zip(self.columns, recoding.levels, strict=True)
+        if gone.all() or all(set(column.labels[level]) == {ROOT} for column, level in chosen):
+            return ()  # with * everywhere all records are read as suppressed
         codes = dict(zip(self.roles.quasi, self._label_codes(recoding), strict=True))
         classes = _recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
         secrets = {

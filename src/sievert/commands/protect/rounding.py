@@ -1,6 +1,5 @@
 """`--how round`: quasi-identifiers of numbers as multiples of a base."""
 
-from dataclasses import replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 import numpy as np
@@ -11,6 +10,7 @@ from sievert.commands.protect.method import MethodSettings, RecordRelease, Recor
 from sievert.commands.protect.number_columns import (
     NumberColumn,
     change_losses,
+    number_column,
     required_numbers,
 )
 from sievert.errors import require
@@ -46,24 +46,17 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
 def _rounded(column: NumberColumn, base: float, rng: np.random.Generator | None) -> FileColumn:
     """Each value as a multiple of the base; by decimals, so that 0.3 is a multiple of 0.1."""
     step, own = Decimal(repr(float(base))), column.column
-    below, share = [], []
-    for text in own.texts:
-        quotient = EXACT.divide(Decimal(text or 0), step)
-        how = ROUND_HALF_EVEN if rng is None else ROUND_FLOOR
-        whole = quotient.to_integral_value(how)
-        below.append(whole)
-        share.append(float(quotient - whole))
+    how = ROUND_HALF_EVEN if rng is None else ROUND_FLOOR
+    quotients = [EXACT.divide(Decimal(text or 0), step) for text in own.texts]
+    wholes = [quotient.to_integral_value(how) for quotient in quotients]
     texts = [
-        None if text is None else f"{EXACT.multiply(whole + up, step).normalize(EXACT) + 0:f}"
-        for up in (0, 1)
-        for text, whole in zip(own.texts, below, strict=True)
+        None if text is None else f"{EXACT.multiply(EXACT.add(whole, up), step).normalize(EXACT):f}"
+        for up in ((0,) if rng is None else (0, 1))
+        for text, whole in zip(own.texts, wholes, strict=True)
     ]
     codes = own.codes
     if rng is not None:
-        up = rng.random(len(codes)) < np.array(share)[codes]
-        codes = codes + len(own.texts) * up
-    distinct = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    place = np.array([distinct[text] for text in texts], dtype=np.int64)
-    whole_numbers = all("." not in text for text in distinct if text is not None)
-    kind = own.kind if "INT" not in own.kind else "BIGINT" if whole_numbers else "DOUBLE"
-    return replace(own, texts=list(distinct), codes=place[codes], kind=kind)
+        parts = zip(quotients, wholes, strict=True)
+        chance = np.array([float(EXACT.subtract(quotient, whole)) for quotient, whole in parts])
+        codes = codes + len(own.texts) * (rng.random(len(codes)) < chance[codes])
+    return number_column(own, texts, codes)
