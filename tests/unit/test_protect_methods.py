@@ -100,6 +100,9 @@ def test_the_same_bytes_twice_and_secrets_stay(how: str, tmp_path: Path) -> None
     manifest = json.loads((tmp_path / "a.csv.json").read_text(encoding="utf-8"))
     assert manifest["how"] == how and manifest["seed"] == 3 and manifest["minimised"] is None
     assert manifest["settings"] == OPTIONS[how] and manifest["suppressed"] == 0
+    drawn = sievert.protect(table, policy=policy(**ANYTHING), how=how, seed=0, **OPTIONS[how])
+    private = any("keep it to yourself" in note for note in drawn.warnings)
+    assert private is (how in ("noise", "pram", "anatomy"))
     if how != "sample":
         assert manifest["details"] and manifest["loss"]
 

@@ -275,6 +275,7 @@ def protect(
     Every quasi-identifier is brought to one level of its hierarchy (--hierarchy, or [hierarchies]
     in the policy; proposed where none is given), and records in classes that still break a limit
     are suppressed. The search is exact. The release is read back and assessed in a new process.
+    --how makes it by another method, which does what its options say and looks for no limit.
 
     Parameters
     ----------

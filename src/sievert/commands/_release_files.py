@@ -18,10 +18,6 @@ from sievert.files import KINDS
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"
 Text = str | None
-KNOWN_SEED = (
-    "drawn with the seed that everybody has: who knows the channel can repeat it; give a --seed of "
-    "your own, and keep it to yourself"
-)
 
 
 @dataclass(frozen=True, eq=False)

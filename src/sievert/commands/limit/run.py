@@ -36,7 +36,7 @@ from sievert.commands._channels import (
     trim,
 )
 from sievert.commands._common import Clock, RequestedRoles, check_known
-from sievert.commands._release_files import KNOWN_SEED, TEXT, FileColumn
+from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.counts.questions import Questions
@@ -141,7 +141,10 @@ def read_original(
     if everything:
         table.notes.append("secrets are released as they are, beside the drawn values")
     if everything and settings.seed == 0:
-        table.notes.append(KNOWN_SEED)
+        table.notes.append(
+            "drawn with the seed that everybody has: who knows the channel can repeat it; give a "
+            "--seed of your own, and keep it to yourself"
+        )
     return table
 
 

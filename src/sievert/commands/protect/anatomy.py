@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.errors import require
 from sievert.methods.anatomy import GROUP, anatomised
 
@@ -46,6 +46,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         },
         np.zeros(table.records, dtype=bool),
         tables.order,
+        notes=[seed_remark(settings.seed)],
         secrets=[
             FileColumn(GROUP, numbers, np.sort(tables.groups)),
             FileColumn(secret, own.texts, np.array([codes[t] for t in rows[secret]]), own.kind),

@@ -100,6 +100,16 @@ class RecordRelease:
         return self.suppressed if self.chosen is None else self.suppressed[self.chosen]
 
 
+def seed_remark(seed: int) -> str:
+    """What the reader should know of a release that can be worked back with its seed."""
+    if seed == 0:
+        return (
+            "drawn with the seed that everybody has: who knows the method can repeat it; give a "
+            "--seed of your own, and keep it to yourself"
+        )
+    return "the manifest holds the seed, with which the draw can be repeated: do not publish it"
+
+
 def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:
     """The function that makes a release by a method."""
     module = import_module(f"sievert.commands.protect.{METHODS[how]}")

@@ -3,8 +3,7 @@
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.commands._release_files import KNOWN_SEED
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.commands.protect.number_columns import (
     change_losses,
     remark_on_numbers,
@@ -48,7 +47,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             "noisy_columns": len(columns),
         },
         np.zeros(table.records, dtype=bool),
-        notes=[remark_on_numbers(columns), *([] if settings.seed else [KNOWN_SEED])],
+        notes=[remark_on_numbers(columns), seed_remark(settings.seed)],
     )
 
 

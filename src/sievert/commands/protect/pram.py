@@ -11,8 +11,8 @@ from sievert.commands._alphabets import (
     released_column,
 )
 from sievert.commands._channels import IDENTITY, draw, solutions, trim
-from sievert.commands._release_files import KNOWN_SEED, FileColumn
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands._release_files import FileColumn
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.commands.protect.number_columns import change_losses
 from sievert.errors import require
 from sievert.losses.loss import combination_codes
@@ -50,7 +50,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             codes = alphabet.released[symbols, j]
             own = table.columns[column.name]
             changed[column.name] = FileColumn(column.name, column.labels, codes, own.kind)
-    notes = [KNOWN_SEED] if settings.seed == 0 else []
+    notes = [seed_remark(settings.seed)]
     return RecordRelease(
         changed,
         change_losses(table, changed),

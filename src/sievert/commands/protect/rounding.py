@@ -5,8 +5,8 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 import numpy as np
 
 from sievert.commands._common import check_known
-from sievert.commands._release_files import KNOWN_SEED, FileColumn
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands._release_files import FileColumn
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.commands.protect.number_columns import (
     NumberColumn,
     change_losses,
@@ -39,7 +39,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             "rounded_columns": len(changed),
         },
         np.zeros(table.records, dtype=bool),
-        notes=[KNOWN_SEED] if settings.unbiased and settings.seed == 0 else (),
+        notes=[seed_remark(settings.seed)] if settings.unbiased else (),
     )
 
 
