@@ -29,6 +29,15 @@ def record_format(path: str | os.PathLike[str]) -> str:
     return KINDS[suffix]
 
 
+def secrets_beside(release: Path) -> Path:
+    """Where the secrets of a release stand that has them in a table of their own.
+
+    >>> secrets_beside(Path("release.csv")).name
+    'release.secrets.csv'
+    """
+    return release.with_name(f"{release.stem}.secrets{release.suffix}")
+
+
 def escape_formula(text: str) -> str:
     """Text that a spreadsheet does not take for a formula.
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert.commands.limit.alphabets import alphabets, released_column
-from sievert.commands.limit.channels import channel_promise, draw, epsilon, synthetic, trim
+from sievert.commands._alphabets import alphabets, released_column
+from sievert.commands._channels import channel_promise, draw, epsilon, synthetic, trim
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.estimators import ContingencyTable as Counted
 from sievert.tradeoff import Joint, least_risk

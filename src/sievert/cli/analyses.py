@@ -11,7 +11,6 @@ from sievert.cli.command_options import (
     LimitOptions,
     MethodOptions,
     PopulationOptions,
-    ProtectOptions,
     ReasoningOptions,
     SubsetOptions,
 )
@@ -24,8 +23,9 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.cli.parameters import TableName, Traits
-from sievert.cli.protect_options import BesidesOptions
+from sievert.cli.protect_options import BesidesOptions, ProtectOptions
 from sievert.errors import NOT_SHAREABLE, require
+from sievert.files import secrets_beside
 from sievert.roles import Typed
 
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -277,6 +277,7 @@ def protect(
     Every quasi-identifier is brought to one level of its hierarchy (--hierarchy, or [hierarchies]
     in the policy; proposed where none is given), and records in classes that still break a limit
     are suppressed. The search is exact. The release is read back and assessed in a new process.
+    --how makes it by another method, which does what its options say and looks for no limit.
 
     Parameters
     ----------
@@ -290,11 +291,14 @@ def protect(
     """
     require(charts is None or beside.frontier, "--charts draws the frontier", hint="--frontier")
     command = Command("protect", roles, reading, output, page, engine, charts)
-    manifest = None if release is None else release.with_name(f"{release.name}.json")
+    manifest = secrets = None
+    if release is not None:
+        manifest = release.with_name(f"{release.name}.json")
+        secrets = secrets_beside(release) if making.how == "anatomy" else None
     return command.run(
         command.check_tables(data, *(beside.earlier or ())),
         data,
-        files=[release, manifest],
+        files=[release, manifest, secrets],
         out=release,
         force=output.force,
         **making.arguments(),

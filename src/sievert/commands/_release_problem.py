@@ -266,7 +266,12 @@ def limit_suppressed(policy: Policy, share: float, records: int, notes: list[str
 
 
 def assign_hierarchies(
-    classes: Cube, roles: Roles, given: Mapping[str, Any], notes: list[str]
+    classes: Cube,
+    roles: Roles,
+    given: Mapping[str, Any],
+    notes: list[str],
+    *,
+    proposed: bool = True,
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
     """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
     for secret in roles.sensitive:
@@ -283,6 +288,8 @@ def assign_hierarchies(
             trees[name] = to_hierarchy(given[name], counts)
             own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
             sources[name] = own if isinstance(own, str) else "given"
+        elif not proposed:
+            continue
         else:
             proposal = propose(counts)
             trees[name], sources[name] = proposal.hierarchy, proposal.text

@@ -13,8 +13,9 @@ from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
 from sievert.commands import _pairing
 from sievert.commands._agreement import changed_records
-from sievert.commands._common import check_known, describe_table, treat_missing
+from sievert.commands._common import check_known, treat_missing
 from sievert.commands._pairing_evidence import Pairing
+from sievert.commands._table_description import describe_table
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube

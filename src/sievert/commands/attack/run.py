@@ -13,14 +13,9 @@ from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
 from sievert.commands import _pairing
-from sievert.commands._common import (
-    Reading,
-    RequestedRoles,
-    check_known,
-    columns_without_role,
-    describe_input,
-)
+from sievert.commands._common import Reading, RequestedRoles, check_known
 from sievert.commands._suppression import count_suppressed, leave_out_suppressed
+from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.counts import microdata
 from sievert.counts.cube import Cube

@@ -11,14 +11,8 @@ import numpy as np
 
 from sievert import files
 from sievert.commands import _pairing
-from sievert.commands._common import (
-    PolicySource,
-    Reading,
-    check_known,
-    columns_without_role,
-    describe_input,
-    requested_roles,
-)
+from sievert.commands._common import PolicySource, Reading, check_known, requested_roles
+from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
 from sievert.commands.compromise.run import QUERIES, read_tables, record_columns, run_experiment

@@ -8,14 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import (
-    PolicySource,
-    Reading,
-    check_known,
-    columns_without_role,
-    describe_input,
-    requested_roles,
-)
+from sievert.commands._common import PolicySource, Reading, check_known, requested_roles
+from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (

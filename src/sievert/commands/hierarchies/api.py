@@ -6,15 +6,9 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import (
-    LARGE,
-    PolicySource,
-    Reading,
-    columns_without_role,
-    describe_input,
-    requested_roles,
-)
+from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
 from sievert.commands._measuring import check_hierarchies
+from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.hierarchies.result import GIVEN, ProposedColumn, ProposedHierarchies
 from sievert.hierarchies import propose, to_hierarchy
 from sievert.session import Steps, no_progress

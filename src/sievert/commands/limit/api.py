@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import PolicySource, Reading, describe_input, requested_roles
+from sievert.commands._alphabets import MOST, NAMES
+from sievert.commands._channels import limit_settings
+from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._release_files import FileColumn, release_kind, write_release
-from sievert.commands.limit.alphabets import MOST, NAMES
+from sievert.commands._table_description import describe_input
 from sievert.commands.limit.channel_matrix import write_matrix
-from sievert.commands.limit.channels import limit_settings
 from sievert.commands.limit.distribution import Limit, limit
 from sievert.commands.limit.gaussian import solve_gaussian
 from sievert.commands.limit.result import Limited

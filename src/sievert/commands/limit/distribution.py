@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.commands._result import frame
-from sievert.commands.limit.channels import (
+from sievert.commands._channels import (
     CONVEX,
     IDENTITY,
     REVERSE,
@@ -17,6 +16,7 @@ from sievert.commands.limit.channels import (
     known_model,
     solutions,
 )
+from sievert.commands._result import frame
 from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.commands._channels import LimitSettings, Promise, inside
 from sievert.commands._release_files import FileColumn
-from sievert.commands.limit.channels import LimitSettings, Promise, inside
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require

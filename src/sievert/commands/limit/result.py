@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.arrays import Floats
+from sievert.commands._alphabets import Text
+from sievert.commands._channels import UNITS, Promise
 from sievert.commands._result import Result
-from sievert.commands.limit.alphabets import Text
-from sievert.commands.limit.channels import UNITS, Promise
 from sievert.estimators import InformationEstimate
 from sievert.tradeoff import Recoding
 

@@ -9,10 +9,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles, check_known
-from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands._suppression import keep_suppressed
-from sievert.commands.limit.alphabets import (
+from sievert.commands._alphabets import (
     ABSOLUTE,
     COLUMNS,
     HAMMING,
@@ -26,7 +23,7 @@ from sievert.commands.limit.alphabets import (
     describe_distortion,
     released_column,
 )
-from sievert.commands.limit.channels import (
+from sievert.commands._channels import (
     CONVEX,
     LABELLED,
     LimitSettings,
@@ -38,6 +35,9 @@ from sievert.commands.limit.channels import (
     synthetic,
     trim,
 )
+from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._release_files import TEXT, FileColumn
+from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.counts.questions import Questions
 from sievert.errors import require

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import LARGE, Reading, describe_table
+from sievert.commands._common import LARGE, Reading
+from sievert.commands._table_description import describe_table
 from sievert.commands.policy.result import PolicyCheck
 from sievert.commands.policy.run import find_gaps
 from sievert.errors import require

@@ -15,17 +15,18 @@ from sievert.commands._common import (
     PolicySource,
     Reading,
     check_known,
-    describe_input,
+    check_whole,
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import release_kind
 from sievert.commands._release_problem import SUPPRESS, SearchSettings
+from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
 from sievert.commands.protect.manifest import manifest
-from sievert.commands.protect.method import HOW, MethodSettings
+from sievert.commands.protect.method import HOW, PLAIN, MethodSettings
 from sievert.commands.protect.people import person_column
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, release_columns
@@ -33,6 +34,7 @@ from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
 from sievert.errors import InvariantError, require
 from sievert.methods.full_domain import LOSSES
+from sievert.methods.microaggregation import GAMMA
 from sievert.policy import Judgement, Policy
 from sievert.session import Steps, no_progress
 from sievert.sources.isolation import private_directory
@@ -64,6 +66,10 @@ def protect(
     amount: float | None = None,
     fraction: float | None = None,
     base: Mapping[str, float] | None = None,
+    grouping: str = "mdav",
+    gamma: float = GAMMA,
+    correlated: bool = False,
+    unbiased: bool = False,
     seed: int = 0,
     seconds: float | None = None,
     frontier: bool = False,
@@ -113,8 +119,9 @@ def protect(
     drop
         Leave suppressed records out of the release.
     how
-        The method: full (full-domain recoding), or as [protect] in the policy says.
-    labels, importance, group, amount, fraction, base, seed
+        The method: full (full-domain recoding), or as [protect] in the policy says. With anatomy
+        the secrets are in a table of their own, `<out>.secrets.csv` for an `out` of `<out>.csv`.
+    labels, importance, group, amount, fraction, base, grouping, gamma, correlated, unbiased, seed
         What single methods need: see the guide.
     seconds
         When to stop the search; the result then tells how much better a recoding could be.
@@ -141,8 +148,9 @@ def protect(
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
     require(how == "full" or not frontier, "a frontier is of full-domain recodings: --how full")
+    check_whole("--seed", seed, 0)
     share = own.protect.suppress if suppress is None else suppress
-    share = SUPPRESS if share is None else share
+    share = 0.0 if how in PLAIN else SUPPRESS if share is None else share
     require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")
     trees = {**own.hierarchies, **(hierarchies or {})}
     measuring = MeasureSettings(
@@ -150,10 +158,23 @@ def protect(
     ).with_policy(own)
     search = SearchSettings(share, loss, weights=weights, seconds=seconds, frontier=frontier)
     settings = MethodSettings(
-        *(share, loss, dict(weights or {}), seed, labels, dict(importance or {})),
-        *(group, amount, fraction, dict(base or {})),
+        share,
+        loss,
+        dict(weights or {}),
+        seed,
+        labels,
+        dict(importance or {}),
+        group,
+        amount,
+        fraction,
+        dict(base or {}),
+        grouping,
+        gamma,
+        correlated,
+        unbiased,
     )
     kind = "csv" if out is None else release_kind(out)
+    apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
     beside = None if out is None else Path(out).with_name(f"{Path(out).name}.json")
     reading = Reading(watch, verify=verify, **source)
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
@@ -165,6 +186,7 @@ def protect(
         with (
             private_directory(source.get("temp")) as private,
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
+            files.write_whole(apart, sources=inputs, force=force) as secrets,
             files.write_whole(out, sources=inputs, force=force) as target,
             reading(data, outputs=[target, private / f"people.{kind}"] if target else []) as (
                 table,
@@ -183,7 +205,9 @@ def protect(
                     questions, requested, measuring, how, settings, kept, missing, clock
                 )
             file = ReleaseFile(
-                target or private / f"release.{kind}", kind, table, questions, protection, measuring
+                target or private / f"release.{kind}",
+                secrets or private / f"secrets.{kind}",
+                *(kind, table, questions, protection, measuring),
             )
             people, judgement = protection.people, protection.judgement
             described = describe_input(table, people or questions, missing)
@@ -204,9 +228,10 @@ def protect(
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)
-            names = file.confirm(source)
+            file.confirm(source)
+            names = {name for part in file.parts for name in part.names}
             result = replace(result, released=True, dropped_columns=_dropped(questions, names))
-            content = manifest(result, target, settings, names)
+            content = manifest(result, file.parts, settings)
             text = json.dumps(content, indent=1, sort_keys=True)
             manifest_file.write_text(f"{text}\n", encoding="utf-8")
     except _NothingIsWritten as stop:
@@ -232,7 +257,7 @@ def _result(
 ) -> Protected:
     release, roles = protection.release, protection.roles
     require(
-        release is None or not release.holds or judgement.met is True,
+        release is None or not release.holds or not judgement.breached,
         NOT_CHECKED,
         error=InvariantError,
     )
@@ -240,7 +265,7 @@ def _result(
         table,
         roles,
         how,
-        search.loss,
+        None if how in PLAIN else search.loss,
         protection.columns,
         protection.recoding,
         judgement,

@@ -9,7 +9,7 @@ from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands.protect.method import MethodSettings, RecordTable, method
+from sievert.commands.protect.method import PLAIN, MethodSettings, RecordTable, method
 from sievert.commands.protect.result import ColumnLevel
 from sievert.commands.protect.run import Protection, prepare
 from sievert.counts.questions import Questions
@@ -29,7 +29,7 @@ def make_release(
     start = prepare(questions, requested, measuring, settings.suppress, missing)
     roles, notes = start.roles, start.notes
     classes = count_combinations(questions, roles.quasi, ()).classes
-    trees, sources = start.hierarchies(classes, measuring.hierarchies)
+    trees, sources = start.hierarchies(classes, measuring.hierarchies, proposed=how not in PLAIN)
     clock(f"making the release ({how})", questions)
     table = RecordTable(
         _columns(questions, {*roles.quasi, *roles.sensitive, *keep}),
@@ -40,13 +40,15 @@ def make_release(
     )
     release = method(how)(table, settings)
     notes += release.notes
-    columns = [release.columns.get(name, own) for name, own in table.columns.items()]
+    apart = {column.name for column in release.secrets} & {*roles.sensitive}
+    own = {name: c for name, c in table.columns.items() if name not in apart}
+    columns = [*{**own, **release.columns}.values()]
     if release.chosen is not None:
         columns = [column.only(release.chosen) for column in columns]
     described = {
-        name: ColumnLevel(None, None, sources.get(name), len(set(column.texts)))
-        for name, column in zip(table.columns, columns, strict=True)
-        if name in roles.quasi
+        c.name: ColumnLevel(None, None, sources.get(c.name), len(set(c.texts)))
+        for c in columns
+        if c.name in roles.quasi
     }
     return Protection(
         roles, start.policy, start.gate, described, notes, release=release, file_columns=columns

@@ -1,14 +1,16 @@
 """The manifest of a release: how it was made and can be made again; no value of the data."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from sievert.commands.protect.method import MethodSettings
 from sievert.commands.protect.result import ColumnLevel, Protected
+from sievert.commands.protect.writing import ReleasePart
 from sievert.hierarchies import is_made_from_data
 from sievert.sources.checksums import file_sha256
 from sievert.version import __version__
+
+USUAL = MethodSettings()
 
 
 def _made_anew(column: ColumnLevel) -> bool:
@@ -17,14 +19,14 @@ def _made_anew(column: ColumnLevel) -> bool:
 
 
 def manifest(
-    result: Protected, release: Path, settings: MethodSettings, names: Sequence[str]
+    result: Protected, parts: Sequence[ReleasePart], settings: MethodSettings
 ) -> dict[str, Any]:
     """What stands beside a release: the policy, the recoding, what it lost, its digest."""
-    recoding = result.recoding
+    recoding, (release, *apart) = result.recoding, parts
     content: dict[str, Any] = {
         "sievert": __version__,
-        "table": {"columns": list(names)},
-        "release": {"sha256": file_sha256(release)},
+        "table": {"columns": list(release.names)},
+        "release": {"sha256": file_sha256(release.path)},
         "policy": {"name": result.policy.name, "sha256": result.policy.digest},
         "how": result.how,
         "levels": result.levels,
@@ -36,6 +38,8 @@ def manifest(
         "suppress": settings.suppress,
         "suppressed": result.suppressed_records,
     }
+    for part in apart:
+        content["secrets"] = {"columns": list(part.names), "sha256": file_sha256(part.path)}
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
     if result.earlier is not None:
@@ -43,7 +47,14 @@ def manifest(
     if result.release is not None:
         content |= {
             "seed": settings.seed,
+            "settings": _unusual(settings),
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
         }
     return content
+
+
+def _unusual(settings: MethodSettings) -> dict[str, Any]:
+    """What the caller has chosen, but for what has a place of its own."""
+    own = {"seed", "suppress", "loss"}
+    return {n: v for n, v in vars(settings).items() if n not in own and v != getattr(USUAL, n)}

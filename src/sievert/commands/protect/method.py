@@ -14,12 +14,22 @@ from sievert.arrays import Bools, Ints
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn
 from sievert.hierarchies import Hierarchy
+from sievert.methods.microaggregation import GAMMA
 from sievert.policy import Policy
 from sievert.roles import Roles
 
 # The module of each method in this folder; its function is called `make`.
-METHODS = {"sample": "sample"}
+METHODS = {
+    "microaggregate": "microaggregate",
+    "noise": "noise",
+    "round": "rounding",
+    "pram": "pram",
+    "anatomy": "anatomy",
+    "sample": "sample",
+}
 HOW = ("full", *METHODS)
+# Those that suppress no record, minimise nothing, and need no hierarchy of every column.
+PLAIN = {"microaggregate", "noise", "round", "pram", "anatomy", "sample"}
 
 
 @dataclass(frozen=True)
@@ -32,10 +42,14 @@ class MethodSettings:
     seed: int = 0
     labels: str = "hierarchy"  # of local recoding; or "sets"
     importance: Mapping[str, float] = field(default_factory=dict)  # of columns, for suppression
-    group: int | None = None  # records of a group, for microaggregation
-    amount: float | None = None  # of noise, in standard deviations
+    group: int | None = None  # records of a group, for microaggregation and anatomy
+    amount: float | None = None  # of noise, in standard deviations; share changed, for pram
     fraction: float | None = None  # of the records, for samples
     base: Mapping[str, float] = field(default_factory=dict)  # per column, for rounding
+    grouping: str = "mdav"  # of microaggregation
+    gamma: float = GAMMA  # of V-MDAV
+    correlated: bool = False  # noise with the covariances of the columns
+    unbiased: bool = False  # rounding that is right on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +60,7 @@ class RecordTable:
     roles: Roles
     policy: Policy
     measuring: MeasureSettings  # hierarchies and orders that were given
-    hierarchies: Mapping[str, Hierarchy | None]  # of every quasi-identifier, given or proposed
+    hierarchies: Mapping[str, Hierarchy | None]  # of quasi-identifiers, given or proposed
 
     @property
     def records(self) -> int:
@@ -66,13 +80,14 @@ class RecordRelease:
     breaches one is a fault of the program, and not an answer.
     """
 
-    columns: Mapping[str, FileColumn]  # those that changed
+    columns: Mapping[str, FileColumn]  # those that changed, and new ones
     loss: Mapping[str, Any]  # as in the JSON
     details: Mapping[str, Any]  # what the method did, in numbers; no value of the data
     suppressed: Bools  # which records have * in every quasi-identifier
     chosen: Ints | None = None  # the records that are released, in their order; all unless given
     holds: bool = False
     notes: Sequence[str] = ()
+    secrets: Sequence[FileColumn] = ()  # a second table: a group, and the secrets of its records
 
     @property
     def suppressed_records(self) -> int:
@@ -83,6 +98,16 @@ class RecordRelease:
     def gone(self) -> Bools:
         """Which records of the release are suppressed."""
         return self.suppressed if self.chosen is None else self.suppressed[self.chosen]
+
+
+def seed_remark(seed: int) -> str:
+    """What the reader should know of a release that can be worked back with its seed."""
+    if seed == 0:
+        return (
+            "drawn with the seed that everybody has: who knows the method can repeat it; give a "
+            "--seed of your own, and keep it to yourself"
+        )
+    return "the manifest holds the seed, with which the draw can be repeated: do not publish it"
 
 
 def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:

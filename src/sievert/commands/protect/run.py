@@ -67,10 +67,10 @@ class Preparation:
     notes: list[str]
 
     def hierarchies(
-        self, classes: Any, given: Mapping[str, Any]
+        self, classes: Any, given: Mapping[str, Any], *, proposed: bool = True
     ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-        """The hierarchy of every quasi-identifier, and where it is from; proposed by default."""
-        return assign_hierarchies(classes, self.roles, given, self.notes)
+        """The hierarchy of every quasi-identifier, and where it is from; or of those given only."""
+        return assign_hierarchies(classes, self.roles, given, self.notes, proposed=proposed)
 
 
 def prepare(

@@ -1,7 +1,7 @@
 """A release as a file: written, assessed, confirmed in a process of its own, with its manifest."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +11,68 @@ from sievert.commands.protect.check import confirm, judge
 from sievert.commands.protect.run import Protection
 from sievert.counts.questions import Questions
 from sievert.hierarchies import Hierarchy
-from sievert.policy import Judgement, to_tables
+from sievert.measures import BY_ID
+from sievert.policy import Judgement, Policy, to_tables
 from sievert.sources.table import Table
 
 
+@dataclass(frozen=True)
+class ReleasePart:
+    """A file of a release, and what is held against it: the roles of its columns, the limits."""
+
+    path: Path
+    names: tuple[str, ...]
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    policy: Policy
+
+
 class ReleaseFile:
-    """A release as a file, and how it is read back: its secrets as those of the original."""
+    """A release as a file, and how it is read back: its secrets as those of the original.
+
+    Where a method puts the secrets into a table of their own, there are two files. Limits about
+    finding a person are held against the first, those about secrets against the second, in which
+    the classes are its groups: nobody can learn more than which group a person is in.
+    """
 
     def __init__(
         self,
         path: Path,
+        secrets_path: Path,
         kind: str,
         table: Table,
         questions: Questions,
         protection: Protection,
         measuring: MeasureSettings,
     ) -> None:
-        self.path, self.kind, self.table, self.questions = path, kind, table, questions
+        self.path, self.secrets_path, self.kind = path, secrets_path, kind
+        self.table, self.questions = table, questions
         self.protection, self.measuring = protection, measuring
-        self.names: list[str] = []
+        self.parts: list[ReleasePart] = []
         self.with_person: Path | None = None
 
     def write(self, columns: Sequence[FileColumn]) -> None:
         """Write all records of these columns."""
         self._write(self.path, columns)
-        self.names = [c.name for c in columns]
+        roles, policy = self.protection.roles, self.protection.policy
+        names, release = tuple(c.name for c in columns), self.protection.release
+        if release is None or not release.secrets:
+            self.parts = [ReleasePart(self.path, names, roles.quasi, roles.sensitive, policy)]
+            return
+        self._write(self.secrets_path, release.secrets)
+        group, *secrets = (c.name for c in release.secrets)
+        of_people, of_secrets = split_policy(policy, group, roles.sensitive)
+        self.parts = [
+            ReleasePart(self.path, names, roles.quasi, (), of_people),
+            ReleasePart(self.secrets_path, (group, *secrets), (group,), tuple(secrets), of_secrets),
+        ]
 
     def write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
         """Write the same records with their person beside: people can be counted in no other way.
 
         The file is private, and is not kept; where the release holds the person there is no need.
         """
-        if person.name not in self.names:
+        if person.name not in self.parts[0].names:
             self._write(path, [*columns, person])
             self.with_person = path
 
@@ -54,40 +84,77 @@ class ReleaseFile:
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
         """The policy held against the file; what stands against the table stands against it."""
-        of_file, gate = judge(self.path, *self._order(source)), self.protection.gate
-        gate.suppressed_records = of_file.suppressed_records
-        of_table = gate.judge(of_file.verdicts)
-        return replace(
-            of_table, reasons=tuple(dict.fromkeys((*of_table.reasons, *of_file.reasons)))
-        )
+        of_files = [judge(part.path, *self._order(part, source)) for part in self._limited]
+        gate = self.protection.gate
+        gate.suppressed_records = sum(each.suppressed_records for each in of_files)
+        of_table = gate.judge([verdict for each in of_files for verdict in each.verdicts])
+        reasons = [reason for each in (of_table, *of_files) for reason in each.reasons]
+        return replace(of_table, reasons=tuple(dict.fromkeys(reasons)))
 
-    def confirm(self, source: Mapping[str, Any]) -> list[str]:
-        """The names of the columns, if a new process meets the policy with the file."""
-        confirm(self.with_person or self.path, *self._order(source), released=self.path)
-        return self.names
+    def confirm(self, source: Mapping[str, Any]) -> None:
+        """An error unless a new process meets the policy with every file."""
+        for part in self._limited:
+            confirm(self.with_person or part.path, *self._order(part, source), released=part.path)
 
-    def _order(self, source: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The policy for the columns of the release, and how the file is read."""
-        roles, measuring = self.protection.roles, self.measuring
+    @property
+    def _limited(self) -> list[ReleasePart]:
+        """The files that a limit is held against; all of them if none is."""
+        return [p for p in self.parts if any(p.policy.every_limit())] or self.parts
+
+    def _order(
+        self, part: ReleasePart, source: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The policy for the columns of a file, and how the file is read."""
+        measuring = self.measuring
         options: dict[str, Any] = {
-            "quasi": list(roles.quasi),
-            "sensitive": list(roles.sensitive),
+            "quasi": list(part.quasi),
+            "sensitive": list(part.sensitive),
             "orders": {c: list(order) for c, order in measuring.orders.items()},
             "hierarchies": {
                 s: _plain_hierarchy(tree)
                 for s, tree in measuring.hierarchies.items()
-                if s in roles.sensitive
+                if s in part.sensitive
             },
             "parameters": dict(measuring.parameters),
         }
         if self.kind == "csv":
-            types = {c: t for c, t in (source.get("types") or {}).items() if c in roles.sensitive}
+            types = {c: t for c, t in (source.get("types") or {}).items() if c in part.sensitive}
             like_the_input = self.table.kind == "csv"
             options["types"] = types or None
             options["delimiter"] = (self.table.delimiter if like_the_input else None) or ","
             options["header"] = self.table.header if like_the_input else True
-        person = [roles.person] if self.with_person and roles.person else []
-        return to_tables(self.protection.policy, [*self.names, *person]), options
+        person = self.protection.roles.person
+        beside = [person] if self.with_person and person else []
+        return to_tables(part.policy, [*part.names, *beside]), options
+
+
+def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Policy, Policy]:
+    """What a policy asks of a table of people with groups, and of a table of their secrets."""
+    everywhere = policy.everywhere
+    about = {
+        kind: {m: limit for m, limit in everywhere.items() if kind in BY_ID[m].kinds}
+        for kind in ("record", "secret")
+    }
+    roles = policy.roles.model_copy(
+        update={"ignored": {**policy.roles.ignored, group: "it joins the two tables"}}
+    )
+    of_people = policy.model_copy(
+        update={
+            "roles": roles,
+            "everywhere": {},
+            "reidentification": {**about["record"], **policy.reidentification},
+            "inference": {},
+        }
+    )
+    of_secrets = policy.model_copy(
+        update={
+            "roles": policy.roles.model_copy(update={"quasi": (group,)}),
+            "everywhere": {},
+            "reidentification": {},
+            "inference": {s: {**about["secret"], **policy.inference.get(s, {})} for s in secrets},
+        }
+    )
+    return of_people, of_secrets
 
 
 def _plain_hierarchy(tree: Any) -> Any:

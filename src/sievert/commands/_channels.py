@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.commands._alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
 from sievert.commands._common import check_whole
-from sievert.commands.limit.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
 from sievert.errors import UsageError, require, unknown
 from sievert.measures.kernel import LN2
 from sievert.numerics.special_functions import NORMAL_QUANTILE

@@ -1,0 +1,130 @@
+"""Quasi-identifiers of numbers, before and after a method; and what a method has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.commands._release_files import TEXT, FileColumn
+from sievert.commands.protect.method import RecordTable
+from sievert.errors import InputError, UsageError, require
+from sievert.formatting import list_names
+from sievert.losses.distortion import expected_distortion
+from sievert.losses.loss import PairedColumn, Release, as_numbers
+
+LARGEST = 1e150  # beyond, a square is no number any more
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A quasi-identifier as numbers, NaN where it is missing, and how many decimals they have."""
+
+    column: FileColumn
+    numbers: Floats
+    decimals: int
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the numbers that are there (divided by n)."""
+        there = self.numbers[~np.isnan(self.numbers)]
+        return float(there.std()) if len(there) else 0.0
+
+    def with_numbers(self, numbers: Floats) -> FileColumn:
+        """The column with other numbers, rounded to its decimals; NaN is missing."""
+        values, codes = np.unique(numbers, return_inverse=True)
+        texts = [None if np.isnan(x) else f"{x:.{self.decimals}f}" for x in values.tolist()]
+        return number_column(self.column, texts, codes)
+
+
+def number_column(column: FileColumn, texts: Sequence[str | None], codes: Ints) -> FileColumn:
+    """A column of numbers with other texts, of which some may be the same; 0 has no sign."""
+    plain = [t if t is None or t.strip("-0.") else t.removeprefix("-") for t in texts]
+    place = {text: number for number, text in enumerate(dict.fromkeys(plain))}
+    numbers = np.array([place[text] for text in plain], dtype=np.int64)
+    kind = column.kind
+    if kind != TEXT:  # a narrow type may be too small for what was added
+        whole = "INT" in kind and not any("." in text for text in place if text is not None)
+        kind = "BIGINT" if whole else "DOUBLE"
+    return replace(column, texts=list(place), codes=numbers[codes], kind=kind)
+
+
+def number_columns(table: RecordTable) -> dict[str, NumberColumn]:
+    """The quasi-identifiers that hold numbers.
+
+    Codes that begin with 0 are none, and neither is a column that was given a hierarchy of other
+    labels than intervals.
+    """
+    columns = {}
+    for name in table.roles.quasi:
+        column, given = table.columns[name], table.measuring.hierarchies.get(name)
+        intervals = given is None or str(given).startswith(("interval:", "quantile:", "ends:"))
+        texts = [t for t in column.texts if t is not None]
+        padded = any(t.lstrip("+-")[:1] == "0" and t.lstrip("+-")[1:2].isdigit() for t in texts)
+        numbers = as_numbers(column.texts)
+        if numbers is None or padded or not intervals:
+            continue
+        require(
+            np.nanmax(np.abs(numbers)) < LARGEST,
+            f"column {name!r}: numbers too large to be squared",
+            error=InputError,
+        )
+        places = [-int(Decimal(t).as_tuple().exponent) for t in texts]
+        columns[name] = NumberColumn(column, numbers[column.codes], max(0, *places))
+    return columns
+
+
+def required_numbers(table: RecordTable, how: str) -> dict[str, NumberColumn]:
+    """The quasi-identifiers that hold numbers; an error where there is none."""
+    columns = number_columns(table)
+    if not columns:
+        raise UsageError(f"no quasi-identifier holds numbers, as {how} needs", hint="another --how")
+    return columns
+
+
+def remark_on_numbers(columns: Mapping[str, NumberColumn]) -> str:
+    """What the reader should know where codes look like numbers."""
+    return f"taken as numbers: {list_names(list(columns))}"
+
+
+def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict[str, Any]:
+    """What the quasi-identifiers have lost; every number is worse when high.
+
+    `distortion`: mean over columns of the squared error as a share of the variance of numbers, and
+    of the share of changed cells of the others. `mean_change`: mean over the cells of numbers that
+    stay numbers of the absolute change, in standard deviations. `changed_cells`: a share.
+    """
+    pairs = tuple(
+        PairedColumn(name, own.codes, new.codes, own.texts, new.texts)
+        for name, own in table.columns.items()
+        if name in table.roles.quasi
+        for new in (changed.get(name, own),)
+    )
+    losses: dict[str, Any] = {"distortion": expected_distortion(Release(pairs)).value}
+    moves = []
+    for name, column in number_columns(table).items():
+        new = changed.get(name)
+        after = None if new is None else as_numbers(new.texts)
+        if new is None or after is None or not column.deviation:
+            continue
+        move = np.abs(after[new.codes] - column.numbers) / column.deviation
+        moves.append(move[~np.isnan(move)])
+    if moves:
+        losses["mean_change"] = float(np.concatenate(moves).mean())
+    losses["changed_cells"] = sum(_changed(p) for p in pairs) / (len(pairs) * table.records)
+    return {name: value for name, value in losses.items() if value is not None}
+
+
+def _changed(pair: PairedColumn) -> int:
+    """How many cells have another text than before."""
+    cells = np.stack((pair.original, pair.released), axis=1)
+    kinds, times = np.unique(cells, axis=0, return_counts=True)
+    return sum(
+        n
+        for (a, b), n in zip(kinds.tolist(), times.tolist(), strict=True)
+        if pair.values[a] != pair.labels[b]
+    )

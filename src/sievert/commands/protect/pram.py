@@ -1,0 +1,60 @@
+"""`--how pram`: values of quasi-identifiers drawn by the channel that `sievert limit` finds."""
+
+import numpy as np
+
+from sievert.commands._alphabets import (
+    AUTO,
+    COLUMNS,
+    HAMMING,
+    MOST,
+    alphabets,
+    released_column,
+)
+from sievert.commands._channels import IDENTITY, draw, solutions, trim
+from sievert.commands._release_files import FileColumn
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.number_columns import change_losses
+from sievert.errors import require
+from sievert.losses.loss import combination_codes
+from sievert.tradeoff import Joint
+
+COLUMNS_REMARK = "each column has a channel of its own: their combinations are too many for one"
+
+
+def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """The channel that tells least about the secrets (without one: about the combination itself).
+
+    On average the given share of the cells changes: model 1 of `limit`, or `identity`.
+    """
+    amount = settings.amount
+    require(
+        amount is not None and 0 < amount < 1,
+        "post-randomisation needs the share of values that change, above 0 and below 1",
+        hint="--amount 0.1",
+    )
+    assert amount is not None
+    columns = [
+        released_column(q, table.columns[q].texts, table.columns[q].codes, HAMMING, None)
+        for q in table.roles.quasi
+    ]
+    secrets = [table.columns[s].codes for s in table.roles.sensitive]
+    target = combination_codes(secrets or [np.zeros(table.records, dtype=np.int64)])
+    kind, each = alphabets(columns, target, np.ones_like(target), AUTO, MOST)
+    changed = {}
+    for number, alphabet in enumerate(each):
+        sizes = alphabet.counts.sum(axis=1)
+        joint = Joint.of(alphabet.counts) if secrets else Joint.identity(sizes)
+        best = solutions(joint, alphabet.distortion, 1 if secrets else IDENTITY, [amount])[0]
+        symbols = draw(trim(best.channel), alphabet.of_record, settings.seed, number)
+        for j, column in enumerate(alphabet.columns):
+            codes = alphabet.released[symbols, j]
+            own = table.columns[column.name]
+            changed[column.name] = FileColumn(column.name, column.labels, codes, own.kind)
+    notes = [seed_remark(settings.seed)]
+    return RecordRelease(
+        changed,
+        change_losses(table, changed),
+        {"changed_share": amount, "channels": len(each)},
+        np.zeros(table.records, dtype=bool),
+        notes=notes + ([COLUMNS_REMARK] if kind == COLUMNS and len(each) > 1 else []),
+    )
