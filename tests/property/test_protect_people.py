@@ -13,7 +13,8 @@ import peopleoracle
 import pytest
 
 import sievert
-from sievert.commands.protect import problem, run
+from sievert.commands import _release_problem as problem
+from sievert.commands import run
 from sievert.errors import InvariantError, UsageError
 
 TREES = {

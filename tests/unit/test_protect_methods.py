@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert.cli import app, command_options
+from sievert.cli import app, protect_options
 from sievert.commands.protect import check, method, noise, writing
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.methods.microaggregation import GROUPINGS
@@ -60,7 +60,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 @pytest.fixture
 def same_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of a release in this process: the same function, without starting another."""
-    monkeypatch.setattr(writing, "confirm", lambda *order: _confirm(*order))
+    monkeypatch.setattr(writing, "confirm", lambda *order, **_: _confirm(*order))
 
 
 def _confirm(*order: Any) -> None:
@@ -77,10 +77,10 @@ def release(
 
 
 def test_the_command_knows_every_method() -> None:
-    assert command_options.HOW == method.HOW
-    assert tuple(GROUPINGS) == command_options.GROUPINGS
+    assert protect_options.HOW == method.HOW
+    assert tuple(GROUPINGS) == protect_options.GROUPINGS
     usual = method.MethodSettings()
-    assert command_options.ProtectOptions().gamma == usual.gamma
+    assert protect_options.ProtectOptions().gamma == usual.gamma
 
 
 @pytest.mark.usefixtures("same_process")
@@ -405,7 +405,7 @@ def test_a_kill_before_the_check_leaves_no_release(how: str, tmp_path: Path) -> 
     script = (
         "import json, sys, time, sievert\n"
         "from sievert.commands.protect import writing\n"
-        "def wait(*order):\n"
+        "def wait(*order, **_):\n"
         "    print('written', flush=True); time.sleep(60)\n"
         "writing.confirm = wait\n"
         "sievert.protect(**json.load(open(sys.argv[1])))\n"

@@ -98,3 +98,8 @@ class LevelledColumn:
 def _from_the_top(text: Text, labels: Sequence[Text]) -> list[tuple[bool, str]]:
     """What values are ordered by: their labels from the root down; missing ones come last."""
     return [(label is None, label or "") for label in (*reversed(labels), text)]
+
+
+def column_order(columns: Sequence[LevelledColumn]) -> list[int]:
+    """Columns with many values first: their levels decide most."""
+    return sorted(range(len(columns)), key=lambda j: (-len(columns[j].tables[0]), j))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.methods.full_domain.columns import LevelledColumn
 
 LOSSES = (
@@ -96,3 +96,8 @@ def _bits_lost(table: Ints, counts: Ints) -> float:
     merged = np.bincount(table, counts)[table]
     present = counts > 0
     return float((counts[present] * np.log2(merged[present] / counts[present])).sum())
+
+
+def discernability(sizes: Ints, gone: Bools, records: int) -> int:
+    """Sum of squared class sizes; a suppressed record counts as many as all records."""
+    return int((sizes[~gone] ** 2).sum()) + int(sizes[gone].sum()) * records

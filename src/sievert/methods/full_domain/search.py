@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Bools, Floats, Ints
+from sievert.arrays import Floats, Ints
 from sievert.errors import ExhaustedError, require
-from sievert.methods.full_domain.columns import LevelledColumn
-from sievert.methods.full_domain.losses import LOSSES, LevelSums, Losses
+from sievert.methods.full_domain.columns import LevelledColumn, column_order
+from sievert.methods.full_domain.losses import LOSSES, LevelSums, Losses, discernability
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
@@ -81,7 +81,7 @@ class Search:
         """`codes[i, j]` numbers the value of column j in combination i."""
         require(loss in LOSSES, f"no loss is called {loss!r}", hint=", ".join(LOSSES))
         self.given, self.codes, self.counts = tuple(columns), codes, counts
-        self.order = list(order if order is not None else _column_order(columns))
+        self.order = list(order if order is not None else column_order(columns))
         self.columns = [columns[j] for j in self.order]
         self.k, self.allowed, self.loss = k, suppress, loss
         self.secrets = list(secrets)
@@ -305,7 +305,7 @@ class Search:
         if self.loss == "entropy":
             return self._bound(list(levels), tables)
         if self.loss == "discernability":
-            return float(_discernability(sizes, broken.astype(bool), self.sums.records))
+            return float(discernability(sizes, broken.astype(bool), self.sums.records))
         if self.loss == "bits":
             return self._bits(self.secrets.index(self.bits_of), tables, broken)  # type: ignore[arg-type]
         penalty = self.loss == "certainty_penalty"
@@ -357,7 +357,7 @@ class Search:
             self.sums.arithmetic(means),
             self.sums.arithmetic(penalties),
             sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
-            _discernability(sizes, gone, self.sums.records),
+            discernability(sizes, gone, self.sums.records),
             int((sizes * sizes).sum()),
             {s.name: self._bits(i, tables, broken) for i, s in enumerate(self.secrets) if s.name},
         )
@@ -377,16 +377,6 @@ class Search:
             nodes=self.nodes,
             visited=1,
         )
-
-
-def _discernability(sizes: Ints, gone: Bools, records: int) -> int:
-    """Sum of squared class sizes; a suppressed record counts as many as all records."""
-    return int((sizes[~gone] ** 2).sum()) + int(sizes[gone].sum()) * records
-
-
-def _column_order(columns: Sequence[LevelledColumn]) -> list[int]:
-    """Columns with many values first: their levels decide most."""
-    return sorted(range(len(columns)), key=lambda j: (-len(columns[j].tables[0]), j))
 
 
 def _sorted(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
