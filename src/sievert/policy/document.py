@@ -56,6 +56,14 @@ class RolesTable(_Strict):
                 raise ValueError(f"column {column!r} is ignored and has another role as well")
         return self
 
+    def lacking(self, columns: Collection[str], typed: Collection[str]) -> tuple[str, ...]:
+        """Identifiers and ignored columns that a table does not have, except those typed.
+
+        Nothing is opened by that: a column whose name is misspelt here has no role.
+        """
+        dropped = (*self.identifier, *self.ignored)
+        return tuple(c for c in dropped if c not in columns and c not in typed)
+
 
 class ReadingTable(_Strict):
     """[reading]: how the table has to be read."""

@@ -16,6 +16,7 @@ from sievert.commands._common import (
     describe_input,
     requested_roles,
 )
+from sievert.commands._measuring import MeasureSettings
 from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (
@@ -112,7 +113,7 @@ def explain(
         source.get("threads") or THREADS,
         show_values=show_values,
         hierarchies=hierarchies or {},
-        stated=requested.hierarchies(None),
+        stated=MeasureSettings().with_policy(requested.policy).hierarchies,
         population=PopulationSettings(population_size, fraction, population, weight, household),
     )
     require(
