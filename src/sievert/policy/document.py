@@ -119,8 +119,10 @@ class MeasureLimit(_Strict):
         return self
 
 
-def _tree(given: str | dict[str, Any]) -> str | dict[str, Any]:
+def _tree(given: Any) -> str | dict[str, Any]:
     """A specification as it is; a tree below one root."""
+    if not isinstance(given, str | dict):
+        raise ValueError('a hierarchy is a text such as "interval:5,10", or a tree of tables')
     return given if isinstance(given, str) else dict(below_root(given))
 
 
@@ -131,7 +133,7 @@ class Policy(_Strict):
     reading: ReadingTable = ReadingTable()
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
-    hierarchies: dict[str, Annotated[str | dict[str, Any], AfterValidator(_tree)]] = {}
+    hierarchies: dict[str, Annotated[Any, AfterValidator(_tree)]] = {}
     protect: ProtectTable = ProtectTable.model_construct(suppress=None)
     parameters: Parameters = Parameters()
     everywhere: dict[str, MeasureLimit] = {}
