@@ -155,6 +155,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "ignored without a reason": ('[roles]\nignored = { n = " " }', "no reason is given for 'n'"),
     "ignored and a role": ("[roles]\nignored = { zip = 'x' }\nquasi = ['zip']", "another role"),
     "ignored role is a list": ('[roles]\nignored = ["zip"]', "roles.ignored"),
+    "a hierarchy of numbers": ("[hierarchies]\nzip = 5", "a hierarchy is a text"),
     "unknown role person": (
         '[roles]\nquasi = ["zip"]\nperson = "t"',
         "'t' does not exist",

@@ -145,7 +145,8 @@ class RequestedRoles:
         command that does not count in `people` refuses those with several rows.
         """
         quasi, sensitive, identifier = self.names(questions.columns)
-        absent = self._absent(questions.columns)
+        typed = identifier if self.given[2] is not None else ()
+        absent = self.policy.roles.lacking(questions.columns, typed) if self.policy else ()
         identifier = tuple(c for c in identifier if c not in absent)
         if not quasi and quasi_needed:
             from sievert.commands._role_suggestion import no_quasi
@@ -153,21 +154,17 @@ class RequestedRoles:
             what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
             require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
             raise no_quasi(questions)
+        measured = {*quasi, *sensitive, *identifier, *absent, *chain(*self.other_sets)}
         roles = role.assign(
             questions.columns,
             quasi,
             () if secrets_apart else sensitive,
             identifier,
-            **self._single_roles(
-                {*quasi, *sensitive, *identifier, *absent, *chain(*self.other_sets)}
-            ),
+            **self._single_roles(measured),
             other_sets=self.other_sets,
             first_line=questions.first_line,
         )
-        several, notes = False, role.known_secrets(roles)
-        if absent:
-            names = ", ".join(map(repr, absent))
-            notes.append(f"identifiers or ignored columns of the policy that are not here: {names}")
+        several, notes = False, [*role.known_secrets(roles), *role.absent_columns(absent)]
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
             counted = roles.quasi if people else ()
@@ -185,16 +182,6 @@ class RequestedRoles:
             caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER
             notes += (Caution(caution.format(repr(c))) for c in repeated)
         return roles, notes
-
-    def _absent(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Columns that the policy has dropped or ignored, and the table does not have.
-
-        Nothing is opened by that: a column whose name is misspelt in the policy has no role.
-        """
-        if self.policy is None:
-            return ()
-        own = () if self.given[2] is not None else self.policy.roles.identifier
-        return tuple(c for c in (*own, *self.policy.roles.ignored) if c not in columns)
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
         """The other roles of the policy; a column that the caller measures is no longer ignored."""
@@ -258,15 +245,6 @@ class RequestedRoles:
             if so:
                 gate.undecided(what)
         return gate
-
-    def hierarchies(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The hierarchies given, and those of the policy of other columns."""
-        from sievert.hierarchies import with_orders
-
-        own = self.policy
-        if own is None:
-            return dict(given or {})
-        return with_orders({**own.measured_hierarchies, **(given or {})}, own.orders)
 
     def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
         """How to read: codes for missing are those of the policy, unless some are given."""

@@ -56,6 +56,14 @@ class RolesTable(_Strict):
                 raise ValueError(f"column {column!r} is ignored and has another role as well")
         return self
 
+    def lacking(self, columns: Collection[str], typed: Collection[str]) -> tuple[str, ...]:
+        """Identifiers and ignored columns that a table does not have, except those typed.
+
+        Nothing is opened by that: a column whose name is misspelt here has no role.
+        """
+        dropped = (*self.identifier, *self.ignored)
+        return tuple(c for c in dropped if c not in columns and c not in typed)
+
 
 class ReadingTable(_Strict):
     """[reading]: how the table has to be read."""
@@ -112,8 +120,10 @@ class MeasureLimit(_Strict):
         return self
 
 
-def _tree(given: str | dict[str, Any]) -> str | dict[str, Any]:
+def _tree(given: Any) -> str | dict[str, Any]:
     """A specification as it is; a tree below one root."""
+    if not isinstance(given, str | dict):
+        raise ValueError('a hierarchy is a text such as "interval:5,10", or a tree of tables')
     return given if isinstance(given, str) else dict(below_root(given))
 
 
@@ -124,7 +134,7 @@ class Policy(_Strict):
     reading: ReadingTable = ReadingTable()
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
-    hierarchies: dict[str, Annotated[str | dict[str, Any], AfterValidator(_tree)]] = {}
+    hierarchies: dict[str, Annotated[Any, AfterValidator(_tree)]] = {}
     protect: ProtectTable = ProtectTable.model_construct(how=None, suppress=None)
     parameters: Parameters = Parameters()
     everywhere: dict[str, MeasureLimit] = {}

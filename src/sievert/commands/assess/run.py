@@ -70,11 +70,12 @@ def assess_table(
     missing, attacks, unnamed = settings.missing, None, list[str]()
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
+    stated = MeasureSettings().with_policy(requested.policy).hierarchies
     unused = unused_settings(
         settings.measuring,
         roles,
         questions.columns,
-        coarsened=roles.quasi if searched else requested.hierarchies(None),
+        coarsened=roles.quasi if searched else stated,
     )
     dropped, notes = requested.prepare(questions, roles, missing)
     if roles.person is not None:

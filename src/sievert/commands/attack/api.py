@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
+from sievert.commands._measuring import MeasureSettings
 from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.commands.attack.result import Attacks
@@ -157,9 +158,8 @@ def attack(
     thinking = ReasoningSettings(likelihood, alpha, beta, domain, method, chains, sweeps, seed)
     thinking.check()
     grouped = group is not None or sensitive_table is not None
-    settings = AttackSettings(
-        requested.hierarchies(hierarchies), parts, value or {}, key, paired, missing, show_values
-    )
+    trees = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
+    settings = AttackSettings(trees, parts, value or {}, key, paired, missing, show_values)
     notes, reasoner = list[str](), None
     if reasoning or grouped:
         reasoner = Reasoner(

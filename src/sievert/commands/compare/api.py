@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
-from sievert.commands._measuring import check_hierarchies
+from sievert.commands._measuring import MeasureSettings, check_hierarchies
 from sievert.commands._pairing import check_paired
 from sievert.commands.compare.estimation import chance_notes
 from sievert.commands.compare.policy import Judging, gather_remarks
@@ -123,7 +123,7 @@ def compare(
     for number in (bins or {}).values():
         check_whole("bins", number, 0, MOST_BINS)
     check_paired(paired, key)
-    trees = requested.hierarchies(hierarchies)
+    trees = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
     check_hierarchies(trees)
     named = named_releases(releases)
     settings = ComparisonSettings(

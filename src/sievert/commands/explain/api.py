@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert.commands._common import PolicySource, Reading, check_known, requested_roles
+from sievert.commands._measuring import MeasureSettings
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
@@ -106,7 +107,7 @@ def explain(
         source.get("threads") or THREADS,
         show_values=show_values,
         hierarchies=hierarchies or {},
-        stated=requested.hierarchies(None),
+        stated=MeasureSettings().with_policy(requested.policy).hierarchies,
         population=PopulationSettings(population_size, fraction, population, weight, household),
     )
     require(

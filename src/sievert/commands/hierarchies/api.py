@@ -7,10 +7,10 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
-from sievert.commands._measuring import check_hierarchies
+from sievert.commands._measuring import MeasureSettings, check_hierarchies
 from sievert.commands._table_description import columns_without_role, describe_input
-from sievert.commands.hierarchies.result import GIVEN, ProposedColumn, ProposedHierarchies
-from sievert.hierarchies import propose, to_hierarchy
+from sievert.commands.hierarchies.result import ProposedHierarchies
+from sievert.commands.hierarchies.run import propose_column
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -61,17 +61,14 @@ def propose_hierarchies(
     "sex" = "*"  # 2 different values
     """
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    given = requested.hierarchies(hierarchies)
+    given = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
     check_hierarchies(given)
     reading = Reading(watch, LARGE, verify=verify, **source)
     with reading(data) as (table, questions):
         roles, notes = requested.assign(questions, people=True)
         dropped, more = requested.prepare(questions, roles, missing)
         reading.clock("looking at the values", questions)
-        columns = {
-            name: _column(questions.cube((name,)).value_counts(0), name, given.get(name))
-            for name in roles.quasi
-        }
+        columns = {name: propose_column(questions, name, given.get(name)) for name in roles.quasi}
         result = ProposedHierarchies(
             describe_input(table, questions, missing, dropped),
             roles,
@@ -82,17 +79,3 @@ def propose_hierarchies(
     if out is not None:
         files.write_text(out, result.toml(fix=fix), sources=[data, policy], force=force)
     return replace(result, **reading.clock.stop())
-
-
-def _column(counts: Mapping[str, int], name: str, given: Any) -> ProposedColumn:
-    if given is None:
-        proposal = propose(counts)
-        given, reason, tree = proposal.text, proposal.reason, proposal.hierarchy
-    else:
-        reason, tree = GIVEN, to_hierarchy(given, counts)
-    if tree is None:
-        return ProposedColumn(given, reason, len(counts), (), None)
-    tree.require(counts, name)
-    tree = tree.with_root()
-    labels = ({tree.at(value, level) for value in counts} for level in range(1, tree.height + 1))
-    return ProposedColumn(given, reason, len(counts), tuple(map(len, labels)), tree)
