@@ -212,12 +212,16 @@ def test_rounding(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("same_process")
 @pytest.mark.parametrize("quasi", [["town"], ["town", "sex"]])
-def test_pram_releases_what_limit_releases(quasi: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", [False, True])
+def test_pram_releases_what_limit_releases(quasi: list[str], numbers: bool, tmp_path: Path) -> None:
     random = Random(3)
     table = {
         "town": [random.choice("abcd") for _ in range(300)],
         "sex": [random.choice("fm") for _ in range(300)],
-        "ill": [random.choice(("flu", "cold")) for _ in range(300)],
+        "ill": [
+            f"{random.gauss(0, 1):.6f}" if numbers else random.choice(("flu", "cold"))
+            for _ in range(300)
+        ],
     }
     rules = {
         "roles": {"quasi": quasi, "sensitive": ["ill"], "rows_are_people": True},

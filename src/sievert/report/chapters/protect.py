@@ -99,7 +99,8 @@ def _columns(part: ReportPart) -> Any:
 def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
     if key == "reading":
         yield Paragraph(part.say("reading"), "reading")
-    yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
+    if part.data["policy"]["met"]:
+        yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
 
 
 def _losses(part: ReportPart) -> Any:
