@@ -39,6 +39,13 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         released_column(q, table.columns[q].texts, table.columns[q].codes, HAMMING, None)
         for q in table.roles.quasi
     ]
+    for column in columns:
+        require(
+            len(column.values) <= MOST,
+            f"column {column.name!r} has more than {MOST:,} values: post-randomisation is for "
+            "categories",
+            hint="make it coarser first, or --how noise",
+        )
     secrets, notes = [], [seed_remark(settings.seed)]
     for s in table.roles.sensitive:
         own = table.columns[s]
