@@ -245,3 +245,14 @@ def test_what_stands_against_a_table_stands_against_its_sample(tmp_path: Path) -
         table, policy=rules, how="sample", fraction=0.5, out=tmp_path / "r.csv"
     )
     assert result.met is not True and not list(tmp_path.iterdir())
+
+
+def test_a_recoding_with_one_label_everywhere_is_no_release(tmp_path: Path) -> None:
+    """With * in every cell all records would be read as suppressed."""
+    table = {"age": ["10", "20", "30", "90"], "town": ["a", "b", "c", "d"], "ill": ["flu"] * 4}
+    rules, out = policy(k_anonymity={"min": 4}), tmp_path / "r.csv"
+    for levels in (None, {"age": 3, "town": 1}):
+        result = sievert.protect(
+            table, policy=rules, hierarchies={"age": "interval:20,40"}, levels=levels, out=out
+        )
+        assert result.met is not True and not list(tmp_path.iterdir())

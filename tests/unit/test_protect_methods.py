@@ -212,12 +212,16 @@ def test_rounding(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("same_process")
 @pytest.mark.parametrize("quasi", [["town"], ["town", "sex"]])
-def test_pram_releases_what_limit_releases(quasi: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("numbers", [False, True])
+def test_pram_releases_what_limit_releases(quasi: list[str], numbers: bool, tmp_path: Path) -> None:
     random = Random(3)
     table = {
         "town": [random.choice("abcd") for _ in range(300)],
         "sex": [random.choice("fm") for _ in range(300)],
-        "ill": [random.choice(("flu", "cold")) for _ in range(300)],
+        "ill": [
+            f"{random.gauss(0, 1):.6f}" if numbers else random.choice(("flu", "cold"))
+            for _ in range(300)
+        ],
     }
     rules = {
         "roles": {"quasi": quasi, "sensitive": ["ill"], "rows_are_people": True},
@@ -332,6 +336,12 @@ def test_mistakes(how: str, options: dict[str, Any], words: str) -> None:
     assert words in f"{error.value} {error.value.hint}"
 
 
+def test_pram_is_for_categories() -> None:
+    table = people(1200) | {"pay": [f"{i}.5" for i in range(1200)]}
+    with pytest.raises(UsageError, match="'pay' has more than 1,000 values"):
+        sievert.protect(table, policy=policy(**ANYTHING), how="pram", amount=0.1)
+
+
 def test_numbers_that_cannot_be_squared() -> None:
     table = {**people(3), "pay": ["1" + "0" * 160, "1", "2"]}
     with pytest.raises(InputError, match="too large"):
@@ -348,6 +358,9 @@ def test_types_of_a_release(kind: str, tmp_path: Path) -> None:
     frame["pay"] = frame["pay"].astype("float64")
     frame["born"] = pandas.to_datetime("1990-01-01") + pandas.to_timedelta(range(120), unit="D")
     roles = {**ROLES, "quasi": [*QUASI, "born"]}
+    apart = {"roles": roles, "limits": {"l_diversity": {"min": 2}}}
+    assert sievert.protect(frame, policy=apart, how="anatomy", out=tmp_path / f"a.{kind}").released
+    assert (tmp_path / f"a.secrets.{kind}").exists()
     for how in ("microaggregate", "noise", "round"):
         out = tmp_path / f"{how}.{kind}"
         rules = {"roles": roles, "limits": ANYTHING}

@@ -12,7 +12,9 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands._common import check_known
+from sievert.commands._pairing import sparse_numbers
 from sievert.errors import InputError, require, unknown
+from sievert.estimators import binned, quantile_bins
 from sievert.formatting import plural
 from sievert.hierarchies import MOST_BYTES, to_hierarchy
 from sievert.losses.loss import as_numbers, combination_codes
@@ -167,6 +169,19 @@ def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) ->
         "distances from a file are of one column, without a hierarchy",
         hint="one -q, or --distortion hamming",
     )
+
+
+def in_bins(texts: Sequence[Text], codes: Ints) -> Ints | None:
+    """A secret of nearly as many numbers as records, cut at quantiles; None where it is not."""
+    numbers = as_numbers(texts)
+    if numbers is None or not sparse_numbers(codes):
+        return None
+    return binned(numbers[codes], quantile_bins(numbers[codes]))
+
+
+def cut_at_quantiles(secret: str) -> str:
+    """What the reader should know of such a secret."""
+    return f"{secret!r} has nearly as many numbers as there are records: cut at quantiles"
 
 
 def describe_distortion(columns: Sequence[ReleasedColumn]) -> str:

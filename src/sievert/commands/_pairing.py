@@ -352,8 +352,8 @@ def _bins(codes: Ints) -> tuple[str | None, ...]:
     return tuple(str(i) for i in range(int(codes.max(initial=0)) + 1))
 
 
-def sparse_numbers(people: People, column: str) -> bool:
+def sparse_numbers(codes: Ints) -> bool:
     """Whether a column of numbers has too few records a value to be counted by value."""
     few, enough = 300, 5
-    different = int(np.count_nonzero(np.bincount(people.codes(column))))
-    return people.records >= few and people.records < enough * different
+    different = int(np.count_nonzero(np.bincount(codes)))
+    return len(codes) >= few and len(codes) < enough * different

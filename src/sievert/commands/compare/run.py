@@ -247,7 +247,7 @@ def _edges(
         if numbers is None or number == 0:
             continue
         if number is None:
-            if not _pairing.sparse_numbers(people, column):
+            if not _pairing.sparse_numbers(people.codes(column)):
                 continue
             notes.append(
                 f"{column!r} has nearly as many numbers as there are records: cut at quantiles of "

@@ -20,7 +20,9 @@ from sievert.commands._alphabets import (
     ReleasedColumn,
     alphabets,
     check_kind,
+    cut_at_quantiles,
     describe_distortion,
+    in_bins,
     released_column,
 )
 from sievert.commands._channels import (
@@ -44,12 +46,10 @@ from sievert.errors import require
 from sievert.estimators import (
     ContingencyTable,
     InformationEstimate,
-    binned,
     estimate,
-    quantile_bins,
 )
 from sievert.formatting import plural
-from sievert.losses.loss import as_numbers, combination_codes
+from sievert.losses.loss import combination_codes
 from sievert.roles import Roles, check_secrets
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
@@ -254,12 +254,10 @@ def _secret_codes(table: LimitTable) -> Ints:
         return np.zeros(len(table.weights), dtype=np.int64)
     every = []
     for s in table.roles.sensitive:
-        codes, numbers = table.codes(s), as_numbers(table.people.texts(s))
-        if numbers is not None and table.in_order and _pairing.sparse_numbers(table.people, s):
-            codes = binned(numbers[codes], quantile_bins(numbers[codes]))
-            table.notes.append(
-                f"{s!r} has nearly as many numbers as there are records: cut at quantiles"
-            )
+        codes = table.codes(s)
+        if table.in_order and (cut := in_bins(table.people.texts(s), codes)) is not None:
+            codes = cut
+            table.notes.append(cut_at_quantiles(s))
         every.append(codes)
     if len(every) > 1:
         table.notes.append("the secrets count as one: the combination of their values")

@@ -188,10 +188,9 @@ def protect(
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
             files.write_whole(apart, sources=inputs, force=force) as secrets,
             files.write_whole(out, sources=inputs, force=force) as target,
-            reading(data, outputs=[target, private / f"people.{kind}"] if target else []) as (
-                table,
-                questions,
-            ),
+            reading(
+                data, outputs=[p for p in (target, secrets, private / f"people.{kind}") if p]
+            ) as (table, questions),
         ):
             for column in kept:
                 check_known("--keep: column", column, questions.columns)

@@ -121,10 +121,12 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
 
 def _changed(pair: PairedColumn) -> int:
     """How many cells have another text than before."""
-    cells = np.stack((pair.original, pair.released), axis=1)
-    kinds, times = np.unique(cells, axis=0, return_counts=True)
+    width = len(pair.labels)
+    cells, times = np.unique(
+        pair.original.astype(np.int64) * width + pair.released, return_counts=True
+    )
     return sum(
         n
-        for (a, b), n in zip(kinds.tolist(), times.tolist(), strict=True)
-        if pair.values[a] != pair.labels[b]
+        for cell, n in zip(cells.tolist(), times.tolist(), strict=True)
+        if pair.values[cell // width] != pair.labels[cell % width]
     )

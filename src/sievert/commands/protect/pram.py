@@ -8,6 +8,8 @@ from sievert.commands._alphabets import (
     HAMMING,
     MOST,
     alphabets,
+    cut_at_quantiles,
+    in_bins,
     released_column,
 )
 from sievert.commands._channels import IDENTITY, draw, solutions, trim
@@ -37,7 +39,19 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         released_column(q, table.columns[q].texts, table.columns[q].codes, HAMMING, None)
         for q in table.roles.quasi
     ]
-    secrets = [table.columns[s].codes for s in table.roles.sensitive]
+    for column in columns:
+        require(
+            len(column.values) <= MOST,
+            f"column {column.name!r} has more than {MOST:,} values: post-randomisation is for "
+            "categories",
+            hint="make it coarser first, or --how noise",
+        )
+    secrets, notes = [], [seed_remark(settings.seed)]
+    for s in table.roles.sensitive:
+        own = table.columns[s]
+        cut = in_bins(own.texts, own.codes)
+        secrets.append(own.codes if cut is None else cut)
+        notes += [] if cut is None else [cut_at_quantiles(s)]
     target = combination_codes(secrets or [np.zeros(table.records, dtype=np.int64)])
     kind, each = alphabets(columns, target, np.ones_like(target), AUTO, MOST)
     changed = {}
@@ -47,10 +61,8 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         best = solutions(joint, alphabet.distortion, 1 if secrets else IDENTITY, [amount])[0]
         symbols = draw(trim(best.channel), alphabet.of_record, settings.seed, number)
         for j, column in enumerate(alphabet.columns):
-            codes = alphabet.released[symbols, j]
-            own = table.columns[column.name]
-            changed[column.name] = FileColumn(column.name, column.labels, codes, own.kind)
-    notes = [seed_remark(settings.seed)]
+            codes, kind_ = alphabet.released[symbols, j], table.columns[column.name].kind
+            changed[column.name] = FileColumn(column.name, column.labels, codes, kind_)
     return RecordRelease(
         changed,
         change_losses(table, changed),

@@ -105,7 +105,8 @@ def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
     if (joint := part.data.get("earlier")) is not None:
         numbers = {key: part.writer.count(joint[key]) for key in ("k_anonymity", "people_below")}
         yield Paragraph(part.say("together", **numbers), "note")
-    yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
+    if part.data["policy"]["met"]:
+        yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
 
 
 def _losses(part: ReportPart) -> Any:
