@@ -206,7 +206,7 @@ def _result(
 ) -> Protected:
     release, roles = protection.release, protection.roles
     require(
-        release is None or not release.holds or judgement.met is True,
+        release is None or not release.holds or all(v.met for v in judgement.verdicts),
         NOT_CHECKED,
         error=InvariantError,
     )
@@ -214,7 +214,7 @@ def _result(
         table,
         roles,
         how,
-        search.loss,
+        search.loss if release is None else release.minimised,
         protection.columns,
         protection.recoding,
         judgement,

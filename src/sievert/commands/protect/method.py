@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from sievert.arrays import Bools, Ints
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn
@@ -18,7 +20,7 @@ from sievert.policy import Policy
 from sievert.roles import Roles
 
 # The module of each method in this folder; its function is called `make`.
-METHODS = {"sample": "sample"}
+METHODS = {"local": "local", "suppress": "suppress", "sample": "sample"}
 HOW = ("full", *METHODS)
 
 
@@ -57,6 +59,11 @@ class RecordTable:
         """The code of the value of a column in every record."""
         return self.columns[name].codes
 
+    def present_texts(self, name: str) -> list[str | None]:
+        """The different values of a column."""
+        column = self.columns[name]
+        return list(dict.fromkeys(column.texts[code] for code in np.unique(column.codes)))
+
 
 @dataclass(frozen=True, eq=False)
 class RecordRelease:
@@ -73,6 +80,7 @@ class RecordRelease:
     chosen: Ints | None = None  # the records that are released, in their order; all unless given
     holds: bool = False
     notes: Sequence[str] = ()
+    minimised: str | None = None  # the loss that the method looks at
 
     @property
     def suppressed_records(self) -> int:
