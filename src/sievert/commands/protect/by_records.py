@@ -11,7 +11,7 @@ from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands.protect.method import MethodSettings, RecordTable, method
 from sievert.commands.protect.result import ColumnLevel
-from sievert.commands.protect.run import Protection, prepare
+from sievert.commands.protect.run import Protection, limit_suppressed, prepare
 from sievert.counts.questions import Questions
 
 
@@ -48,8 +48,11 @@ def make_release(
         for name, column in zip(table.columns, columns, strict=True)
         if name in roles.quasi
     }
+    policy = start.policy
+    if release.suppressed_records:  # more than may be are a breach, also where none may be
+        policy = limit_suppressed(policy, 0)
     return Protection(
-        roles, start.policy, start.gate, described, notes, release=release, file_columns=columns
+        roles, policy, start.gate, described, notes, release=release, file_columns=columns
     )
 
 

@@ -34,5 +34,6 @@ def manifest(
             "seed": settings.seed,
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
+            "notes": list(result.release.notes),
         }
     return content

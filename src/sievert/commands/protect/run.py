@@ -120,15 +120,20 @@ def _with_limit_on_suppressed(
     policy: Policy, share: float, records: int, notes: list[str]
 ) -> Policy:
     """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
+    most = int(Fraction(repr(float(share))) * records)
+    limited = limit_suppressed(policy, most) if most else policy
+    if limited is not policy:
+        notes.append(
+            f"the policy does not limit suppressed records, at most {most:,} here: add "
+            f"suppressed_records = {{ max = {most} }} to it"
+        )
+    return limited
+
+
+def limit_suppressed(policy: Policy, most: int) -> Policy:
+    """The policy with a limit on suppressed records, unless it has one."""
     if any(measure == "suppressed_records" for _, measure, _ in policy.every_limit()):
         return policy
-    most = int(Fraction(repr(float(share))) * records)
-    if not most:
-        return policy
-    notes.append(
-        f"the policy does not limit suppressed records, at most {most:,} here: add "
-        f"suppressed_records = {{ max = {most} }} to it"
-    )
     limit = MeasureLimit(min=None, max=float(most))
     return policy.model_copy(
         update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}
