@@ -1,4 +1,4 @@
-"""A release of locally recoded records: classes, labels, losses, and whether they hold the rules."""
+"""Records that were recoded locally: classes, labels, losses, and whether they hold the rules."""
 
 from __future__ import annotations
 
@@ -124,14 +124,9 @@ class RecodedRecords:
         return gone[self.owner]
 
     def cells_changed(self) -> int:
-        """How many cells have another text than before."""
-        total = 0
-        for column, labels in zip(self.columns, self.labels, strict=True):
-            total += int(
-                self.pieces.amount[labels.widths[labels.codes[self.pieces.owner]] > 1].sum()
-            )
-            assert column.domain
-        return total
+        """How many cells have a label that stands for several values."""
+        owner, amount = self.pieces.owner, self.pieces.amount
+        return sum(int(amount[x.widths[x.codes[owner]] > 1].sum()) for x in self.labels)
 
     # -- what is lost, and what holds -----------------------------------------------------------
 
@@ -160,7 +155,10 @@ class RecodedRecords:
             entropy,
             discernability,
             squares,
-            {s.name: self._bits(codes) for s, codes in zip(self.secrets, self.secret_codes, strict=True)},
+            {
+                s.name: self._bits(codes)
+                for s, codes in zip(self.secrets, self.secret_codes, strict=True)
+            },
         )
 
     def _bits(self, secret: Ints) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Ints
 from sievert.methods.full_domain.kernels import breaks_rule
-from sievert.methods.local.columns import INTERVAL, SET, TREE, ColumnArrays
+from sievert.methods.local.columns import INTERVAL, TREE, ColumnArrays
 from sievert.methods.local.states import NOWHERE, Block, SecretRules
 from sievert.numerics.acceleration import jit
 
@@ -55,7 +55,8 @@ def tree_width(first: Ints, last: Ints, j: int, low: int, high: int) -> int:
     level = 0
     while first[j, level, low] != first[j, level, high]:
         level += 1
-    return last[j, level, low] - first[j, level, low]
+    width: int = last[j, level, low] - first[j, level, low]
+    return width
 
 
 @jit
@@ -108,7 +109,7 @@ def join_column(
 def nearest(
     columns: ColumnArrays, block: Block, own: Ints, of: tuple[int, int, float], k: int, lend: bool
 ) -> tuple[float, int, int, int]:
-    """What costs least together with `own`: by how much, which class, how many records, which piece.
+    """What costs least together with `own`: how much, which class, how many records, which piece.
 
     `of` is the number of the class (left out; -1 for a piece), its size and its cost per record.
     With `lend`, a class of more than k records lends some of one of its pieces, as many as are

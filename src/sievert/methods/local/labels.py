@@ -39,7 +39,8 @@ def column_labels(column: LocalColumn, positions: Ints, pieces: Pieces) -> Colum
     ends = np.append(starts[1:], len(distinct))
     numbers: dict[Text, int] = {}
     known: dict[tuple[bytes, bytes], int] = {}
-    widths, covered = [], []
+    widths: list[int] = []
+    covered: list[int] = []
     codes = np.empty(len(starts), dtype=np.int64)
     for c, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         own = place[start:end]
@@ -67,7 +68,9 @@ def label(
         return column.texts[low], [(low, high)]
     if column.kind == TREE:
         level = int(np.flatnonzero(column.first[:, low] == column.first[:, high])[0])
-        return column.labels[level][low], [(int(column.first[level, low]), int(column.last[level, low]))]
+        return column.labels[level][low], [
+            (int(column.first[level, low]), int(column.last[level, low]))
+        ]
     if column.kind == INTERVAL:
         run = (
             low if several[0] else column.run_above(low)[0],
@@ -108,7 +111,8 @@ def mean_shares(columns: Sequence[ColumnLabels], domains: Sequence[int], sizes: 
     records = int(sizes.sum())
     return np.array(
         [
-            float((sizes * (labels.widths[labels.codes] - 1)).sum()) / (records * max(domain - 1, 1))
+            float((sizes * (labels.widths[labels.codes] - 1)).sum())
+            / (records * max(domain - 1, 1))
             for labels, domain in zip(columns, domains, strict=True)
         ]
     )

@@ -8,13 +8,16 @@ records could choose them by their secret. The loops are compiled where numba is
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Ints
 from sievert.methods.local.columns import INTERVAL, SET, ColumnArrays
 from sievert.methods.local.states import NOWHERE, Block, SecretRules
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _kernels() -> Any:
@@ -29,7 +32,8 @@ def _kernels() -> Any:
 
 
 _loops = _kernels()
-loop, nearest, state_cost = _loops.loop, _loops.nearest, _loops.state_cost
+loop: Callable[[F], F] = _loops.loop
+nearest, state_cost = _loops.nearest, _loops.state_cost
 join_column, breaks_rules = _loops.join_column, _loops.breaks_rules
 SWEEPS = 6  # over all classes, to move pieces
 ENOUGH = 1e-9  # of a cost: what falls by less has not fallen

@@ -25,7 +25,7 @@ def _widths(columns: ColumnArrays, j: int, states: Ints) -> Ints:
     """How many values the labels of classes have in a column, less one."""
     s, t, u, v = states.T
     if columns.kinds[j] == TREE:
-        return t - s
+        return np.asarray(t - s)
     if columns.kinds[j] == INTERVAL:
         low = np.where(s == t, s, columns.first[j, columns.above[j, s], s])
         high = np.where(u == v, u, columns.last[j, columns.above[j, u], u])
@@ -79,7 +79,7 @@ def state_cost(columns: ColumnArrays, x: Ints, a: int) -> float:
 def nearest(
     columns: ColumnArrays, block: Block, own: Ints, of: tuple[int, int, float], k: int, lend: bool
 ) -> tuple[float, int, int, int]:
-    """What costs least together with `own`: by how much, which class, how many records, which piece.
+    """What costs least together with `own`: how much, which class, how many records, which piece.
 
     The candidates are in the order of the compiled loop: classes, then pieces with one and with
     two records.

@@ -49,7 +49,7 @@ def recode_locally(
         block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
         # A block that cannot hold the rules by itself is recoded together with the one before it.
         while solved and not all(holds_rules(rules, b, k) for b in (block, solved[-1][1])):
-            ids = np.sort(np.append(solved.pop()[0], ids))  # noqa: PLW2901
+            ids = np.sort(np.append(solved.pop()[0], ids))
             block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
         solved.append((ids, block))
     return _joined([_pieces_of(block, ids) for ids, block in solved])
