@@ -18,7 +18,7 @@ LOSSES = (
     "discernability",
     "bits",
 )
-HOW = ("full", "sample")
+HOW = ("full", "local", "suppress", "sample")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
 

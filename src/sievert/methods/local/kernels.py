@@ -7,7 +7,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.methods.full_domain.kernels import breaks_rule
 from sievert.methods.local.columns import INTERVAL, TREE, ColumnArrays
-from sievert.methods.local.states import NOWHERE, Block, SecretRules
+from sievert.methods.local.states import NOWHERE, ClassBlock, SecretRules
 from sievert.numerics.acceleration import jit
 
 loop = jit  # the loops of `merging` are compiled too
@@ -107,7 +107,12 @@ def join_column(
 # One loop with everything in it: tuples and arrays are slow to pass on in the innermost loop.
 @jit
 def nearest(
-    columns: ColumnArrays, block: Block, own: Ints, of: tuple[int, int, float], k: int, lend: bool
+    columns: ColumnArrays,
+    block: ClassBlock,
+    own: Ints,
+    of: tuple[int, int, float],
+    k: int,
+    lend: bool,
 ) -> tuple[float, int, int, int]:
     """What costs least together with `own`: how much, which class, how many records, which piece.
 

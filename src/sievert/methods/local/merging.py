@@ -15,7 +15,7 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.methods.local.columns import INTERVAL, SET, ColumnArrays
-from sievert.methods.local.states import NOWHERE, Block, SecretRules
+from sievert.methods.local.states import NOWHERE, ClassBlock, SecretRules
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,7 +65,7 @@ def _piece_state(columns: ColumnArrays, codes: Ints, i: int, amount: int) -> Int
 
 
 @loop
-def _is_bad(block: Block, rules: SecretRules, k: int, c: int) -> bool:
+def _is_bad(block: ClassBlock, rules: SecretRules, k: int, c: int) -> bool:
     """Whether a class breaks a rule."""
     return block.sizes[c] < k or (
         len(rules.kinds) > 0 and breaks_rules(rules, block.class_tallies[c])
@@ -73,7 +73,7 @@ def _is_bad(block: Block, rules: SecretRules, k: int, c: int) -> bool:
 
 
 @loop
-def holds_rules(rules: SecretRules, block: Block, k: int) -> bool:
+def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:
     """Whether no class breaks a rule."""
     for c in range(len(block.sizes)):
         if block.sizes[c] > 0 and _is_bad(block, rules, k, c):
@@ -83,7 +83,7 @@ def holds_rules(rules: SecretRules, block: Block, k: int) -> bool:
 
 @loop
 def _find_partner(
-    columns: ColumnArrays, rules: SecretRules, block: Block, k: int, c: int
+    columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, c: int
 ) -> tuple[float, int, int, int]:
     """The nearest class; one that lends records only where there is no rule about a secret."""
     of = (c, block.sizes[c], block.costs[c])
@@ -92,7 +92,7 @@ def _find_partner(
 
 
 @loop
-def join_classes(columns: ColumnArrays, rules: SecretRules, block: Block, k: int) -> None:
+def join_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int) -> None:
     """Join classes until none breaks a rule, or only one is left."""
     n = len(block.sizes)
     keys, partners = np.full(n, np.inf), np.full(n, -1, dtype=np.int64)
@@ -125,7 +125,7 @@ def join_classes(columns: ColumnArrays, rules: SecretRules, block: Block, k: int
 
 
 @loop
-def _merge(columns: ColumnArrays, block: Block, a: int, b: int) -> None:
+def _merge(columns: ColumnArrays, block: ClassBlock, a: int, b: int) -> None:
     """All records of class b go to class a."""
     _add(columns, block.states, a, block.states, b, False)
     block.costs[a] = state_cost(columns, block.states, a)
@@ -143,7 +143,9 @@ def _merge(columns: ColumnArrays, block: Block, a: int, b: int) -> None:
 
 
 @loop
-def _state_without(columns: ColumnArrays, block: Block, c: int, piece: int, moved: int) -> Ints:
+def _state_without(
+    columns: ColumnArrays, block: ClassBlock, c: int, piece: int, moved: int
+) -> Ints:
     """The state of a class without some records of one of its pieces."""
     state, empty = block.states[c : c + 1], True
     p = block.heads[c]
@@ -161,7 +163,7 @@ def _state_without(columns: ColumnArrays, block: Block, c: int, piece: int, move
 
 @loop
 def _move(
-    columns: ColumnArrays, block: Block, piece: int, moved: int, source: int, to: int
+    columns: ColumnArrays, block: ClassBlock, piece: int, moved: int, source: int, to: int
 ) -> None:
     """Some records of a piece go from one class to another."""
     combination = block.combinations[piece]
@@ -196,7 +198,12 @@ def _move(
 
 @loop
 def _place(
-    columns: ColumnArrays, rules: SecretRules, block: Block, source: int, piece: int, moved: int
+    columns: ColumnArrays,
+    rules: SecretRules,
+    block: ClassBlock,
+    source: int,
+    piece: int,
+    moved: int,
 ) -> tuple[float, int]:
     """The class in which records of a piece cost least, and what they cost more there."""
     own = _piece_state(columns, block.codes, block.combinations[piece], moved)
@@ -209,7 +216,7 @@ def _place(
 
 
 @loop
-def move_pieces(columns: ColumnArrays, rules: SecretRules, block: Block, k: int) -> float:
+def move_pieces(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int) -> float:
     """Move pieces to classes where they cost less, if theirs still holds the rules; what is won."""
     won = 0.0
     for c in range(len(block.sizes)):
@@ -236,7 +243,7 @@ def move_pieces(columns: ColumnArrays, rules: SecretRules, block: Block, k: int)
 
 
 @loop
-def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: Block) -> float:
+def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBlock) -> float:
     """Spread the pieces of a class over others, where that costs less; what is won."""
     won = 0.0
     for c in range(len(block.sizes)):
@@ -263,7 +270,7 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: Block) ->
 
 
 @loop
-def improve_classes(columns: ColumnArrays, rules: SecretRules, block: Block, k: int) -> None:
+def improve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int) -> None:
     """Move pieces and dissolve classes until little is won by it."""
     total = 0.0
     for c in range(len(block.sizes)):

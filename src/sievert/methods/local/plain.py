@@ -11,7 +11,7 @@ from sievert.arrays import Ints
 from sievert.methods.full_domain.plain import judge_tallies
 from sievert.methods.full_domain.rules import KINDS
 from sievert.methods.local.columns import INTERVAL, TREE, ColumnArrays
-from sievert.methods.local.states import NOWHERE, Block, SecretRules
+from sievert.methods.local.states import NOWHERE, ClassBlock, SecretRules
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,7 +77,12 @@ def state_cost(columns: ColumnArrays, x: Ints, a: int) -> float:
 
 
 def nearest(
-    columns: ColumnArrays, block: Block, own: Ints, of: tuple[int, int, float], k: int, lend: bool
+    columns: ColumnArrays,
+    block: ClassBlock,
+    own: Ints,
+    of: tuple[int, int, float],
+    k: int,
+    lend: bool,
 ) -> tuple[float, int, int, int]:
     """What costs least together with `own`: how much, which class, how many records, which piece.
 

@@ -12,7 +12,7 @@ from sievert.methods.full_domain import SecretCells
 from sievert.methods.local.blocks import MOST, split_blocks
 from sievert.methods.local.columns import ColumnArrays, LocalColumn, column_arrays
 from sievert.methods.local.merging import holds_rules, improve_classes, join_classes
-from sievert.methods.local.states import Block, SecretRules, first_states, secret_rules_arrays
+from sievert.methods.local.states import ClassBlock, SecretRules, first_states, secret_rules_arrays
 
 TALLIES = 1 << 25  # numbers in the tallies of a block
 
@@ -44,7 +44,7 @@ def recode_locally(
     arrays, rules = column_arrays(columns, weights), secret_rules_arrays(secrets)
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
     most = max(2, min(most, TALLIES // max(tallies.values, 1)))
-    solved: list[tuple[Ints, Block]] = []
+    solved: list[tuple[Ints, ClassBlock]] = []
     for ids in split_blocks(codes, counts, arrays.scale, k, most):
         block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
         # A block that cannot hold the rules by itself is recoded together with the one before it.
@@ -57,7 +57,7 @@ def recode_locally(
 
 def _solve(
     arrays: ColumnArrays, rules: SecretRules, codes: Ints, counts: Ints, tallies: Ints, k: int
-) -> Block:
+) -> ClassBlock:
     """The classes of one block."""
     block = _first_block(arrays, codes, counts, tallies)
     join_classes(arrays, rules, block, k)
@@ -90,12 +90,12 @@ class _Tallies:
         return tallies
 
 
-def _first_block(columns: ColumnArrays, codes: Ints, counts: Ints, tallies: Ints) -> Block:
+def _first_block(columns: ColumnArrays, codes: Ints, counts: Ints, tallies: Ints) -> ClassBlock:
     """A block in which every combination is a class of its own."""
     n = len(counts)
     combinations, amounts, owners = np.zeros((3, 4 * n + 16), dtype=np.int64)
     combinations[:n], amounts[:n], owners[:n] = np.arange(n), counts, np.arange(n)
-    return Block(
+    return ClassBlock(
         codes,
         tallies,
         first_states(columns, np.tile(codes, (2, 1)), np.append(counts, np.full(n, 2))),
@@ -111,7 +111,7 @@ def _first_block(columns: ColumnArrays, codes: Ints, counts: Ints, tallies: Ints
     )
 
 
-def _pieces_of(block: Block, ids: Ints) -> Pieces:
+def _pieces_of(block: ClassBlock, ids: Ints) -> Pieces:
     """The pieces of a block, by class; those of one combination in one class are one."""
     owner = block.owners[: int(block.number[0])]
     width = len(ids)

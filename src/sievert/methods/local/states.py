@@ -28,7 +28,7 @@ class SecretRules(NamedTuple):
     missing: Ints
 
 
-class Block(NamedTuple):
+class ClassBlock(NamedTuple):
     """Classes and their pieces, which the loops change in place.
 
     Class c has `sizes[c]` records (none: it is gone), its pieces are a chain from `heads[c]` on
