@@ -18,7 +18,7 @@ LOSSES = (
     "discernability",
     "bits",
 )
-HOW = ("full", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
+HOW = ("full", "local", "suppress", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
 GROUPINGS = ("mdav", "v-mdav", "projection")
 
 

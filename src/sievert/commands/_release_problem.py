@@ -106,44 +106,9 @@ class ProtectionProblem:
         return k, [self._secret_cells(s, policy) for s in self.roles.sensitive]
 
     def _secret_cells(self, secret: str, policy: Policy) -> SecretCells:
-        """The cells of a secret, its values numbered in their order, where it has one."""
         cube = self.combinations.secrets[secret]
-        counted = cube.totals(len(cube.columns) - 1)
-        present = [t for t, n in zip(cube.values[-1], counted, strict=True) if n]
-        ordered = self._ordered(secret, present)
-        values = present if ordered is None else ordered
-        number_of = {text: number for number, text in enumerate(values)}
-        named = self.measuring.parameters.get("alpha_k", {}).get("value")
-        limits = {**policy.everywhere, **policy.inference.get(secret, {})}
-        if ordered is None:
-            limits.pop("t_closeness_ordered", None)
-        counts = {t: n for t, n in cube.value_counts(-1).items() if n}
-        tree = to_hierarchy(self.measuring.hierarchies.get(secret), counts)
-        if tree is None:
-            limits.pop("t_closeness_hierarchical", None)
-        numbers = np.array([number_of.get(text, 0) for text in cube.values[-1]], dtype=np.int64)
-        return SecretCells(
-            secret,
-            cube.owner,
-            numbers[cube.codes[-1]],
-            cube.counts,
-            len(values),
-            secret_rules(
-                limits,
-                recursive_l=self.measuring.parameters.get("recursive_c", {}).get("l", 2),
-                named=number_of.get(named.get(secret) if isinstance(named, Mapping) else named),
-                missing=None in number_of,
-            ),
-            None if tree is None else _labels_by_level(tree.with_root(), values),
-            number_of.get(None, -1),
-        )
-
-    def _ordered(self, secret: str, present: Sequence[str | None]) -> list[str | None] | None:
-        """The values in their order; None without one, or where some are missing."""
-        texts = [text for text in present if text is not None]
-        given = self.measuring.orders.get(secret)
-        ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
-        return None if ordered is None or len(texts) < len(present) else [*ordered]
+        cells = (cube.owner, cube.codes[-1], cube.counts)
+        return secret_cells(secret, cube.values[-1], cells, policy, self.measuring)
 
     # -- what assess would say of a recoding ---------------------------------------------------
 
@@ -214,6 +179,58 @@ class ProtectionProblem:
         return [column.tables[level][number_of] for column, number_of, level in chosen]
 
 
+def secret_cells(
+    secret: str,
+    texts: Sequence[str | None],
+    cells: tuple[Any, Any, Any],
+    policy: Policy,
+    measuring: MeasureSettings,
+) -> SecretCells:
+    """The cells of a secret, its values numbered in their order, where it has one.
+
+    `cells` are the combination, the code of the text and the records of each cell.
+    """
+    counted = np.bincount(cells[1], cells[2], len(texts))
+    present = [t for t, n in zip(texts, counted, strict=True) if n]
+    ordered = _ordered(secret, present, measuring)
+    values = present if ordered is None else ordered
+    number_of = {text: number for number, text in enumerate(values)}
+    named = measuring.parameters.get("alpha_k", {}).get("value")
+    limits = {**policy.everywhere, **policy.inference.get(secret, {})}
+    if ordered is None:
+        limits.pop("t_closeness_ordered", None)
+    counts = {t: int(n) for t, n in zip(texts, counted, strict=True) if n and t is not None}
+    tree = to_hierarchy(measuring.hierarchies.get(secret), counts)
+    if tree is None:
+        limits.pop("t_closeness_hierarchical", None)
+    numbers = np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)
+    return SecretCells(
+        secret,
+        cells[0],
+        numbers[cells[1]],
+        cells[2],
+        len(values),
+        secret_rules(
+            limits,
+            recursive_l=measuring.parameters.get("recursive_c", {}).get("l", 2),
+            named=number_of.get(named.get(secret) if isinstance(named, Mapping) else named),
+            missing=None in number_of,
+        ),
+        None if tree is None else _labels_by_level(tree.with_root(), values),
+        number_of.get(None, -1),
+    )
+
+
+def _ordered(
+    secret: str, present: Sequence[str | None], measuring: MeasureSettings
+) -> list[str | None] | None:
+    """The values in their order; None without one, or where some are missing."""
+    texts = [text for text in present if text is not None]
+    given = measuring.orders.get(secret)
+    ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
+    return None if ordered is None or len(texts) < len(present) else [*ordered]
+
+
 def recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
     """The cells with other codes in some columns; they are not merged."""
     columns = [
@@ -248,17 +265,22 @@ def without_limit(policy: Policy, table: str, measure: str) -> Policy:
     return policy.model_copy(update={"inference": {**policy.inference, secret: kept}})
 
 
-def limit_suppressed(policy: Policy, share: float, records: int, notes: list[str]) -> Policy:
+def limit_share_suppressed(policy: Policy, share: float, records: int, notes: list[str]) -> Policy:
     """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
+    most = int(Fraction(repr(float(share))) * records)
+    limited = limit_suppressed(policy, most) if most else policy
+    if limited is not policy:
+        notes.append(
+            f"the policy does not limit suppressed records, at most {most:,} here: add "
+            f"suppressed_records = {{ max = {most} }} to it"
+        )
+    return limited
+
+
+def limit_suppressed(policy: Policy, most: int) -> Policy:
+    """The policy with a limit on suppressed records, unless it has one."""
     if any(measure == "suppressed_records" for _, measure, _ in policy.every_limit()):
         return policy
-    most = int(Fraction(repr(float(share))) * records)
-    if not most:
-        return policy
-    notes.append(
-        f"the policy does not limit suppressed records, at most {most:,} here: add "
-        f"suppressed_records = {{ max = {most} }} to it"
-    )
     limit = MeasureLimit(min=None, max=float(most))
     return policy.model_copy(
         update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}

@@ -10,7 +10,7 @@ from sievert.commands._release_problem import (
     ProtectionProblem,
     SearchSettings,
     assign_hierarchies,
-    limit_suppressed,
+    limit_share_suppressed,
 )
 from sievert.commands.assess import result
 from sievert.commands.assess.recoding_search import (
@@ -99,7 +99,7 @@ class OptionSearch:
             return None
         roles, own = self.measures.roles, self.released.policy
         share = SUPPRESS if own.protect.suppress is None else own.protect.suppress
-        policy = limit_suppressed(own, share, combinations.records, [])
+        policy = limit_share_suppressed(own, share, combinations.records, [])
         given = self.measures.settings
         try:
             classes, trees_given = combinations.classes, given.hierarchies

@@ -264,7 +264,7 @@ def _result(
         table,
         roles,
         how,
-        None if how in PLAIN else search.loss,
+        search.loss if release is None else release.minimised,
         protection.columns,
         protection.recoding,
         judgement,

@@ -9,6 +9,7 @@ from sievert.commands._combinations import count_combinations
 from sievert.commands._common import Clock, RequestedRoles
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
+from sievert.commands._release_problem import limit_suppressed
 from sievert.commands.protect.method import PLAIN, MethodSettings, RecordTable, method
 from sievert.commands.protect.result import ColumnLevel
 from sievert.commands.protect.run import Protection, prepare
@@ -50,8 +51,11 @@ def make_release(
         for c in columns
         if c.name in roles.quasi
     }
+    policy = start.policy
+    if release.suppressed_records:  # more than may be are a breach, also where none may be
+        policy = limit_suppressed(policy, 0)
     return Protection(
-        roles, start.policy, start.gate, described, notes, release=release, file_columns=columns
+        roles, policy, start.gate, described, notes, release=release, file_columns=columns
     )
 
 

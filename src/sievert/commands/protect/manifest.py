@@ -50,6 +50,7 @@ def manifest(
             "settings": _unusual(settings),
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
+            "notes": list(result.release.notes),
         }
     return content
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from sievert.arrays import Bools, Ints
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn
@@ -20,6 +22,8 @@ from sievert.roles import Roles
 
 # The module of each method in this folder; its function is called `make`.
 METHODS = {
+    "local": "local",
+    "suppress": "suppress",
     "microaggregate": "microaggregate",
     "noise": "noise",
     "round": "rounding",
@@ -71,6 +75,11 @@ class RecordTable:
         """The code of the value of a column in every record."""
         return self.columns[name].codes
 
+    def present_texts(self, name: str) -> list[str | None]:
+        """The different values of a column."""
+        column = self.columns[name]
+        return list(dict.fromkeys(column.texts[code] for code in np.unique(column.codes)))
+
 
 @dataclass(frozen=True, eq=False)
 class RecordRelease:
@@ -88,6 +97,7 @@ class RecordRelease:
     holds: bool = False
     notes: Sequence[str] = ()
     secrets: Sequence[FileColumn] = ()  # a second table: a group, and the secrets of its records
+    minimised: str | None = None  # the loss that the method looks at
 
     @property
     def suppressed_records(self) -> int:

@@ -15,7 +15,7 @@ from sievert.commands._release_problem import (
     ProtectionProblem,
     SearchSettings,
     assign_hierarchies,
-    limit_suppressed,
+    limit_share_suppressed,
     without_limit,
 )
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
@@ -98,7 +98,7 @@ def prepare(
         "records of the table are suppressed or left out already",
         hint="protect the original table",
     )
-    policy = limit_suppressed(policy, suppress, questions.records, notes)
+    policy = limit_share_suppressed(policy, suppress, questions.records, notes)
     columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
     gate = requested.gate(columns, roles, missing, 0, questions.suppression)
     assert gate is not None

@@ -181,7 +181,7 @@ def _distance(
 
 
 @jit
-def _breaks(
+def breaks_rule(
     kind: int,
     limit: float,
     value: int,
@@ -269,7 +269,7 @@ def judge_classes(
             elif kinds[r] == NAMED:
                 slack[r] += max(0.0, tally[values[r]] - limits[r] * size)
             if not broken[k]:
-                broken[k] = _breaks(
+                broken[k] = breaks_rule(
                     kinds[r], limits[r], values[r], tally, here, size, totals, tree, missing
                 )
         for s in here:

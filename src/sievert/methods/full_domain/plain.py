@@ -62,13 +62,13 @@ def judge_classes(
     broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))
     for r, (number, limit, value) in enumerate(zip(kinds, limits, values, strict=True)):
         kind = KINDS[number]
-        own, over = _judge(kind, float(limit), int(value), tally, totals, tree, missing)
+        own, over = judge_tallies(kind, float(limit), int(value), tally, totals, tree, missing)
         broken |= own
         slack[r] = float((tally.sum(axis=1) * np.maximum(over, 0.0)).sum())
     return broken.astype(np.uint8), slack
 
 
-def _judge(
+def judge_tallies(
     kind: str, limit: float, value: int, tally: Ints, totals: Ints, tree: Ints, missing: int
 ) -> tuple[Ints, Floats]:
     """Which classes break one rule, and by how much they exceed the limit of a convex one."""

@@ -1,0 +1,56 @@
+"""`--how local`: records of one value may get different labels, so that classes stay small."""
+
+import math
+
+from sievert.commands._common import check_known
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.reasoned import what_reasoning_tells
+from sievert.commands.protect.recoded_records import RecodedRecords, allowed_records
+from sievert.errors import require
+from sievert.methods.local.columns import LocalColumn
+
+MINIMISED = ("generalization_loss", "arithmetic_loss")
+CAUTION = (
+    "local recoding that loses little can be worked back in part by somebody who knows the method "
+    "(downcoding, minimality, combinatorial refinement): full-domain recoding is the safer choice"
+)
+
+
+def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """Classes that hold the rules, joined where that loses little."""
+    require(
+        settings.loss in MINIMISED,
+        "local recoding minimises the generalisation loss (arithmetic)",
+        hint="without --loss, or --how full",
+    )
+    quasi = table.roles.quasi
+    for name, weight in settings.weights.items():
+        check_known("--column-weight: quasi-identifier", name, quasi)
+        require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
+    columns = [
+        LocalColumn.of_values(
+            name,
+            table.present_texts(name),
+            table.hierarchies.get(name),
+            sets=settings.labels == "sets",
+        )
+        for name in quasi
+    ]
+    weights = [float(settings.weights.get(name, 1.0)) for name in quasi]
+    recoded = RecodedRecords.of_table(table, columns, weights, settings)
+    details = {
+        "labels": settings.labels,
+        "classes": len(recoded.sizes),
+        "smallest_class": int(recoded.sizes.min()),
+        "cells_changed": recoded.cells_changed(),
+        **what_reasoning_tells(table, recoded.file_columns),
+    }
+    return RecordRelease(
+        recoded.file_columns,
+        recoded.losses(settings.weights).to_dict(),
+        details,
+        recoded.suppressed,
+        holds=recoded.holds(allowed_records(table, settings)),
+        notes=(CAUTION,),
+        minimised="arithmetic_loss",
+    )

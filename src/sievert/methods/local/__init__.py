@@ -1,0 +1,1 @@
+"""Local recoding: records of one value may get different labels, so that classes stay small."""

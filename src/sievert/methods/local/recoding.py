@@ -1,0 +1,133 @@
+"""Local recoding of a table of combinations: blocks, classes in each, and what is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.methods.full_domain import SecretCells
+from sievert.methods.local.blocks import MOST, split_blocks
+from sievert.methods.local.columns import ColumnArrays, LocalColumn, column_arrays
+from sievert.methods.local.merging import holds_rules, improve_classes, join_classes
+from sievert.methods.local.states import ClassBlock, SecretRules, first_states, secret_rules_arrays
+
+TALLIES = 1 << 25  # numbers in the tallies of a block
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Records of combinations, and the class of each: `amount` records of `combination`."""
+
+    combination: Ints
+    amount: Ints
+    owner: Ints
+
+
+def recode_locally(
+    columns: Sequence[LocalColumn],
+    codes: Ints,
+    counts: Ints,
+    secrets: Sequence[SecretCells],
+    *,
+    k: int,
+    weights: Sequence[float],
+    most: int = MOST,
+) -> Pieces:
+    """Classes of at least k records that hold the rules, if all records together do.
+
+    `codes[i, j]` is the position of combination i in column j. Nothing but the combinations and
+    their counts decides, so the order of the records does not matter.
+    """
+    arrays, rules = column_arrays(columns, weights), secret_rules_arrays(secrets)
+    tallies = _Tallies([s for s in secrets if s.rules], len(codes))
+    most = max(2, min(most, TALLIES // max(tallies.values, 1)))
+    solved: list[tuple[Ints, ClassBlock]] = []
+    for ids in split_blocks(codes, counts, arrays.scale, k, most):
+        block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
+        # A block that cannot hold the rules by itself is recoded together with the one before it.
+        while solved and not all(holds_rules(rules, b, k) for b in (block, solved[-1][1])):
+            ids = np.sort(np.append(solved.pop()[0], ids))
+            block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
+        solved.append((ids, block))
+    return _joined([_pieces_of(block, ids) for ids, block in solved])
+
+
+def _solve(
+    arrays: ColumnArrays, rules: SecretRules, codes: Ints, counts: Ints, tallies: Ints, k: int
+) -> ClassBlock:
+    """The classes of one block."""
+    block = _first_block(arrays, codes, counts, tallies)
+    join_classes(arrays, rules, block, k)
+    improve_classes(arrays, rules, block, k)
+    join_classes(arrays, rules, block, k)
+    return block
+
+
+class _Tallies:
+    """How often combinations have the values of the secrets, one secret beside the other."""
+
+    def __init__(self, secrets: Sequence[SecretCells], combinations: int) -> None:
+        self.begins = np.cumsum([0, *(s.values for s in secrets)])
+        self.values = int(self.begins[-1])
+        self.cells = []
+        for s in secrets:
+            order = np.argsort(s.combination, kind="stable")
+            starts = np.searchsorted(s.combination[order], np.arange(combinations + 1))
+            self.cells.append((starts, s.value[order], s.counts[order]))
+
+    def of(self, ids: Ints) -> Ints:
+        """Those of some combinations."""
+        tallies = np.zeros((len(ids), self.values), dtype=np.int64)
+        for begin, (starts, value, counts) in zip(self.begins, self.cells, strict=False):
+            sizes = starts[ids + 1] - starts[ids]
+            row = np.repeat(np.arange(len(ids)), sizes)
+            within = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            cell = starts[ids][row] + within
+            np.add.at(tallies, (row, begin + value[cell]), counts[cell])
+        return tallies
+
+
+def _first_block(columns: ColumnArrays, codes: Ints, counts: Ints, tallies: Ints) -> ClassBlock:
+    """A block in which every combination is a class of its own."""
+    n = len(counts)
+    combinations, amounts, owners = np.zeros((3, 4 * n + 16), dtype=np.int64)
+    combinations[:n], amounts[:n], owners[:n] = np.arange(n), counts, np.arange(n)
+    return ClassBlock(
+        codes,
+        tallies,
+        first_states(columns, np.tile(codes, (2, 1)), np.append(counts, np.full(n, 2))),
+        counts.copy(),
+        np.zeros(n),
+        tallies.copy(),
+        np.arange(n),
+        np.full(len(amounts), -1, dtype=np.int64),
+        combinations,
+        amounts,
+        owners,
+        np.array([n]),
+    )
+
+
+def _pieces_of(block: ClassBlock, ids: Ints) -> Pieces:
+    """The pieces of a block, by class; those of one combination in one class are one."""
+    owner = block.owners[: int(block.number[0])]
+    width = len(ids)
+    keys = owner * width + block.combinations[: len(owner)]
+    distinct, at = np.unique(keys, return_inverse=True)
+    amounts = np.bincount(at, block.amounts[: len(owner)]).astype(np.int64)
+    return Pieces(ids[distinct % width], amounts, distinct // width)
+
+
+def _joined(parts: Sequence[Pieces]) -> Pieces:
+    """The pieces of all blocks, the classes numbered through."""
+    ends = np.cumsum([0, *(int(p.owner.max()) + 1 for p in parts)])
+    owners = [p.owner + end for p, end in zip(parts, ends[:-1], strict=True)]
+    owner = np.unique(np.concatenate(owners), return_inverse=True)[1]
+    return Pieces(
+        np.concatenate([p.combination for p in parts]),
+        np.concatenate([p.amount for p in parts]),
+        owner,
+    )
