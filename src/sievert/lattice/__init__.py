@@ -56,7 +56,7 @@ class Lattice:
         # Columns of many values first: they are dropped first.
         width = dict(zip(cube.columns, cube.widths, strict=True))
         self.order = sorted(quasi, key=lambda c: (-width[c], quasi.index(c)))
-        self._given = quasi
+        self._place = {c: i for i, c in enumerate(quasi)}
         columns = [*self.order, *([secret] if secret else [])]
         self.records = cube.records
         self._widths = [width[c] for c in self.order]
@@ -82,8 +82,8 @@ class Lattice:
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""
-        for n in range(1, min(size, len(self._given)) + 1):
-            yield from self.some(itertools.combinations(self._given, n))
+        for n in range(1, min(size, len(self._place)) + 1):
+            yield from self.some(itertools.combinations(self._place, n))
 
     # -- making tables --------------------------------------------------------------------------
 
@@ -110,7 +110,8 @@ class Lattice:
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
         """A subset made from the finest cells."""
-        kept = [i for i, c in enumerate(self.order) if c in set(subset)]
+        wanted = set(subset)
+        kept = [i for i, c in enumerate(self.order) if c in wanted]
         keys, counts = self._table
         rows = counts is not None and counts.ndim == 2  # the secret is not a part of the keys
         secret = [self._low] if self._low and not rows else []
@@ -123,24 +124,27 @@ class Lattice:
             return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in (*kept, *([-1] if self._low else []))]
         first, sums = merge_cells(codes, widths, self._cells.counts)
-        return self._rank_cells([c[first] for c in codes], widths), sums
+        return self._rank_cells(codes, first, widths), sums
 
-    def _rank_cells(self, codes: list[Ints], widths: list[int]) -> Ints:
+    def _rank_cells(self, codes: list[Ints], cells: Ints, widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
         if sum(widths) <= MOST_BITS:
-            return pack_codes(codes, widths, len(codes[0]))
-        differs = np.zeros(len(codes[0]), dtype=bool)
+            return pack_codes([c[cells] for c in codes], widths, len(cells))
+        differs = np.zeros(len(cells), dtype=bool)
         for column in codes[: -1 if self._low else None]:
-            differs[1:] |= column[1:] != column[:-1]
+            own = column[cells]
+            differs[1:] |= own[1:] != own[:-1]
+            if differs[1:].all():
+                break
         number = np.cumsum(differs).astype(np.uint64) << np.uint64(self._low)
-        return number | codes[-1] if self._low else number
+        return number | codes[-1][cells] if self._low else number
 
     def _everything(self) -> Iterator[SubsetSummary]:
         if not self._packable:
-            yield from self.up_to(len(self._given))
+            yield from self.up_to(len(self._place))
             return
         root, every = self._table, list(range(len(self.order)))
-        yield self._about(root, self._given)
+        yield self._about(root, self._place)
         # The largest subtrees first, so that threads end together.
         with ThreadPoolExecutor(1 if root[1].size > LARGE else self._threads) as pool:
             subtrees = pool.map(lambda drop: list(self._below(root, every, drop)), every)
@@ -174,7 +178,7 @@ class Lattice:
     # -- what a table says ----------------------------------------------------------------------
 
     def _about(self, table: tuple[Any, Any], subset: Iterable[str]) -> SubsetSummary:
-        (keys, counts), columns = table, tuple(sorted(subset, key=self._given.index))
+        (keys, counts), columns = table, tuple(sorted(subset, key=self._place.__getitem__))
         about = _about_fast if self._fast else _about_plain
         class_sizes, *secret = about(keys, counts, self._low) if self._low else [counts.ravel()]
         sizes = histogram(class_sizes)
