@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.attacks.attack import to_hierarchy
-from sievert.commands._common import Clock, check_known
+from sievert.commands._clock import Clock
+from sievert.commands._common import check_known
 from sievert.errors import ExhaustedError, InputError, InvariantError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, interval_widths

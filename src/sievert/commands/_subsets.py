@@ -8,7 +8,7 @@ re-identification equal those of `measures` to the last bit; those of a sensitiv
 import heapq
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -89,6 +89,7 @@ class Subsets:
         self.combinations, self.quasi = combinations, combinations.quasi
         self._lattices = combinations.lattices(threads, expected)
         self.results: dict[tuple[str, ...], Subset] = {}
+        self.pace: Callable[[], None] = lambda: None  # called at each subset; may raise
         self._record({s: self._nothing_known(s) for s in self._lattices})
 
     @property
@@ -128,6 +129,7 @@ class Subsets:
             key for key in dict.fromkeys(self.key(s) for s in subsets) if key not in self.results
         ]
         for rolled in zip(*(x.some(wanted) for x in self._lattices.values()), strict=True):
+            self.pace()
             self._record(dict(zip(self._lattices, rolled, strict=True)))
 
     def up_to(self, size: int) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sievert import roles as role
 from sievert.attacks.attack import to_hierarchy
 from sievert.commands import _pairing
+from sievert.commands._clock import Clock
 from sievert.commands._common import (
-    Clock,
     RequestedRoles,
     check_known,
     columns_without_role,

@@ -9,7 +9,8 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._clock import Clock
+from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.alphabets import (

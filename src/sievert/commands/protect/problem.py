@@ -10,8 +10,8 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.attacks.attack import to_hierarchy
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import CombinationCounts
-from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.counts.cells import Suppression
 from sievert.counts.cube import Cube

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sievert.attacks.attack import to_hierarchy
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
-from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands.protect.problem import (
