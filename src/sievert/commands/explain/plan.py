@@ -19,10 +19,11 @@ from sievert.counts.cube import MOST_BITS
 from sievert.errors import ExhaustedError, require
 from sievert.formatting import plural
 
-CELLS_PER_SECOND = 10**7  # that a slow machine sorts
-MOST_CELLS = 10**10  # that are sorted where there is no --timeout
+CELLS_PER_SECOND = 5 * 10**6  # that a slow machine sorts
+MOST_CELLS = 5 * 10**9  # that are sorted where there is no --timeout
 MOST_CHANGES = 20  # rare values and lookalikes without which the table is measured
 DEFAULT_SIZE = 3  # of minimal uniques where there are too many columns to search all sizes
+SPLITS = 16  # classes that are split by a set of columns in the time in which one cell is sorted
 PEOPLE = 4  # times the work, where cells are sightings of people
 
 
@@ -67,7 +68,7 @@ class ExplanationPlan:
             "orders": 0 if self.complete else self.orders * self.columns * whole,
             "coarser": self.coarser * whole,
             "values": MOST_CHANGES * whole,
-            "suda": number_of_sets(self.columns, self.suda_size) * self.classes,
+            "suda": number_of_sets(self.columns, self.suda_size) * self.classes // SPLITS,
             "ranking": self.ranked * whole,
         }
 
@@ -141,10 +142,11 @@ def plan_explanation(
     n, classes = len(combinations.quasi), combinations.classes
     choices = {name: getattr(settings, name) for name in ("max_size", "orders", "budget")}
     people = isinstance(combinations, PeopleCombinations)
+    cubes = combinations.cubes if people else [*combinations.secrets.values()] or [classes]
     return ExplanationPlan(
         n,
         len(classes.counts),
-        sum(len(cube.counts) for cube in combinations.cubes) * (PEOPLE if people else 1),
+        sum(len(cube.counts) for cube in cubes) * (PEOPLE if people else 1),
         max(1, -(-classes.bits // MOST_BITS)),
         ranked,
         min(n, settings.max_size or largest_size(n)),
@@ -168,9 +170,7 @@ def reduce_plan(
     most = most_work(timeout)
     plan = full.fit(most)
     needed = -(-plan.work // CELLS_PER_SECOND)
-    ease = [
-        f"a smaller --{name}" for name in ("max-size", "orders", "budget") if name in plan.given
-    ]
+    ease = [f"a smaller --{name}" for name in sorted(plan.given)]
     require(
         timeout is None or plan.work <= most,
         f"explaining {plural(plan.columns, 'quasi-identifier')} of "
