@@ -33,7 +33,8 @@ class PeopleLattice:
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets."""
         for subset in subsets:
-            columns = tuple(c for c in self._given if c in set(subset))
+            wanted = set(subset)
+            columns = tuple(c for c in self._given if c in wanted)
             yield self._about_people(columns) if self._secret is None else self._about(columns)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
