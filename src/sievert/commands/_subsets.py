@@ -15,7 +15,7 @@ from typing import Any
 
 from sievert.commands._combinations import CombinationCounts
 from sievert.counts.answers import PeopleCounts, RecordCounts, Sizes
-from sievert.lattice import Lattice, SubsetSummary
+from sievert.lattice import Lattice, SubsetSummary, no_pace
 from sievert.lattice.people import PeopleLattice
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
@@ -89,7 +89,7 @@ class Subsets:
         self.combinations, self.quasi = combinations, combinations.quasi
         self._lattices = combinations.lattices(threads, expected)
         self.results: dict[tuple[str, ...], Subset] = {}
-        self.pace: Callable[[], None] = lambda: None  # called at each subset; may raise
+        self.pace: Callable[[], None] = no_pace  # called at each subset; may raise
         self._record({s: self._nothing_known(s) for s in self._lattices})
 
     @property
@@ -119,7 +119,7 @@ class Subsets:
 
     def all(self) -> None:
         """Measure every subset."""
-        rolled = {s: lattice.all() for s, lattice in self._lattices.items()}
+        rolled = {s: lattice.all(self.pace) for s, lattice in self._lattices.items()}
         for columns in next(iter(rolled.values())):
             self._record({s: by_columns[columns] for s, by_columns in rolled.items()})
 

@@ -7,7 +7,7 @@ otherwise.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +46,10 @@ class SubsetSummary:
     people: PeopleCounts | None = None
 
 
+def no_pace() -> None:
+    """Whatever the time is."""
+
+
 class Lattice:
     """Subsets of some columns of a cube, whose other column, if any, is a secret."""
 
@@ -72,9 +76,9 @@ class Lattice:
             self.prior = kernel.entropy(present, np.ones_like(present), self.records)
         self._cells, self._table = self._root(cube, columns)
 
-    def all(self) -> dict[tuple[str, ...], SubsetSummary]:
-        """Every subset but the empty one."""
-        return {r.columns: r for r in self._everything()}
+    def all(self, pace: Callable[[], None] = no_pace) -> dict[tuple[str, ...], SubsetSummary]:
+        """Every subset but the empty one; `pace` is called at each, and may raise to end it."""
+        return {r.columns: r for r in self._everything(pace)}
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
@@ -139,21 +143,26 @@ class Lattice:
         number = np.cumsum(differs).astype(np.uint64) << np.uint64(self._low)
         return number | codes[-1][cells] if self._low else number
 
-    def _everything(self) -> Iterator[SubsetSummary]:
+    def _everything(self, pace: Callable[[], None]) -> Iterator[SubsetSummary]:
         if not self._packable:
-            yield from self.up_to(len(self._place))
+            for summary in self.up_to(len(self._place)):
+                pace()
+                yield summary
             return
         root, every = self._table, list(range(len(self.order)))
         yield self._about(root, self._place)
         # The largest subtrees first, so that threads end together.
         with ThreadPoolExecutor(1 if root[1].size > LARGE else self._threads) as pool:
-            subtrees = pool.map(lambda drop: list(self._below(root, every, drop)), every)
+            subtrees = pool.map(lambda drop: list(self._below(root, every, drop, pace)), every)
             yield from itertools.chain.from_iterable(list(subtrees))
 
-    def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[SubsetSummary]:
+    def _below(
+        self, table: tuple[Any, Any], kept: list[int], drop: int, pace: Callable[[], None]
+    ) -> Iterator[SubsetSummary]:
         """The subset without one more column, and those below it that drop later ones."""
         if len(kept) == 1:
             return
+        pace()
         below = 0 if table[1].ndim == 2 else self._low
         low = below + sum(self._widths[i] for i in kept if i > drop)
         left = [i for i in kept if i != drop]
@@ -162,7 +171,7 @@ class Lattice:
         yield self._about(child, [self.order[i] for i in left])
         for later in left:
             if later > drop:
-                yield from self._below(child, left, later)
+                yield from self._below(child, left, later, pace)
 
     def _without(self, table: tuple[Any, Any], low: int, width: int, bits: int) -> tuple[Any, Any]:
         if self._fast:
