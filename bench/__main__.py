@@ -28,6 +28,7 @@ from bench import (
     startup,
     subsets,
     suda,
+    wide,
 )
 from bench.common import ROOT, BenchError, Options, Result, save
 
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "subsets": subsets.run,
     "suda": suda.run,
     "linkage": linkage.run,
+    "wide": wide.run,
     "compromise": compromise.run,
     "experiment": experiment.run,
     "compare": compare.run,

@@ -15,8 +15,8 @@ from randomtables import Case, case
 
 import sievert
 from sievert import session
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
-from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._subsets import Subsets
 from sievert.counts.packed.people import PackedPeopleQuestions

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from sievert.attacks.linkage import Linkage, distances, link, record_linkage, search, wilson
+from sievert.attacks.linkage.space import build_space
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 Table = list[np.ndarray]
@@ -236,6 +237,63 @@ def test_larger_tables_with_every_kind_of_column() -> None:
         near = far <= least + 1e-12 * far.max()
         assert np.array_equal(found.nearest, near.sum(axis=1))
         assert np.array_equal(found.found, np.diag(near))
+
+
+def wide_tables(random: Random, rows: int) -> tuple[Table, Table]:
+    """18 columns of every kind with few values, so that many distances tie; a third is missing."""
+    rng = np.random.default_rng(random.randrange(2**32))
+    original: Table = []
+    for j in range(18):
+        if j % 3 == 0:
+            original.append(rng.integers(0 if j % 2 else 1, 3, rows))
+            continue
+        column = rng.integers(0, j, rows) / (10.0 if j % 2 else 1.0)
+        column[rng.random(rows) < 0.3] = math.nan
+        original.append(column + (rng.random(rows) if j == 17 and random.random() < 0.5 else 0.0))
+    changed = [np.where(rng.random(rows) < 0.5, rng.permutation(c), c) for c in original]
+    return changed, original
+
+
+@pytest.mark.parametrize("distance", ["gower", "l1", "l2"])
+@pytest.mark.parametrize("leaf", [2, 40, 512])
+def test_wide_tables_against_every_pair(
+    distance: Any, leaf: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the size of the leaves that are compared side by side."""
+    monkeypatch.setattr(search, "LEAF", leaf)
+    random = Random(f"{distance}{leaf}")
+    for _ in range(3):
+        released, original = wide_tables(random, 60)
+        origin = np.array([random.randrange(-1, 60) for _ in range(60)])
+        result = both(released, original, origin, distance=distance, scale="none")
+        rows = oracle(released, original, distance, "none")
+        due = nearest(rows, [[True] * 60 for _ in range(60)])
+        assert result.nearest.tolist() == [len(d) for d in due]
+        assert result.found.tolist() == [int(o) in d for o, d in zip(origin, due, strict=True)]
+
+
+@pytest.mark.parametrize("distance", ["gower", "l1", "l2"])
+def test_sums_in_single_precision_err_less_than_their_margin(distance: Any) -> None:
+    """And so few pairs have to be compared in doubles: hardly more than are nearest."""
+    random = Random(distance)
+    for pools in (None, ["money", "real"]):
+        for _ in range(20):
+            released, original = tables(random, rows=40, pools=pools)
+            released.append(np.array([random.random() for _ in released[0]]))
+            original.append(np.array([random.random() for _ in original[0]]))
+            space, mine, theirs = build_space(released, original, distance, "sd")
+            sketch, order = search.draw_sketch(space, theirs)
+            shares = space.shares(mine)[:, order]
+            sums = np.zeros((len(shares), sketch.columns.shape[1]), dtype=np.float32)
+            for own, column, cap in zip(shares.T, sketch.columns, sketch.caps, strict=True):
+                sums += np.minimum(space.raise_gap(np.abs(own[:, None] - column)), cap)
+            far = space.table(mine, theirs) / space.whole
+            assert np.abs(sums - far).max() < space.margin / 4
+    rng = np.random.default_rng(1)
+    wide = [rng.random(500) for _ in range(18)]
+    space, mine, theirs = build_space([c[:100] for c in wide], wide, distance, "sd")
+    far = space.table(mine, theirs) / space.whole
+    assert np.count_nonzero(far <= far.min(axis=1, keepdims=True) + 2 * space.margin) == 100
 
 
 def test_printed_decimals_tie() -> None:

@@ -264,10 +264,34 @@ def test_wide_tables_ask_for_a_largest_size() -> None:
     assert suda.minimal_uniques([one] * 12, one).sizes == 12
 
 
-@pytest.mark.parametrize("columns", [0, 61])
-def test_number_of_columns(columns: int) -> None:
-    with pytest.raises(UsageError, match="1 to 60"):
-        suda.minimal_uniques([np.array([1])] * columns, np.array([1]), 1)
+def test_number_of_columns() -> None:
+    with pytest.raises(UsageError, match="at least 1"):
+        suda.minimal_uniques([], np.array([1]), 1)
+    with pytest.raises(
+        UsageError, match=r"more than 1[,0]+ sets of up to 250.*a largest size of 2"
+    ):
+        suda.minimal_uniques([np.array([1])] * 250, np.array([1]))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_more_columns_than_a_word_has_bits(compiled: bool) -> None:
+    """Against the definition: sets of one and two of 70 columns."""
+    rng = np.random.default_rng(4)
+    table = np.unique(rng.integers(0, 6, (12, 70)), axis=0)
+    found = suda.minimal_uniques(list(table.T), np.ones(12, dtype=int), 2, compiled=compiled)
+
+    def alone(row: int, places: list[int]) -> bool:
+        own = table[row, places]
+        return bool(own.all()) and int((table[:, places] == own).all(axis=1).sum()) == 1
+
+    for row in range(12):
+        ones = [c for c in range(70) if alone(row, [c])]
+        left = [c for c in range(70) if c not in ones and table[row, c]]
+        twos = [pair for pair in combinations(left, 2) if alone(row, list(pair))]
+        assert found.by_size[row].tolist() == [len(ones), len(twos)]
+        counts = found.found[:, :, row]
+        assert np.flatnonzero(counts[0]).tolist() == ones
+        assert counts[1].tolist() == [sum(c in pair for pair in twos) for c in range(70)]
 
 
 def test_wrong_parameters() -> None:

@@ -29,11 +29,12 @@ from sievert.measures.kernel import total
 from sievert.numerics.acceleration import compile_loops
 
 SCORES = ("sdcmicro", "ihsn")
-MOST_COLUMNS = 60  # a bit for each
 ALL_SIZES = 12  # columns up to which all sizes are searched unless asked otherwise
 MOST_SETS = 1 << 16
+MOST_WRITTEN = 10**18  # sets whose number is written out
 ROOM = 1 << 28  # bytes for what is known of the records searched at a time
 WORD = 64
+FEW_WITHIN = 4  # columns of a set whose subsets are looked up one by one
 WORK = 10**8  # classes times sets from which compiled code is worth its loading
 
 
@@ -182,7 +183,7 @@ def minimal_uniques(
     sizes, counts = _sizes(len(codes), largest), np.asarray(counts, dtype=np.int64)
     unique = np.flatnonzero(counts == 1)
     if compiled is None:
-        compiled = len(counts) * _number(len(codes), sizes) >= WORK
+        compiled = len(counts) * number_of_sets(len(codes), sizes) >= WORK
     loops = compile_loops(_split_runs) if compiled else None
     tools = PLAIN._replace(whole=_run, split=loops[0]) if loops else PLAIN
     order = np.append(unique, np.flatnonzero(counts != 1))
@@ -192,29 +193,30 @@ def minimal_uniques(
 
 def _sizes(columns: int, largest: int | None) -> int:
     """The largest size to search, if that can be done."""
-    require(
-        1 <= columns <= MOST_COLUMNS,
-        f"minimal uniques of {plural(columns, 'quasi-identifier')}",
-        hint=f"1 to {MOST_COLUMNS}",
-    )
+    require(columns >= 1, "minimal uniques of 0 quasi-identifiers", hint="at least 1")
     require(
         largest is None or largest >= 1, "the largest size of minimal uniques is below 1", hint="3"
     )
     sizes = columns if largest is None or largest >= columns - 1 else largest
-    number = _number(columns, sizes)
-    most = MOST_SETS if largest is not None else _number(ALL_SIZES, ALL_SIZES)
-    fits = max((s for s in range(1, sizes) if _number(columns, s) <= MOST_SETS), default=1)
+    number = number_of_sets(columns, sizes)
+    most = MOST_SETS if largest is not None else number_of_sets(ALL_SIZES, ALL_SIZES)
+    fits = max((s for s in range(1, sizes) if number_of_sets(columns, s) <= MOST_SETS), default=1)
+    many = f"{number:,}" if number < MOST_WRITTEN else f"more than {MOST_WRITTEN:,}"
     require(
         number <= most,
-        f"{plural(columns, 'quasi-identifier')} have {number:,} sets of up to {sizes}",
+        f"{plural(columns, 'quasi-identifier')} have {many} sets of up to {sizes}",
         hint=f"a largest size of {min(fits, 4)}",
     )
     return sizes
 
 
-def _number(columns: int, sizes: int) -> int:
-    """How many sets of columns have at most so many."""
-    return sum(math.comb(columns, s) for s in range(1, sizes + 1))
+def number_of_sets(columns: int, size: int) -> int:
+    """How many sets of columns have at least one and at most so many.
+
+    >>> number_of_sets(250, 2)
+    31375
+    """
+    return sum(math.comb(columns, s) for s in range(1, size + 1))
 
 
 class _Tools(NamedTuple):
@@ -255,7 +257,9 @@ class _MinimalUniqueSearch:
         self.pace = pace or (lambda: None)
         bits = [1 << b for b in range(len(codes))]
         every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
-        self.sets = np.array(sorted(every), dtype=np.int64)
+        self.numbers = {mask: number for number, mask in enumerate(sorted(every))}
+        long = len(codes) >= WORD  # then sets are small
+        self.sets = np.array(list(self.numbers), dtype=object if long else np.int64)
 
     def run(self, unique: int) -> Ints:
         """The number of MSUs by size, column and unique row, of as many rows at a time as fit."""
@@ -287,14 +291,25 @@ class _MinimalUniqueSearch:
 
     def _note(self, part: _RowBlock, alone: Ints, mask: int, size: int) -> None:
         """Note the set as an MSU of those rows alone in it that have no MSU within it."""
-        number = int(np.searchsorted(self.sets, mask))
+        number = self.numbers[mask]
         within = np.zeros(part.marks.shape[1] * WORD, dtype=np.uint8)
-        within[:number] = self.sets[:number] & ~mask == 0
+        if size <= FEW_WITHIN:
+            within[[self.numbers[smaller] for smaller in _subsets(mask)]] = 1
+        else:
+            within[:number] = self.sets[:number] & ~mask == 0
         words = np.packbits(within, bitorder="little").view(np.uint64)
         news = self.tools.minimal(alone - part.first, part.marks, words)
         part.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
         places = [place for bit, place in enumerate(self.places) if mask >> bit & 1]
         part.counts[size - 1, places, news[:, None]] += 1
+
+
+def _subsets(mask: int) -> list[int]:
+    """The bits of all smaller sets but the empty one."""
+    every = [mask]
+    while smaller := (every[-1] - 1) & mask:
+        every.append(smaller)
+    return every[1:]
 
 
 def _split(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
+from sievert.commands._clock import Clock
 from sievert.commands._repeated import repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
@@ -28,9 +30,8 @@ from sievert.errors import (
 )
 from sievert.formatting import plural
 from sievert.notes import Caution
-from sievert.numerics.acceleration import peak_memory
 from sievert.roles import Roles
-from sievert.session import Measurable, Steps, count_people, open_source
+from sievert.session import Steps, count_people, open_source
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -56,36 +57,13 @@ MISSING_RULES = {
 MISSING = tuple(MISSING_RULES)
 
 
-class Clock:
-    """Seconds of each step, passed on to whoever shows progress."""
-
-    def __init__(self, watch: Steps) -> None:
-        self.watch = watch
-        self.steps: dict[str, float] = {}
-        self.peaks: dict[str, int] = {}
-        self.step, self.since = "", time.perf_counter()
-
-    def __call__(self, step: str, work: Measurable | None) -> None:
-        self.stop()
-        self.step = step
-        self.watch(step, work)
-
-    def stop(self) -> dict[str, Any]:
-        """End the step that is running; the seconds and the memory of all steps so far."""
-        now = time.perf_counter()
-        if self.step:
-            self.steps[self.step] = self.steps.get(self.step, 0.0) + now - self.since
-            self.peaks[self.step] = peak_memory()
-        self.step, self.since = "", now
-        return {"timings": self.steps, "peaks": self.peaks}
-
-
 class Reading:
     """Tables read one after the other, in the time that there is for all of them."""
 
     def __init__(self, watch: Steps, large: int | None = LARGE, **source: Any) -> None:
         self.clock, self.source, self.large = Clock(watch), source, large
         self.started = time.monotonic()
+        self.clock.deadline = self.started + (source.get("timeout") or math.inf)
 
     @contextmanager
     def __call__(self, data: Any, **options: Any) -> Iterator[tuple[Table, Questions]]:

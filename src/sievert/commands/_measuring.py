@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands._common import Clock, check_known
+from sievert.commands._clock import Clock
+from sievert.commands._common import check_known
 from sievert.errors import ExhaustedError, InvariantError, require
 from sievert.formatting import plural
 from sievert.hierarchies import (

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import CombinationCounts
-from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.cells import Suppression

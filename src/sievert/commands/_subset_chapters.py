@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
+from sievert.attacks.suda import number_of_sets
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
-from sievert.commands._common import Clock
 from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands._subsets import (
     MOST_SUBSETS,
@@ -64,10 +65,12 @@ def measure_subsets(
     most: int = MOST_SUBSETS,
 ) -> tuple[Subsets, dict[str, Any]]:
     """Measure subsets; the curve by number of known columns; each column's share."""
-    clock("measuring subsets", None)
     quasi, n = combinations.quasi, len(combinations.quasi)
     size = largest_size(n, most) if settings.max_size is None else min(settings.max_size, n)
+    expected = settings.budget or number_of_sets(n, size)
+    pace = clock.count("measuring subsets", expected + n + 1)
     subsets = Subsets(combinations, settings.threads)
+    subsets.pace = pace
     if settings.budget is not None:
         subsets.best_first(settings.budget)
         way = "best first"
@@ -116,9 +119,8 @@ def _share_chapter(
         every = np.array([value([p for p in range(n) if m >> p & 1]) for m in range(1 << n)])
         shares: Sequence[Floats] = [exact_shares(column) for column in every.T]
     else:
-        clock("sampling orders of columns", None)
-        orders, seed = settings.orders, settings.seed
-        orders = orders or max(8, min(ORDERS, MOST_SAMPLED // n))
+        orders, seed = settings.orders or default_orders(n), settings.seed
+        subsets.pace = clock.count("sampling orders of columns", orders * n)
         means, halves, sampled = sample_shares(value, n, orders, seed)
         shares, errors = list(means), list(halves)
         for prefix in sampled:
@@ -134,6 +136,11 @@ def _share_chapter(
         else:
             place[name] = shares_by_column(quasi, share, whole, error) | {"reason": None}
     return chapter, prefixes
+
+
+def default_orders(columns: int) -> int:
+    """From how many orders shares are sampled: fewer where there are many columns."""
+    return max(8, min(ORDERS, MOST_SAMPLED // columns))
 
 
 def _units(whole: Subset) -> dict[str, dict[str, str]]:
@@ -254,7 +261,7 @@ def explain_columns(
     combinations = count()
     cells = sum(len(cube.counts) for cube in combinations.cubes)
     n = len(combinations.quasi)
-    orders = max(LEAST_ORDERS, min(ORDERS, WORK_ALONE // (cells * n)))
+    orders = max(LEAST_ORDERS, min(default_orders(n), WORK_ALONE // (cells * n)))
     work = WORK_ALONE if isinstance(combinations, PeopleCombinations) else WORK
     most = min(MOST_SUBSETS, max(n, work // cells))
     settings = SubsetSettings(orders=orders)

@@ -8,14 +8,14 @@ re-identification equal those of `measures` to the last bit; those of a sensitiv
 import heapq
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from sievert.commands._combinations import CombinationCounts
 from sievert.counts.answers import PeopleCounts, RecordCounts, Sizes
-from sievert.lattice import Lattice, SubsetSummary
+from sievert.lattice import Lattice, SubsetSummary, no_pace
 from sievert.lattice.people import PeopleLattice
 from sievert.measures import BY_ID, MeasureResult
 from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
@@ -89,6 +89,7 @@ class Subsets:
         self.combinations, self.quasi = combinations, combinations.quasi
         self._lattices = combinations.lattices(threads, expected)
         self.results: dict[tuple[str, ...], Subset] = {}
+        self.pace: Callable[[], None] = no_pace  # called at each subset; may raise
         self._record({s: self._nothing_known(s) for s in self._lattices})
 
     @property
@@ -118,7 +119,7 @@ class Subsets:
 
     def all(self) -> None:
         """Measure every subset."""
-        rolled = {s: lattice.all() for s, lattice in self._lattices.items()}
+        rolled = {s: lattice.all(self.pace) for s, lattice in self._lattices.items()}
         for columns in next(iter(rolled.values())):
             self._record({s: by_columns[columns] for s, by_columns in rolled.items()})
 
@@ -128,6 +129,7 @@ class Subsets:
             key for key in dict.fromkeys(self.key(s) for s in subsets) if key not in self.results
         ]
         for rolled in zip(*(x.some(wanted) for x in self._lattices.values()), strict=True):
+            self.pace()
             self._record(dict(zip(self._lattices, rolled, strict=True)))
 
     def up_to(self, size: int) -> None:

@@ -168,8 +168,10 @@ def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> t
     used = 0
     for column, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
-            key = np.unique(key, return_inverse=True)[1].astype(np.uint64)
-            used = len(counts).bit_length()
+            different, ranks = np.unique(key, return_inverse=True)
+            key, used = ranks.astype(np.uint64), len(counts).bit_length()
+            if len(different) == len(counts):
+                break  # further columns tell no two cells apart
         key = (key << np.uint64(width)) | column
         used += width
     order = np.argsort(key, kind="stable")

@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.cells import LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube
-from sievert.counts.questions import Questions
+from sievert.counts.questions import TOGETHER, Questions
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
@@ -57,17 +57,31 @@ def write_row_marks(
 def _join_classes(
     questions: Questions, classes: Cube, places: Ints, marks: LoadedColumns
 ) -> tuple[list[str], str]:
-    """Tables of the codes of some classes, and the SQL that joins them to the numbered records."""
+    """Tables of some classes, and the SQL that joins them to the numbered records."""
     engine, keys = questions.engine, [questions.sql_name(c) for c in classes.columns]
-    codes = {f"q{i}": ("int", c[places].tolist()) for i, c in enumerate(classes.codes)}
-    wanted = questions.load_table({"place": ("int", range(len(places))), **codes, **marks})
+    joins = [f"(SELECT ROW_NUMBER() OVER () AS record, {', '.join(keys)} FROM input) AS r"]
+    codes = [c[places].tolist() for c in classes.codes]
+    number: LoadedColumns = {"place": ("int", range(len(places)))}
+    if len(keys) > TOGETHER:  # one join, of texts
+        texts = {
+            f"q{i}": ("text", [values[code] for code in own])
+            for i, (own, values) in enumerate(zip(codes, classes.values, strict=True))
+        }
+        wanted = questions.load_table({**number, **texts, **marks})
+        same = [
+            f"{engine.as_text(f'r.{key}')} IS NOT DISTINCT FROM k.q{i}"
+            for i, key in enumerate(keys)
+        ]
+        return [wanted], " ".join([*joins, f"JOIN {wanted} AS k ON {' AND '.join(same)}"])
+    wanted = questions.load_table(
+        {**number, **{f"q{i}": ("int", own) for i, own in enumerate(codes)}, **marks}
+    )
     # Only the codes that occur in these classes: for a few classes there are few.
     tables, same = [wanted], []
-    joins = [f"(SELECT ROW_NUMBER() OVER () AS record, {', '.join(keys)} FROM input) AS r"]
     for i, key in enumerate(keys):
-        present = np.unique(classes.codes[i][places]).tolist()
-        texts = [classes.values[i][code] for code in present]
-        tables.append(questions.load_table({"v": ("text", texts), "code": ("int", present)}))
+        present = sorted(set(codes[i]))
+        texts_of = [classes.values[i][code] for code in present]
+        tables.append(questions.load_table({"v": ("text", texts_of), "code": ("int", present)}))
         text = engine.as_text(f"r.{key}")
         joins.append(f"JOIN {tables[-1]} AS d{i} ON {text} IS NOT DISTINCT FROM d{i}.v")
         same.append(f"d{i}.code = k.q{i}")

@@ -7,7 +7,7 @@ otherwise.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +46,10 @@ class SubsetSummary:
     people: PeopleCounts | None = None
 
 
+def no_pace() -> None:
+    """Whatever the time is."""
+
+
 class Lattice:
     """Subsets of some columns of a cube, whose other column, if any, is a secret."""
 
@@ -56,7 +60,7 @@ class Lattice:
         # Columns of many values first: they are dropped first.
         width = dict(zip(cube.columns, cube.widths, strict=True))
         self.order = sorted(quasi, key=lambda c: (-width[c], quasi.index(c)))
-        self._given = quasi
+        self._place = {c: i for i, c in enumerate(quasi)}
         columns = [*self.order, *([secret] if secret else [])]
         self.records = cube.records
         self._widths = [width[c] for c in self.order]
@@ -72,9 +76,9 @@ class Lattice:
             self.prior = kernel.entropy(present, np.ones_like(present), self.records)
         self._cells, self._table = self._root(cube, columns)
 
-    def all(self) -> dict[tuple[str, ...], SubsetSummary]:
-        """Every subset but the empty one."""
-        return {r.columns: r for r in self._everything()}
+    def all(self, pace: Callable[[], None] = no_pace) -> dict[tuple[str, ...], SubsetSummary]:
+        """Every subset but the empty one; `pace` is called at each, and may raise to end it."""
+        return {r.columns: r for r in self._everything(pace)}
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets, each made from the finest combinations."""
@@ -82,8 +86,8 @@ class Lattice:
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
         """Every subset of at most so many columns, small ones first."""
-        for n in range(1, min(size, len(self._given)) + 1):
-            yield from self.some(itertools.combinations(self._given, n))
+        for n in range(1, min(size, len(self._place)) + 1):
+            yield from self.some(itertools.combinations(self._place, n))
 
     # -- making tables --------------------------------------------------------------------------
 
@@ -110,7 +114,8 @@ class Lattice:
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
         """A subset made from the finest cells."""
-        kept = [i for i, c in enumerate(self.order) if c in set(subset)]
+        wanted = set(subset)
+        kept = [i for i, c in enumerate(self.order) if c in wanted]
         keys, counts = self._table
         rows = counts is not None and counts.ndim == 2  # the secret is not a part of the keys
         secret = [self._low] if self._low and not rows else []
@@ -123,33 +128,41 @@ class Lattice:
             return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in (*kept, *([-1] if self._low else []))]
         first, sums = merge_cells(codes, widths, self._cells.counts)
-        return self._rank_cells([c[first] for c in codes], widths), sums
+        return self._rank_cells(codes, first, widths), sums
 
-    def _rank_cells(self, codes: list[Ints], widths: list[int]) -> Ints:
+    def _rank_cells(self, codes: list[Ints], cells: Ints, widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
         if sum(widths) <= MOST_BITS:
-            return pack_codes(codes, widths, len(codes[0]))
-        differs = np.zeros(len(codes[0]), dtype=bool)
+            return pack_codes([c[cells] for c in codes], widths, len(cells))
+        differs = np.zeros(len(cells), dtype=bool)
         for column in codes[: -1 if self._low else None]:
-            differs[1:] |= column[1:] != column[:-1]
+            own = column[cells]
+            differs[1:] |= own[1:] != own[:-1]
+            if differs[1:].all():
+                break
         number = np.cumsum(differs).astype(np.uint64) << np.uint64(self._low)
-        return number | codes[-1] if self._low else number
+        return number | codes[-1][cells] if self._low else number
 
-    def _everything(self) -> Iterator[SubsetSummary]:
+    def _everything(self, pace: Callable[[], None]) -> Iterator[SubsetSummary]:
         if not self._packable:
-            yield from self.up_to(len(self._given))
+            for summary in self.up_to(len(self._place)):
+                pace()
+                yield summary
             return
         root, every = self._table, list(range(len(self.order)))
-        yield self._about(root, self._given)
+        yield self._about(root, self._place)
         # The largest subtrees first, so that threads end together.
         with ThreadPoolExecutor(1 if root[1].size > LARGE else self._threads) as pool:
-            subtrees = pool.map(lambda drop: list(self._below(root, every, drop)), every)
+            subtrees = pool.map(lambda drop: list(self._below(root, every, drop, pace)), every)
             yield from itertools.chain.from_iterable(list(subtrees))
 
-    def _below(self, table: tuple[Any, Any], kept: list[int], drop: int) -> Iterator[SubsetSummary]:
+    def _below(
+        self, table: tuple[Any, Any], kept: list[int], drop: int, pace: Callable[[], None]
+    ) -> Iterator[SubsetSummary]:
         """The subset without one more column, and those below it that drop later ones."""
         if len(kept) == 1:
             return
+        pace()
         below = 0 if table[1].ndim == 2 else self._low
         low = below + sum(self._widths[i] for i in kept if i > drop)
         left = [i for i in kept if i != drop]
@@ -158,7 +171,7 @@ class Lattice:
         yield self._about(child, [self.order[i] for i in left])
         for later in left:
             if later > drop:
-                yield from self._below(child, left, later)
+                yield from self._below(child, left, later, pace)
 
     def _without(self, table: tuple[Any, Any], low: int, width: int, bits: int) -> tuple[Any, Any]:
         if self._fast:
@@ -174,7 +187,7 @@ class Lattice:
     # -- what a table says ----------------------------------------------------------------------
 
     def _about(self, table: tuple[Any, Any], subset: Iterable[str]) -> SubsetSummary:
-        (keys, counts), columns = table, tuple(sorted(subset, key=self._given.index))
+        (keys, counts), columns = table, tuple(sorted(subset, key=self._place.__getitem__))
         about = _about_fast if self._fast else _about_plain
         class_sizes, *secret = about(keys, counts, self._low) if self._low else [counts.ravel()]
         sizes = histogram(class_sizes)

@@ -5,14 +5,14 @@ subset is made from the finest sightings, which carry the person.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.cube import Cube, histogram, run_starts
 from sievert.counts.recoded_people import count_seen, distinct_sightings
-from sievert.lattice import SubsetSummary
+from sievert.lattice import SubsetSummary, no_pace
 from sievert.measures import kernel
 
 
@@ -26,14 +26,19 @@ class PeopleLattice:
         self._cube, self._secret = sightings, secret
         self._given = [c for c in sightings.columns[:-1] if c != secret]
 
-    def all(self) -> dict[tuple[str, ...], SubsetSummary]:
-        """Every subset but the empty one."""
-        return {r.columns: r for r in self.up_to(len(self._given))}
+    def all(self, pace: Callable[[], None] = no_pace) -> dict[tuple[str, ...], SubsetSummary]:
+        """Every subset but the empty one; `pace` is called at each, and may raise to end it."""
+        summaries: dict[tuple[str, ...], SubsetSummary] = {}
+        for summary in self.up_to(len(self._given)):
+            pace()
+            summaries[summary.columns] = summary
+        return summaries
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets."""
         for subset in subsets:
-            columns = tuple(c for c in self._given if c in set(subset))
+            wanted = set(subset)
+            columns = tuple(c for c in self._given if c in wanted)
             yield self._about_people(columns) if self._secret is None else self._about(columns)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:

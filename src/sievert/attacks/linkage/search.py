@@ -7,34 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.linkage.space import DistanceSpace, File
+from sievert.attacks.linkage.tree import SearchTree, build_tree
 from sievert.counts.cube import run_starts
 from sievert.numerics.acceleration import compile_loops
 
-LEAF, WIDE_LEAF = 8, 64  # originals of a leaf of the tree: compiled, in NumPy
+LEAF, WIDE_LEAF = 512, 64  # originals of a leaf of the tree: compiled, in NumPy
 CHUNK = 4096  # released records that NumPy searches at a time
-
-
-class SearchTree(NamedTuple):
-    """Originals in the order of the leaves, and for each node what is below it."""
-
-    file: File
-    times: Ints  # how often each occurs
-    rows: Ints  # where each was before
-    roots: Ints  # the node of each block, or -1
-    levels: int
-    first: Ints
-    last: Ints
-    left: Ints  # the right child is the next; -1 for a leaf
-    low: Floats  # NaN where all are missing
-    high: Floats
-    gaps: Bools  # some are missing
-    masks: Ints  # a bit for each code, by its last six bits
-    only: Ints  # the code, if there is only one, or -1
-    originals: Ints  # how many originals, all told
 
 
 class Nearest(NamedTuple):
@@ -45,108 +26,6 @@ class Nearest(NamedTuple):
     total: Ints
     where: Ints
     sure: Bools
-
-
-def build_tree(space: DistanceSpace, file: File, times: Ints, blocks: int, leaf: int) -> SearchTree:
-    """Split the originals of a block where they differ most, and so on until few are together."""
-    rows = np.argsort(file.block, kind="stable")
-    present, first = np.unique(file.block[rows], return_index=True)
-    last = np.append(first[1:], len(rows))
-    roots = np.full(blocks, -1)
-    roots[present] = np.arange(len(present))
-    ranks = np.column_stack((file.places, file.codes))
-    levels: list[tuple[Ints, Ints, Ints]] = []
-    nodes = 0
-    while len(first):
-        nodes += len(first)
-        large = np.flatnonzero(last - first > leaf)
-        cut = _split(space, file, ranks, rows, first[large], last[large])
-        large, cut = large[cut > 0], cut[cut > 0]
-        left = np.full(len(first), -1)
-        left[large] = nodes + 2 * np.arange(len(large))
-        levels.append((first, last, left))
-        first, last = (
-            np.column_stack((first[large], cut)).ravel(),
-            np.column_stack((cut, last[large])).ravel(),
-        )
-    return _bounding_boxes(file.take(rows), times[rows], rows, roots, levels)
-
-
-def _split(
-    space: DistanceSpace, file: File, ranks: Ints, rows: Ints, first: Ints, last: Ints
-) -> Ints:
-    """Sort runs of rows, each by one column; where to cut them, or 0 if nothing differs."""
-    if not len(first):
-        return first
-    sizes, own = last - first, np.arange(len(first))
-    starts = np.cumsum(sizes) - sizes
-    run = np.repeat(own, sizes)
-    inside = np.arange(len(run)) - starts[run]
-    some = rows[first[run] + inside]
-    others = rows[first[run] + (inside + sizes[run] // 2) % sizes[run]]
-    spread = [
-        *(space.term(j, x[some], x[others]) for j, x in enumerate(file.numbers.T)),
-        *(space.mismatch * (x[some] != x[others]) for x in file.codes.T),
-    ]
-    chosen = np.argmax([np.add.reduceat(s, starts) / sizes for s in spread], axis=0)
-    key = ranks[some, chosen[run]]
-    by = np.lexsort((key, run))
-    rows[first[run] + inside] = some[by]
-    key = key[by]
-    edges = np.flatnonzero((key[1:] != key[:-1]) & (run[1:] == run[:-1])) + 1
-    if not len(edges):
-        return np.zeros_like(first)
-    middle = starts + sizes // 2
-    after = np.minimum(np.searchsorted(edges, middle), len(edges) - 1)
-    cuts = edges[np.stack((np.maximum(after - 1, 0), after))]
-    off = np.where(run[cuts] == own, np.abs(cuts - middle), len(run))
-    nearer = off.argmin(axis=0)
-    return np.where(off[nearer, own] < len(run), cuts[nearer, own] - starts + first, 0)
-
-
-def _bounding_boxes(
-    file: File, times: Ints, rows: Ints, roots: Ints, levels: list[tuple[Ints, Ints, Ints]]
-) -> SearchTree:
-    """What is below each node: of leaves from their originals, of others from their children."""
-    first, last, left = (np.concatenate(part) for part in zip(*levels, strict=True))
-    leaves = np.flatnonzero(left < 0)
-    leaves = leaves[np.argsort(first[leaves])]
-    starts = first[leaves]
-    bits = np.uint64(1) << (file.codes & 63).astype(np.uint64)
-    parts: list[tuple[np.ufunc, NDArray[Any]]] = [
-        (np.fmin, file.numbers),
-        (np.fmax, file.numbers),
-        (np.logical_or, np.isnan(file.numbers)),
-        (np.bitwise_or, bits),
-        (np.minimum, file.codes),
-        (np.maximum, file.codes),
-    ]
-    inner = np.flatnonzero(left >= 0)
-    ends = np.cumsum([len(level[0]) for level in levels])
-    by_level = np.split(inner, np.searchsorted(inner, ends))
-    boxes = [np.zeros((len(left), values.shape[1]), dtype=values.dtype) for _, values in parts]
-    for box, (combine, values) in zip(boxes, parts, strict=True):
-        box[leaves] = combine.reduceat(values, starts, axis=0)
-        for nodes in reversed(by_level):
-            box[nodes] = combine(box[left[nodes]], box[left[nodes] + 1])
-    low, high, gaps, masks, least, most = boxes
-    until = np.concatenate(([0], np.cumsum(times)))
-    return SearchTree(
-        file,
-        times,
-        rows,
-        roots,
-        len(levels),
-        first,
-        last,
-        left,
-        low,
-        high,
-        gaps,
-        masks,
-        np.where(least == most, least, -1),
-        until[last] - until[first],
-    )
 
 
 def walk(
@@ -261,6 +140,24 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Near
     return Nearest(best, total, where, kinds < 2)
 
 
+class Sketch(NamedTuple):
+    """The originals in single precision: sums of capped gaps are shares of the largest distance."""
+
+    columns: Floats  # a row for each, an even number
+    caps: Floats
+    margin: float  # by which such a sum errs at most
+    whole: float  # the largest distance
+
+
+def draw_sketch(space: DistanceSpace, file: File) -> tuple[Sketch, Ints]:
+    """The sketch of the originals, columns that tell most of them apart first; their order."""
+    shares, caps = space.shares(file), space.caps
+    gaps = space.raise_gap(np.abs(shares - np.roll(shares, len(shares) // 2, axis=0)))
+    order = np.argsort(-np.minimum(gaps, caps).mean(axis=0), kind="stable")
+    columns = np.ascontiguousarray(shares[:, order].T)
+    return Sketch(columns, caps[order], space.margin, space.whole), order
+
+
 def _search_compiled(
     search: Callable[..., None], space: DistanceSpace, tree: SearchTree, queries: File, threads: int
 ) -> Nearest:
@@ -269,12 +166,15 @@ def _search_compiled(
     result = Nearest(
         np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
     )
+    sketch, order = draw_sketch(space, tree.file)
     weights = space.w, space.lack, space.mismatch, space.power, space.slack
 
     def work(part: slice) -> None:
-        numbers, codes = queries.numbers[part], queries.codes[part]
-        roots = tree.roots[queries.block[part]]
-        search(tree, weights, numbers, codes, roots, Nearest._make(a[part] for a in result))
+        some, near = queries.take(part), Nearest._make(a[part] for a in result)
+        shares = np.ascontiguousarray(space.shares(some)[:, order])
+        search(
+            tree, weights, sketch, some.numbers, some.codes, shares, tree.roots[some.block], near
+        )
 
     step = max(1, -(-size // (8 * threads)))
     with ThreadPoolExecutor(threads) as pool:
@@ -282,15 +182,29 @@ def _search_compiled(
     return result
 
 
-# One long function: with calls for a leaf and for a box it was three times slower.
+# One long function, with a parameter for each array: with calls for a leaf and for a box it was
+# three times slower.
 def search_tree(
-    tree: SearchTree, weights: Any, xs: Floats, ks: Ints, roots: Ints, result: Nearest
+    tree: SearchTree,
+    weights: Any,
+    sketch: Sketch,
+    xs: Floats,
+    ks: Ints,
+    shares: Floats,
+    roots: Ints,
+    result: Nearest,
 ) -> None:
-    """Fill in the nearest originals of each record: depth first, the nearer child first."""
+    """Fill in the nearest originals of each record: depth first, the nearer child first.
+
+    All originals of a leaf are compared side by side in single precision. Only those that may be
+    nearest, by a bound on its error, are compared in doubles.
+    """
     numbers, codes, times, levels = tree.file.numbers, tree.file.codes, tree.times, tree.levels
     first, last, left, originals = tree.first, tree.last, tree.left, tree.originals
     low, high, gaps, masks, only = tree.low, tree.high, tree.gaps, tree.masks, tree.only
     w, lack, mismatch, power, slack = weights
+    columns, caps, margin, whole = sketch
+    sums, zero = np.zeros(np.max(last - first), dtype=np.float32), np.float32(0.0)
     best, total, where, sure = result
     stack, bounds = np.empty(levels + 2, dtype=np.int64), np.empty(levels + 2)
     flat = np.empty(levels + 2, dtype=np.bool_)  # all originals of the node are equally far
@@ -310,7 +224,26 @@ def search_tree(
                 many += originals[node]
                 continue
             if left[node] < 0:
-                for r in range(first[node], last[node]):
+                start, size = first[node], last[node] - first[node]
+                bar, candidates = np.float32(limit / whole + margin), size
+                for j in range(0, len(columns), 2):
+                    u, v = columns[j, start : start + size], columns[j + 1, start : start + size]
+                    x, y, c, d = shares[i, j], shares[i, j + 1], caps[j], caps[j + 1]
+                    for k in range(size):
+                        p, q = abs(u[k] - x), abs(v[k] - y)
+                        if power == 2:
+                            p, q = p * p, q * q
+                        sums[k] = (sums[k] if j else zero) + (min(p, c) + min(q, d))
+                    if j % 8 == 6 or j == len(columns) - 2:
+                        candidates = 0
+                        for k in range(size):
+                            candidates += sums[k] <= bar
+                        if candidates == 0:
+                            break
+                for k in range(size if candidates else 0):
+                    if sums[k] > bar:
+                        continue
+                    r = start + k
                     far = 0.0
                     for j in range(codes.shape[1]):
                         if codes[r, j] != ks[i, j]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -65,7 +66,37 @@ class DistanceSpace:
     mismatch: float
     slack: float
     unit: Fraction
+    coded: int  # columns of categories
     most: int  # a bound of all distances, in integers
+
+    @cached_property
+    def whole(self) -> float:
+        """The largest distance, in doubles."""
+        return float(np.sum(self.lack) + self.coded * self.mismatch) or 1.0
+
+    @property
+    def caps(self) -> NDArray[Any]:
+        """The largest term of each column as a share of the whole; an even number of columns."""
+        odd = (len(self.lack) + self.coded) % 2
+        terms = [*self.lack, *[self.mismatch] * self.coded, *[0.0] * odd]
+        return (np.array(terms) / self.whole).astype(np.float32)
+
+    @property
+    def margin(self) -> float:
+        """More than sums of `shares` err: a share by 2^-25, its gap by 2^-23, the square twice."""
+        return (1 + len(self.caps)) * 2.0**-20
+
+    def shares(self, file: File) -> NDArray[Any]:
+        """Columns in single precision whose capped gaps (to the power) add up to shares.
+
+        Numbers are from 0 to 1, a missing one is 2 away or more, and so are codes by 1.
+        """
+        shares: NDArray[Any] = np.zeros((len(file.block), len(self.caps)), dtype=np.float32)
+        scale, numbers = self.w / self.whole, file.numbers.shape[1]
+        scaled = file.numbers * (np.sqrt(scale) if self.power == 2 else scale)
+        shares[:, :numbers] = np.where(np.isnan(scaled), -2.0, scaled)
+        shares[:, numbers : numbers + self.coded] = file.codes
+        return shares
 
     def table(self, a: File, b: File) -> Floats:
         """Distances in doubles of every record of a, a row each, to every record of b."""
@@ -178,6 +209,7 @@ def _scale_weights(
         # All distances are at most 1: a term is off by 9 roundings, a sum by one per term.
         0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
         Fraction(unit, common * used if gower else common),
+        coded,
         most,
     )
 

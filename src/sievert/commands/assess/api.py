@@ -11,8 +11,8 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert import roles as role
+from sievert.commands._clock import Clock
 from sievert.commands._common import (
-    Clock,
     PolicySource,
     Reading,
     RequestedRoles,

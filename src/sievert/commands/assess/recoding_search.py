@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
+from sievert.commands._clock import Clock
 from sievert.commands._coarser_columns import coarser_column
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
-from sievert.commands._common import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.counts.cells import Suppression
 from sievert.counts.recoded import RecodedQuestions

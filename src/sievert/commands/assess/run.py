@@ -14,7 +14,8 @@ import numpy as np
 
 from sievert import files
 from sievert.attacks.attack import Attacks
-from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._clock import Clock
+from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.assess.result import Assessment

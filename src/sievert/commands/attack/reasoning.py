@@ -13,7 +13,8 @@ from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import HEADLINES, MOST_MISPLACED, Reasoning
 from sievert.attacks.reasoning.run import Remark
 from sievert.attacks.reasoning.value_sets import UnfitLabelError, label_members
-from sievert.commands._common import Clock, check_known
+from sievert.commands._clock import Clock
+from sievert.commands._common import check_known
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions

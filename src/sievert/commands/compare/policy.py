@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._clock import Clock
+from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, measure_table
 from sievert.commands.compare.result import Assessed
 from sievert.counts.cells import Suppression

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sievert import roles as role
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._clock import Clock
+from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import unused_settings
 from sievert.commands._suppression import leave_out_suppressed
 from sievert.commands._table_description import columns_without_role, describe_input

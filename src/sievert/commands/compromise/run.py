@@ -9,7 +9,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
-from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._clock import Clock
+from sievert.commands._common import RequestedRoles
 from sievert.commands._pairing_evidence import Pairing
 from sievert.commands._suppression import MARKED, keep_suppressed
 from sievert.commands.compromise.experiment import (

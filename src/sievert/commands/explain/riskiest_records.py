@@ -1,20 +1,13 @@
 """The records most easily re-identified: what singles them out, and their row numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.suda import (
-    ALL_SIZES,
-    MOST_COLUMNS,
-    MOST_SETS,
-    MinimalUniques,
-    minimal_uniques,
-)
-from sievert.commands._subsets import largest_size
+from sievert.attacks.suda import MinimalUniques, minimal_uniques
 from sievert.commands.explain.values import number_values
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
@@ -23,7 +16,6 @@ from sievert.measures import kernel
 
 MOST_RECORDS = 20
 MOST_LEVELS = 5
-DEFAULT_SIZE = 3  # of the sets searched where there are too many columns to search all
 
 
 @dataclass(frozen=True)
@@ -109,18 +101,14 @@ class Scores:
         return about
 
 
-def score_classes(classes: Cube, largest: int | None, fraction: float | None) -> Scores | None:
-    """The scores of the classes by their minimal sample uniques; None with too many columns.
+def score_classes(
+    classes: Cube, largest: int, fraction: float | None, pace: Callable[[], None]
+) -> Scores:
+    """The scores of the classes by their minimal sample uniques of at most so many columns.
 
     `fraction` is the part of the population that was sampled, where it is known.
     """
-    columns = len(classes.columns)
-    if columns > MOST_COLUMNS:
-        return None
-    if columns > ALL_SIZES:
-        largest = DEFAULT_SIZE if largest is None else largest
-        largest = min(largest, largest_size(columns, MOST_SETS))
-    uniques = minimal_uniques(classes.codes, classes.counts, largest)
+    uniques = minimal_uniques(classes.codes, classes.counts, largest, pace=pace)
     has = uniques.by_size > 0
     smallest = np.where(has.any(axis=1), has.argmax(axis=1) + 1, 0)
     dis = None if fraction is None else uniques.dis_suda_score(fraction)

@@ -9,16 +9,24 @@ import numpy as np
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.commands._coarser_columns import coarser_column, coarser_columns, measure_coarser
+from sievert.attacks.suda import number_of_sets
+from sievert.commands._clock import Clock
+from sievert.commands._coarser_columns import (
+    CoarserColumn,
+    coarser_column,
+    coarser_columns,
+    measure_coarser,
+)
 from sievert.commands._combinations import (
     CombinationCounts,
     PeopleCombinations,
     count_combinations,
 )
-from sievert.commands._common import Clock, check_known
+from sievert.commands._common import check_known
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
 from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
 from sievert.commands.explain import population, riskiest_records, values
+from sievert.commands.explain.plan import ExplanationPlan, plan_explanation, reduce_plan
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -70,8 +78,10 @@ def explain_risk(
 ) -> tuple[tuple[Subset, ...], dict[str, Any]]:
     """The subsets and the chapters of the quasi-identifiers; writes the record file if wanted."""
     combinations = _count(run)
-    subsets, chapters = measure_subsets(combinations, run.settings, run.clock)
-    chapters |= _coarser_columns(run, combinations, subsets)
+    ways = _coarser_ways(run, combinations)
+    plan, planned = _plan(run, combinations, sum(map(len, ways.values())), source.get("timeout"))
+    subsets, chapters = measure_subsets(combinations, plan.subset_settings(run.settings), run.clock)
+    chapters |= {**planned, **_coarser_columns(run, combinations, subsets, ways, plan.coarser)}
     run.clock("looking at values", None)
     show = run.settings.show_values
     tallies = [values.tally_column(combinations, at) for at in range(len(run.roles.quasi))]
@@ -90,13 +100,12 @@ def explain_risk(
             run.questions, combinations, run.settings.population, source
         )
         run.warnings.extend(notes)
-        run.clock("searching minimal uniques", None)
         fraction = chapters["population"].get("fraction")
-        scores = riskiest_records.score_classes(classes, run.settings.max_size, fraction)
-        if scores is not None:
+        if plan.suda_size:
+            sets = number_of_sets(len(classes.columns), plan.suda_size)
+            pace = run.clock.count("searching minimal uniques", sets)
+            scores = riskiest_records.score_classes(classes, plan.suda_size, fraction, pace)
             chapters["suda"] = scores.to_dict(classes, show)
-        else:
-            run.warnings.append("too many quasi-identifiers to search minimal uniques")
     run.clock("pointing at records", run.questions)
     chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
     if target is not None:
@@ -144,11 +153,21 @@ def _fitting(run: ExplanationRun, combinations: CombinationCounts) -> dict[str, 
     return fitting
 
 
-def _coarser_columns(
-    run: ExplanationRun, combinations: CombinationCounts, subsets: Subsets
-) -> dict[str, Any]:
-    """Each column left out or coarsened, and the columns coarsened together."""
-    run.clock("measuring coarser columns", None)
+def _plan(
+    run: ExplanationRun, combinations: CombinationCounts, coarser: int, timeout: float | None
+) -> tuple[ExplanationPlan, dict[str, Any]]:
+    """What is measured in the time there is, and the chapter that says so where it is not all."""
+    ranked = 0 if run.roles.sensitive else min(MOST_LISTED, len(run.questions.columns))
+    full = plan_explanation(combinations, run.settings, coarser, ranked)
+    plan, chapter, remarks = reduce_plan(full, timeout)
+    run.warnings.extend(remarks)
+    return plan, {} if chapter is None else {"plan": chapter}
+
+
+def _coarser_ways(
+    run: ExplanationRun, combinations: CombinationCounts
+) -> dict[str, list[CoarserColumn]]:
+    """The ways to coarsen each column, by its hierarchy where one is given."""
     quasi, hierarchies = run.roles.quasi, run.settings.hierarchies
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
@@ -156,22 +175,42 @@ def _coarser_columns(
             run.warnings.append(
                 f"the hierarchy of {column!r} is not used: it is not a quasi-identifier here"
             )
-    ways = coarser_columns(combinations, {**_fitting(run, combinations), **hierarchies})
+    return coarser_columns(combinations, {**_fitting(run, combinations), **hierarchies})
+
+
+def _coarser_columns(
+    run: ExplanationRun,
+    combinations: CombinationCounts,
+    subsets: Subsets,
+    ways: Mapping[str, Sequence[CoarserColumn]],
+    most: int,
+) -> dict[str, Any]:
+    """Each column left out or coarsened, and the columns coarsened together.
+
+    Only so many ways are measured: those of columns without which fewest records are unique first.
+    """
+    pace = run.clock.count("measuring coarser columns", most + 1)
+    quasi = run.roles.quasi
+    without = {column: subsets.one(c for c in quasi if c != column) for column in quasi}
+    by_help = sorted(ways, key=lambda c: without[c].reidentification["unique_count"] or 0)
+    measured = {id(way) for way in [way for c in by_help for way in ways[c]][:most]}
+
+    def measure(chosen: list[CoarserColumn]) -> dict[str, Any]:
+        pace()
+        return measure_coarser(combinations, chosen)
+
     columns = {
         column: {
             "values": len(np.unique(combinations.classes.codes[at])),
-            "without": subsets.one(c for c in quasi if c != column).to_dict(),
-            "coarser": [measure_coarser(combinations, [way]) for way in ways.get(column, ())],
+            "without": without[column].to_dict(),
+            "coarser": [measure([way]) for way in ways.get(column, ()) if id(way) in measured],
         }
         for at, column in enumerate(quasi)
     }
     middle = [coarser[(len(coarser) - 1) // 2] for coarser in ways.values()]
     if len(middle) < 2:
         return {"columns": columns}
-    return {
-        "columns": columns,
-        "coarser_together": measure_coarser(combinations, middle),
-    }
+    return {"columns": columns, "coarser_together": measure(middle)}
 
 
 def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[dict[str, Any]]:

@@ -37,7 +37,8 @@ from sievert.commands._channels import (
     synthetic,
     trim,
 )
-from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._clock import Clock
+from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._suppression import keep_suppressed
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.commands._common import Clock
+from sievert.commands._clock import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._repeated import repeated_identifiers
 from sievert.commands._role_suggestion import ColumnEvidence, reason_text, suggest_role

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
-from sievert.commands._common import Clock, RequestedRoles
+from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import limit_suppressed

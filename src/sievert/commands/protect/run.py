@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
-from sievert.commands._common import Clock, RequestedRoles, check_known
+from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import (

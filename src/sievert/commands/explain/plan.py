@@ -1,0 +1,189 @@
+"""How much an explanation counts, before it starts; what it leaves out where that is too much.
+
+The unit of work is a cell that is sorted: one combination of values with a secret, once for every
+64 bits of the columns that are compared. The plan follows from the table and the options alone, so
+the same table has the same plan on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sievert.attacks.suda import ALL_SIZES, MOST_SETS, number_of_sets
+from sievert.commands._combinations import CombinationCounts, PeopleCombinations
+from sievert.commands._subset_chapters import LEAST_ORDERS, SubsetSettings, default_orders
+from sievert.commands._subsets import largest_size
+from sievert.counts.cube import MOST_BITS
+from sievert.errors import ExhaustedError, require
+from sievert.formatting import plural
+
+CELLS_PER_SECOND = 5 * 10**6  # that a slow machine sorts
+MOST_CELLS = 5 * 10**9  # that are sorted where there is no --timeout
+MOST_CHANGES = 20  # rare values and lookalikes without which the table is measured
+DEFAULT_SIZE = 3  # of minimal uniques where there are too many columns to search all sizes
+SPLITS = 16  # classes that are split by a set of columns in the time in which one cell is sorted
+PEOPLE = 4  # times the work, where cells are sightings of people
+
+
+@dataclass(frozen=True)
+class ExplanationPlan:
+    """What is counted: the sizes of the table, and how much of it is measured.
+
+    `size` and `budget` limit the subsets, `orders` are those of the columns for shares, `suda_size`
+    is the largest of minimal uniques (0: none are searched), `coarser` the ways to coarsen columns.
+    `given` names the choices that the caller has made, which stay.
+    """
+
+    columns: int
+    classes: int
+    cells: int
+    words: int  # of 64 bits, for all columns
+    ranked: int  # columns that are ranked as secrets
+    size: int
+    budget: int | None
+    orders: int
+    suda_size: int
+    coarser: int
+    given: frozenset[str] = frozenset()
+
+    def subset_settings(self, settings: SubsetSettings) -> SubsetSettings:
+        """The settings of the caller, with the limits of this plan."""
+        size = self.size if self.budget is None else None
+        return SubsetSettings(size, self.budget, self.orders, settings.seed, settings.threads)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all subsets are measured."""
+        return self.size == self.columns and self.budget is None
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Sorted cells of each step."""
+        whole = self.cells * self.words
+        few = self.budget or number_of_sets(self.columns, self.size)
+        return {
+            "subsets": few * self.cells + (self.columns + 1) * whole,
+            "orders": 0 if self.complete else self.orders * self.columns * whole,
+            "coarser": self.coarser * whole,
+            "values": MOST_CHANGES * whole,
+            "suda": number_of_sets(self.columns, self.suda_size) * self.classes // SPLITS,
+            "ranking": self.ranked * whole,
+        }
+
+    @property
+    def work(self) -> int:
+        """Sorted cells of all steps."""
+        return sum(self.parts.values())
+
+    def smaller(self) -> ExplanationPlan | None:
+        """The next smaller plan; None where nothing more can be left out."""
+        if not self.complete and "orders" not in self.given and self.orders > LEAST_ORDERS:
+            return replace(self, orders=max(LEAST_ORDERS, self.orders // 2))
+        if self.budget is None and "max-size" not in self.given and self.size > 1:
+            return replace(self, size=self.size - 1)
+        if self.suda_size and "max-size" not in self.given:
+            return replace(self, suda_size=self.suda_size - 1)
+        return replace(self, coarser=self.coarser // 2) if self.coarser else None
+
+    def fit(self, most: int) -> ExplanationPlan:
+        """The first of the smaller plans that has at most so much work, or the smallest."""
+        plan = self
+        while plan.work > most and (smaller := plan.smaller()) is not None:
+            plan = smaller
+        return plan
+
+    def describe(self, full: ExplanationPlan) -> list[str]:
+        """What differs from the full plan."""
+        changes = [
+            (f"{self.orders} orders of columns", f"{full.orders}", self.orders < full.orders),
+            (f"subsets up to {plural(self.size, 'column')}", f"{full.size}", self.size < full.size),
+            (
+                f"minimal uniques up to {plural(self.suda_size, 'column')}",
+                f"{full.suda_size}",
+                0 < self.suda_size < full.suda_size,
+            ),
+            ("no minimal uniques", "all", not self.suda_size and full.suda_size > 0),
+            (
+                f"{plural(self.coarser, 'way')} to coarsen a column",
+                f"{full.coarser:,}",
+                self.coarser < full.coarser,
+            ),
+        ]
+        return [
+            what if instead == "all" else f"{what} instead of {instead}"
+            for what, instead, differs in changes
+            if differs
+        ]
+
+    def to_dict(self, full: ExplanationPlan, most: int) -> dict[str, Any]:
+        """The chapter of the JSON."""
+        return {
+            "unit": "sorted cells",
+            "work": self.parts,
+            "all": full.parts,
+            "most": most,
+            "reduced": self.describe(full),
+        }
+
+
+def largest_minimal_unique(columns: int, max_size: int | None) -> int:
+    """Up to which size minimal uniques are searched unless the work is too much."""
+    if columns <= ALL_SIZES:
+        return columns if max_size is None or max_size >= columns - 1 else max_size
+    return min(max_size or DEFAULT_SIZE, largest_size(columns, MOST_SETS))
+
+
+def plan_explanation(
+    combinations: CombinationCounts, settings: SubsetSettings, coarser: int, ranked: int
+) -> ExplanationPlan:
+    """The whole explanation as the options ask for it."""
+    n, classes = len(combinations.quasi), combinations.classes
+    choices = {name: getattr(settings, name) for name in ("max_size", "orders", "budget")}
+    people = isinstance(combinations, PeopleCombinations)
+    cubes = combinations.cubes if people else [*combinations.secrets.values()] or [classes]
+    return ExplanationPlan(
+        n,
+        len(classes.counts),
+        sum(len(cube.counts) for cube in cubes) * (PEOPLE if people else 1),
+        max(1, -(-classes.bits // MOST_BITS)),
+        ranked,
+        min(n, settings.max_size or largest_size(n)),
+        settings.budget,
+        settings.orders or default_orders(n),
+        0 if people else largest_minimal_unique(n, settings.max_size),
+        coarser,
+        frozenset(name.replace("_", "-") for name, n in choices.items() if n is not None),
+    )
+
+
+def most_work(timeout: float | None) -> int:
+    """The cells that may be sorted in this time."""
+    return MOST_CELLS if timeout is None else int(timeout * CELLS_PER_SECOND)
+
+
+def reduce_plan(
+    full: ExplanationPlan, timeout: float | None
+) -> tuple[ExplanationPlan, Mapping[str, Any] | None, list[str]]:
+    """The plan that fits the time, its chapter and a remark; refused where none fits."""
+    most = most_work(timeout)
+    plan = full.fit(most)
+    needed = -(-plan.work // CELLS_PER_SECOND)
+    ease = [f"a smaller --{name}" for name in sorted(plan.given)]
+    require(
+        timeout is None or plan.work <= most,
+        f"explaining {plural(plan.columns, 'quasi-identifier')} of "
+        f"{plural(plan.classes, 'combination')} takes at least {plan.work:,} sorted cells, "
+        f"and --timeout {timeout or 0:g} is for {most:,}",
+        hint=", ".join([f"--timeout {needed}", *ease, "fewer -q"]),
+        error=ExhaustedError,
+    )
+    if plan == full:
+        return full, None, []
+    remark = (
+        f"a reduced explanation: all of it would sort {full.work:,} cells, and {most:,} are the "
+        f"most {'without' if timeout is None else 'within this'} --timeout; measured are "
+        + ", ".join(plan.describe(full))
+    )
+    return plan, plan.to_dict(full, most), [remark]
