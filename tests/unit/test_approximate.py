@@ -411,11 +411,16 @@ def classes_of(values: Any, classes: int, each: float, seed: int) -> tuple[Any, 
         (np.array([0, 1, 2, 50, 51, 4000]), 200, 4),
         (np.arange(0, 300, 7) ** 2, 100, 20),
         (np.array([-1.0, 1000.0]), 300, 1),
+        (np.cumsum(np.random.default_rng(2).integers(1, 5000, 70)), 15, 120),
     ],
 )
-def test_classes_have_the_bits_of_distributions(values: Any, classes: int, each: float) -> None:
+@pytest.mark.parametrize("times", [1, 1 << 21])  # records of a cell: enough to hide a move in
+def test_classes_have_the_bits_of_distributions(
+    values: Any, classes: int, each: float, times: int
+) -> None:
     values = np.asarray(values, dtype=np.float64)
     codes, counts, bounds = classes_of(values, classes, each, 7)
+    counts *= times
     plain, quick = (
         class_compromises(values, codes, counts, bounds, compiled=c) for c in (False, True)
     )

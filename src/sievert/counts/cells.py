@@ -90,6 +90,21 @@ class Adapter(Protocol):
     def close(self) -> None: ...
 
 
+def ask_together(columns: Sequence[str], keys: str, source: str) -> str:
+    """The query for the cells of several secrets in one pass: in row i, `which` is i and s is si.
+
+    Every record comes once for each secret, and has that secret only.
+    """
+    own = [f"CASE WHEN w.which = {i} THEN {c} END AS s{i}" for i, c in enumerate(columns)]
+    fields = ", ".join(f"s{i}" for i in range(len(columns)))
+    numbers = ", ".join(f"({i})" for i in range(len(columns)))
+    return (
+        f"SELECT {keys}, which, {fields}, COUNT(*) AS n FROM (SELECT {keys}, w.which, "
+        f"{', '.join(own)} FROM {source} CROSS JOIN (VALUES {numbers}) AS w(which)) AS every "
+        f"GROUP BY {keys}, which, {fields}"
+    )
+
+
 class CellTables:
     """The cells of one table, counted once for each secret and rolled up from there."""
 

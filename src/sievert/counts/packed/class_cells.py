@@ -32,14 +32,22 @@ class PackedCells:
     def __init__(self, counted: KeyCounts, threads: int) -> None:
         self.counted, self._threads = counted, threads
         self.counts, self.secret, self.low = counted.counts, counted.secret, counted.low
-        self.bounds = run_kernels.run_bounds(counted.keys, self.low)
+        threads = threads if len(self.counts) > WORTH_THREADS else 1
+        map_threads(lambda find: find(), (self._find_classes, self._find_values), threads)
+
+    def _find_classes(self) -> None:
+        self.bounds = run_kernels.run_bounds(self.counted.keys, self.low)
         self.sizes = run_kernels.sum_runs(self.counts, self.bounds)
-        own = counted.keys if self.secret else counted.keys[:0]
+
+    def _find_values(self) -> None:
+        own = self.counted.keys if self.secret else self.counted.keys[:0]
         self.present = np.arange(1 << self.low if self.low <= FEW_BITS else 0)
-        values = own & np.uint64((1 << self.low) - 1)
         if self.low > FEW_BITS:
-            self.present, values = rank_codes(values.astype(np.int64), self.low)
-        self.values = values.astype(np.uint32)
+            codes = (own & np.uint64((1 << self.low) - 1)).astype(np.int64)
+            self.present, own = rank_codes(codes, self.low)
+        self.values = own.astype(np.uint32)
+        if self.low <= FEW_BITS:
+            self.values &= np.uint32((1 << self.low) - 1)
         self.totals = kernels.sum_counts(self.values, self.counts, len(self.present))
 
     @property

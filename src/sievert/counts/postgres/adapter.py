@@ -7,12 +7,13 @@ are streamed into a DuckDB of our own, which answers everything that follows fro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.cells import ask_together
 from sievert.counts.postgres import reading, values
 from sievert.counts.postgres.transfer import Transfer
 from sievert.errors import InputError, UsageError, require
@@ -20,7 +21,7 @@ from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
 CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
-FIELD = re.compile(r"c(\d+)(?: AS (\w+))?")
+FIELD = re.compile(r"(c\d+)(?: AS (\w+))?")
 
 
 class Postgres(Transfer):
@@ -78,12 +79,31 @@ class Postgres(Transfer):
         """The cells, counted in the database, as a table of DuckDB."""
         cells = CELLS.match(sql)
         assert cells is not None
-        fields = {alias or f"c{i}": self.columns[int(i)] for i, alias in FIELD.findall(cells[1])}
-        ways = {
-            field: reading.transfer_type(self.catalog[c], self.table) for field, c in fields.items()
-        }
-        self.take(name, self._with_views(sql), ways, records)
-        ((counted,),) = self.rows(f"SELECT SUM(n) FROM {name}")
+        fields = {alias or c: c for c, alias in FIELD.findall(cells[1])}
+        self.take(name, self._with_views(sql), self._ways(fields), records)
+        self._check_counted(name, records)
+
+    def count_together(
+        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
+    ) -> bool:
+        """The cells of several secrets, counted in one pass over the records."""
+        secrets = {f"s{i}": column for i, (column, _) in enumerate(queries.values())}
+        ways = self._ways({c: c for c in keys.split(", ")}) | {"which": "BIGINT"}
+        sql = self._with_views(ask_together([*secrets.values()], keys, source))
+        self.take("together", sql, ways | self._ways(secrets), records)
+        for i, table in enumerate(queries):
+            self.keep(table, f"SELECT {keys}, s{i} AS s, n FROM together WHERE which = {i}")
+            self._check_counted(table, records)
+        self.forget("together")
+        return True
+
+    def _ways(self, fields: Mapping[str, str]) -> dict[str, str]:
+        """How the values of each field arrive, by its column's name in SQL."""
+        columns = {field: self.columns[int(c[1:])] for field, c in fields.items()}
+        return {f: reading.transfer_type(self.catalog[c], self.table) for f, c in columns.items()}
+
+    def _check_counted(self, cells: str, records: int) -> None:
+        ((counted,),) = self.rows(f"SELECT SUM(n) FROM {cells}")
         require(
             int(counted or 0) == records,
             f"{self.table.name}: two counts of its records differ",

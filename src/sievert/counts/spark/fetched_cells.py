@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.cells import ask_together
 from sievert.counts.duckdb import connection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark.cluster_cells import ClusterCells, has_arrow
@@ -93,16 +94,7 @@ class FetchedCells:
         here, columns = self._cells, [column for column, _ in queries.values()]
         if not isinstance(here, DuckDB):
             return False
-        # Every record once per secret, of which it has that secret only: one pass, one GROUP BY.
-        own = [f"CASE WHEN w.which = {i} THEN {c} END AS s{i}" for i, c in enumerate(columns)]
-        fields = ", ".join(f"s{i}" for i in range(len(columns)))
-        numbers = ", ".join(f"({i})" for i in range(len(columns)))
-        wide = f"SELECT {keys}, w.which, {', '.join(own)} FROM {source} CROSS JOIN"
-        sql = (
-            f"SELECT {keys}, which, {fields}, COUNT(*) AS n "
-            f"FROM ({wide} (VALUES {numbers}) AS w(which)) AS every "
-            f"GROUP BY {keys}, which, {fields}"
-        )
+        sql = ask_together(columns, keys, source)
         name, most = next(iter(queries)), records * len(columns)
         fetched = self._fetch(name, sql, most)
         if fetched is None:

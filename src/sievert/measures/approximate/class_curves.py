@@ -1,10 +1,12 @@
 """H(eps) of the classes of a table: the curve of every different class, in compiled code.
 
 Every number has the bits that `compromises` gives: the same sums, the same logarithms (NumPy's) and
-the same halving of windows. Only the values that occur in a class take part: a value of
-probability 0 adds nothing, and a run that ends with it is no better than one that ends before.
-A run that fits the window is never cut: each part would add the entropy of the cut, at least one
-over the records of the class, which is far above what rounding can hide.
+the same steps. Only the values that occur in a class take part: a value of probability 0 adds
+nothing, and a run that ends with it is no better than one that ends before. A run that fits the
+window is never cut: each part would add the entropy of the cut, at least one over the records of
+the class, which is far above what rounding can hide. Of two neighbouring runs one cannot grow into
+the other (`windows`): otherwise a value moved from one to the other would lower the entropy by at
+least 2.8 over the squared records, which up to a million is more than rounding can hide, too.
 
 Compiled loops take arrays, not objects that hold them: hence the many parameters.
 """
@@ -21,8 +23,8 @@ from sievert.measures.approximate.curves import FLAT, PER_NAT, Axis
 from sievert.numerics.acceleration import jit, thread_count
 
 CHUNK = 1 << 16  # probabilities, or costs, that are worked on at a time
-DENSE = 4  # windows per value of a class up to which all windows are solved together
-DEEP = 256  # more than the ends of intervals that wait while windows are halved
+DENSE = 16  # windows per value of a class up to which all windows are solved together
+SURE = 1 << 20  # records up to which a move of one of them outweighs all rounding
 
 
 @jit
@@ -83,58 +85,126 @@ def cost_runs(masses: Floats, logs: Floats, large: Ints, near_one: Floats) -> No
 
 
 @jit
-def solve_all(costs: Floats, places: Ints, h: Floats) -> None:
-    """The least entropy of the first values, as many as the row's number, for each whole window."""
+def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
+    """The least entropy of the first values, as many as the row's number, for each whole window.
+
+    Rows before the last have what those behind them need. Unless `every`, a run is tried only for
+    windows where it or the run before it cannot grow into the other, and so it and the run behind.
+    """
     size, top = len(places), places[-1]
     for i in range(1, size + 1):
         base, reach = i * (i - 1) // 2, places[i - 1]
-        for w in range(reach, top):
+        for w in range(np.uint64(reach), np.uint64(top)):
             h[i, w] = costs[base]
         if i > 1:
             cost = costs[base + i - 1]
-            for w in range(reach):
+            for w in range(np.uint64(reach)):
                 h[i, w] = h[i - 1, w] + cost
         j = i - 2
         while j >= 4:  # four beginnings of the last run at a time: what they share is read once
             a, b = costs[base + j], costs[base + j - 1]
             c, d = costs[base + j - 2], costs[base + j - 3]
-            common = reach - places[j - 3]
-            for w in range(reach - places[j], common):
+            end = max(reach - places[j - 4], places[j])
+            if i < size:
+                end = min(end, max(top - reach, places[i] - places[j - 3]))
+            end = reach if every else min(end, reach)
+            common = min(reach - places[j - 3], end)
+            fits = np.uint64(reach - places[j - 1]), np.uint64(reach - places[j - 2])
+            for w in range(np.uint64(reach - places[j]), np.uint64(common)):
                 least = min(h[i, w], h[j, w] + a)
-                if w >= reach - places[j - 1]:
-                    least = min(least, h[j - 1, w] + b)
-                if w >= reach - places[j - 2]:
-                    least = min(least, h[j - 2, w] + c)
-                h[i, w] = least
-            for w in range(np.uint64(common), np.uint64(reach)):
+                second, third = h[j - 1, w] + b, h[j - 2, w] + c
+                least = min(least, second if w >= fits[0] else least)
+                h[i, w] = min(least, third if w >= fits[1] else least)
+            for w in range(np.uint64(common), np.uint64(end)):
                 later = min(h[j, w] + a, h[j - 1, w] + b)
                 earlier = min(h[j - 2, w] + c, h[j - 3, w] + d)
                 h[i, w] = min(h[i, w], min(later, earlier))
             j -= 4
         for k in range(j, 0, -1):
-            for w in range(reach - places[k], reach):
+            end = max(reach - places[k - 1], places[k])
+            if i < size:
+                end = min(end, max(top - reach, places[i] - places[k]))
+            end = reach if every else min(end, reach)
+            for w in range(np.uint64(reach - places[k]), np.uint64(end)):
                 h[i, w] = min(h[i, w], h[k, w] + costs[base + k])
 
 
 @jit
-def solve_one(costs: Floats, x: Floats, eps: float, first: Ints, h: Floats, known: Floats) -> float:
-    """The least entropy for one window; what is known already is found by the runs that fit."""
-    size, j, fit = len(x), 0, 0
-    for i in range(size):
-        while x[i] - x[j] > eps:
-            j += 1
-        first[i + 1] = j
-        fit += i - j
-    if known[fit] < 0.0:
-        for i in range(1, size + 1):
-            base = i * (i - 1) // 2
-            least = costs[base] if first[i] == 0 else h[i - 1] + costs[base + i - 1]
-            if first[i] > 0:
-                for k in range(first[i], i - 1):
-                    least = min(least, h[k] + costs[base + k])
-            h[i] = least
-        known[fit] = h[size]
-    return float(known[fit])
+def rank_pairs(codes: Ints, ranks: Ints, first: Ints, second: Ints, place: Ints, own: Ints) -> int:
+    """The pairs of a class's values in the order of their distances; returns how many there are.
+
+    `ranks` of two codes is the place of theirs among `first` and `second`, all pairs in that order.
+    """
+    number, size = 0, len(codes)
+    if size * size * size * size < 16 * len(first):
+        for i in range(1, size):
+            for j in range(i):
+                rank, k = ranks[codes[j], codes[i]], number
+                while k > 0 and own[k - 1] > rank:
+                    own[k] = own[k - 1]
+                    k -= 1
+                own[k] = rank
+                number += 1
+    else:
+        for rank in range(len(first)):
+            if place[first[rank]] >= 0 and place[second[rank]] >= 0:
+                own[number] = rank
+                number += 1
+    return number
+
+
+@jit
+def solve_growing(
+    costs: Floats,
+    pairs: Ints,
+    first: Ints,
+    second: Ints,
+    lengths: Ints,
+    place: Ints,
+    every: bool,
+    last: Ints,
+    change: Ints,
+    h: Floats,
+    at: Ints,
+    levels: Floats,
+) -> int:
+    """The windows from 0 on where the least entropy falls, and to what; returns how many.
+
+    The window lets in one run after the other: `last[j]` is where the longest one from j ends. What
+    it improves goes on to the runs behind. Of two neighbours one cannot grow into the other, unless
+    `every`: behind a run that can grow (change 1) only those that cannot grow back are tried, and
+    where a run to the end can grow back only runs before it that cannot grow.
+    """
+    size, falls, k = len(last), 1, 0
+    for i in range(1, size + 1):
+        h[i], last[i - 1] = h[i - 1] + costs[i * (i - 1) // 2 + i - 1], i
+    at[0], levels[0] = 0, h[size]
+    while k < len(pairs):
+        window, lowest = lengths[pairs[k]], size
+        while k < len(pairs) and lengths[pairs[k]] == window:
+            j, i = place[first[pairs[k]]], place[second[pairs[k]]] + 1
+            last[j] = i
+            value = h[j] + costs[i * (i - 1) // 2 + j]
+            if value < h[i]:
+                h[i], change[i], lowest = value, 2, min(lowest, i)
+            k += 1
+        for j in range(lowest, size):
+            if change[j] == 0:
+                continue
+            i = j + 1 if every or change[j] == 2 else max(j, last[j - 1]) + 1
+            change[j] = 0
+            while i <= last[j]:
+                if last[i - 1] == size and not every:
+                    i = last[j]
+                value = h[j] + costs[i * (i - 1) // 2 + j]
+                if value < h[i]:
+                    h[i], change[i] = value, max(change[i], 2 if i == last[j] else 1)
+                i += 1
+        change[size] = 0
+        if h[size] != levels[falls - 1]:
+            at[falls], levels[falls] = window, h[size]
+            falls += 1
+    return falls
 
 
 @jit
@@ -143,66 +213,63 @@ def trace_curves(
     codes: Ints,
     bounds: Ints,
     classes: Ints,
+    records: Ints,
     places: Floats,
     windows: Floats,
     grid: bool,
+    ranks: Ints,
+    first: Ints,
+    second: Ints,
+    lengths: Ints,
     begins: Ints,
     heights: Floats,
     widths: Floats,
 ) -> int:
     """The steps of the curve of every class, one after the other: H, and how long it lasts.
 
-    `grid` says that the windows are the whole numbers from 0 on. Returns the number of steps.
+    `grid` says that the windows are the whole numbers from 0 on; `lengths` are the numbers of the
+    windows of all pairs of values. Returns the number of steps.
     """
     steps = before = most = 0
     for row in range(len(classes)):
         most = max(most, bounds[classes[row] + 1] - bounds[classes[row]])
-    x, near = np.zeros(most), np.zeros(most, dtype=np.int64)
-    first, h = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1)
-    known = np.zeros(most * (most - 1) // 2 + 1)
-    every = np.zeros((most + 1, DENSE * most + 1))
-    ends, values = np.zeros((DEEP, 2), dtype=np.int64), np.zeros((DEEP, 2))
+    near, place = np.zeros(most, dtype=np.int64), np.full(len(places), -1)
+    last, change = np.zeros(most, dtype=np.int64), np.zeros(most + 1, dtype=np.int64)
+    pairs = np.zeros(most * (most - 1) // 2, dtype=np.int64)
+    at, levels = np.zeros(len(windows), dtype=np.int64), np.zeros(len(windows))
+    h = np.zeros(most + 1)
+    every = np.zeros((most + 1, min(DENSE * most, len(windows)) + 1))
     for row in range(len(classes)):
         start = bounds[classes[row]]
         size = bounds[classes[row] + 1] - start
-        own = costs[before : before + size * (size + 1) // 2]
-        before += len(own)
+        own, unsure = codes[start : start + size], records[row] > SURE
+        runs = costs[before : before + size * (size + 1) // 2]
+        before += len(runs)
         for i in range(size):
-            x[i] = places[codes[start + i]]
-            near[i] = np.int64(x[i] - x[0]) if grid else 0
-        span = near[size - 1]
-        together = grid and span <= DENSE * size
-        if together:
-            solve_all(own, near[:size], every)
+            near[i] = np.int64(places[own[i]] - places[own[0]]) if grid else 0
+            place[own[i]] = i
+        span, falls = near[size - 1], 1
+        if size == 1:
+            at[0], levels[0] = 0, 0.0
+        elif grid and span <= DENSE * size:
+            solve_all(runs, near[:size], unsure, every)
+            for w in range(span + 1):
+                at[w], levels[w] = w, every[size, w] if w < span else 0.0
+            falls = span + 1
         else:
-            known[: size * (size - 1) // 2 + 1] = -1.0
-        initial = 0.0
-        if size > 1:
-            initial = every[size, 0] if together else solve_one(own, x[:size], 0.0, first, h, known)
-        begins[row], heights[steps], last = steps, initial, 0
-        ends[0, 0], ends[0, 1], values[0, 0], values[0, 1] = 0, len(windows) - 1, initial, 0.0
-        waiting = 1
-        while waiting:
-            waiting -= 1
-            low, high = ends[waiting, 0], ends[waiting, 1]
-            above, below = values[waiting, 0], values[waiting, 1]
-            if not above - below > FLAT * above:
-                continue
-            if high - low == 1:
-                widths[steps] = windows[high] - windows[last]
+            number = rank_pairs(own, ranks, first, second, place, pairs)
+            falls = solve_growing(
+                runs, pairs[:number], first, second, lengths, place, unsure, last[:size], change,
+                h, at, levels,
+            )  # fmt: skip
+        for i in range(size):
+            place[own[i]] = -1
+        begins[row], heights[steps], until = steps, levels[0], 0
+        for k in range(1, falls):
+            if levels[k - 1] - levels[k] > FLAT * levels[k - 1]:
+                widths[steps] = windows[at[k]] - windows[until]
                 steps += 1
-                heights[steps], last = below, high
-                continue
-            middle = (low + high) // 2
-            if together:
-                value = every[size, middle] if middle < span else 0.0
-            else:
-                value = solve_one(own, x[:size], windows[middle], first, h, known)
-            ends[waiting, 0], ends[waiting, 1] = middle, high
-            values[waiting, 0], values[waiting, 1] = value, below
-            ends[waiting + 1, 0], ends[waiting + 1, 1] = low, middle
-            values[waiting + 1, 0], values[waiting + 1, 1] = above, value
-            waiting += 2
+                heights[steps], until = levels[k], at[k]
         widths[steps] = 0.0
         steps += 1
     return steps
@@ -226,10 +293,16 @@ def trace_classes(
     assert windows is not None
     values, top = len(axis.places), float(axis.places[-1])
     grid = axis.whole and len(windows) == top + 1
+    first, second = np.triu_indices(values, 1)
+    order = np.argsort(axis.places[second] - axis.places[first], kind="stable")
+    first, second = first[order], second[order]
+    lengths = np.searchsorted(windows, axis.places[second] - axis.places[first])
+    ranks = np.zeros((values, values), dtype=np.int64)
+    ranks[first, second] = np.arange(len(first))
     sizes = np.add.reduceat(counts, bounds[:-1])
-    lengths = np.diff(bounds)[classes]
+    cells = np.diff(bounds)[classes]
     # A chunk has so many probabilities or runs as are near the processor.
-    work = np.cumsum(np.maximum(values, lengths * (lengths + 1) // 2))
+    work = np.cumsum(np.maximum(values, cells * (cells + 1) // 2))
     parts = np.split(classes, np.flatnonzero(np.diff(work // CHUNK)) + 1)
 
     def measure(some: Ints) -> Floats:
@@ -248,8 +321,9 @@ def trace_classes(
         begins = np.empty(len(some), dtype=np.int64)
         heights, widths = np.empty(longest + 1), np.empty(longest + 1)
         steps = trace_curves(
-            costs, codes, bounds, some, axis.places, windows, grid, begins, heights, widths
-        )
+            costs, codes, bounds, some, sizes[some], axis.places, windows, grid, ranks, first,
+            second, lengths, begins, heights, widths,
+        )  # fmt: skip
         heights, widths = heights[:steps], widths[:steps]
         return np.stack((heights[begins], axis.real(np.add.reduceat(heights * widths, begins))))
 

@@ -26,6 +26,8 @@ from sievert.formatting import plural
 from sievert.measures import kernel
 from sievert.measures.approximate.curves import (
     LARGEST,
+    PLAIN_TABLE,
+    TABLE,
     Axis,
     adding_up,
     descents,
@@ -45,6 +47,7 @@ TRIED = 40  # windows a value that finding all steps may need
 MOST_VALUES = 1_000  # of a domain with many distributions
 ROOM = 1 << 18  # costs that are kept at a time
 COMPILE = 300_000  # rows of loops from which compiled code is worth its loading
+COMPILE_LOADED = 5_000  # the same where numba is loaded already
 COMPILE_MANY = 500_000_000  # the same of many distributions, costs looked at
 FEW_CELLS = 2_000  # up to which compiled code is not worth it even where numba is there
 
@@ -178,8 +181,12 @@ def approximate_compromise(
     if size == 1:
         return Compromise(0.0, 0.0, 0.0, ((0.0, 0.0),), (0.0, 0.0), True, *spread, _domain=within)
     windows, tried = _windows(axis, places, exact)
-    compiled = windows is None or tried * size >= COMPILE if compiled is None else compiled
-    at = least(places, p[None], compiled=compiled, threads=thread_count(threads))
+    large = windows is None or tried * size >= COMPILE if compiled is None else compiled
+    if compiled is None:
+        compiled = large or ("numba" in sys.modules and tried * size >= COMPILE_LOADED)
+    # The bits do not depend on what is loaded: costs are searched where they would be anyway.
+    most = TABLE if large else PLAIN_TABLE
+    at = least(places, p[None], compiled=compiled, tabled=most, threads=thread_count(threads))
     if windows is None:
         low, high, points = enclose_area(at, top, axis.whole, tolerance)
     else:

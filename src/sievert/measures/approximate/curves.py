@@ -137,16 +137,24 @@ class Masses:
         return np.concatenate([self.costs(i, slice(0, i)) for i in ends], axis=1)
 
 
-def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int = 1) -> Entropies:
+def least(
+    places: Floats,
+    probabilities: Floats,
+    *,
+    compiled: bool,
+    tabled: int = TABLE,
+    threads: int = 1,
+) -> Entropies:
     """A function of rows and windows, pair by pair: H of each; a distribution a row.
 
-    The probabilities of a single distribution are positive.
+    The probabilities of a single distribution are positive. Compiled code keeps every cost of up
+    to `tabled` values.
     """
     masses = Masses(probabilities)
     rows, size = probabilities.shape
     compiled = compiled and compile_loops() is not None
-    tabled = rows > 1 or size <= (TABLE if compiled else PLAIN_TABLE)
-    if not compiled and tabled:
+    keep = rows > 1 or size <= (tabled if compiled else PLAIN_TABLE)
+    if not compiled and keep:
         return _plain(places, np.ascontiguousarray(masses.table().T))
     if not compiled:
         return lambda _, epsilons: np.array([_direct(places, masses, e) for e in epsilons.tolist()])
@@ -154,7 +162,7 @@ def least(places: Floats, probabilities: Floats, *, compiled: bool, threads: int
 
     work: Callable[[Ints, Floats, Floats], None] = (
         partial(windows.least_entropy_from_table, masses.table(), places)
-        if tabled
+        if keep
         else lambda _, epsilons, out: windows.least_entropy_by_search(
             places, masses.high[0], masses.low[0], masses.rest[0], epsilons, out
         )
