@@ -9,6 +9,9 @@
 # make docs     the documentation as a site, built offline
 # make lock     renew the lock files after a change of dependencies
 
+# Lint, which keeps one core busy, runs beside the tests.
+MAKEFLAGS += --jobs=2
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,7 +29,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: generate demo test quick install lint bench soak docs lock clean
+.PHONY: generate demo test tests quick install lint bench soak docs lock clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -79,7 +82,9 @@ lint: $(VENV)/.full
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(VENV)/.full lint
+test: lint tests
+
+tests: $(VENV)/.full
 	$(PYTEST) $(BY_FILE)
 
 quick: $(VENV)/.full

@@ -8,23 +8,32 @@ window.looks = (() => {
     return `<${node.tagName.toLowerCase()}> "${shown(node)}" in "${title ? shown(title) : ""}"`;
   };
 
-  // Left out on purpose for the eye, kept for those who listen.
-  const hidden = (node) => {
-    for (let up = node; up instanceof Element; up = up.parentElement) {
-      const style = getComputedStyle(up);
-      if (style.clipPath === "inset(50%)" || style.display === "none") return true;
-      if (style.visibility !== "visible" || style.opacity === "0") return true;
-    }
-    return !node.checkVisibility({ contentVisibilityAuto: true });
+  // Ask the same of an element and of all around it; `known` keeps what each of them answered.
+  const inherited = (node, known, ask) => {
+    if (!(node instanceof Element)) return [];
+    if (!known.has(node))
+      known.set(node, [...ask(node), ...inherited(node.parentElement, known, ask)]);
+    return known.get(node);
   };
+
+  // Left out on purpose for the eye, kept for those who listen.
+  const covers = (node) => {
+    const style = getComputedStyle(node);
+    if (style.clipPath === "inset(50%)" || style.display === "none") return ["covered"];
+    return style.visibility !== "visible" || style.opacity === "0" ? ["unseen"] : [];
+  };
+  const hidden = (node, known = new Map()) =>
+    inherited(node, known, covers).length > 0 ||
+    !node.checkVisibility({ contentVisibilityAuto: true });
 
   const leaves = () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const found = [];
+    const known = new Map();
     while (walker.nextNode()) {
       const node = walker.currentNode;
       const parent = node.parentElement;
-      if (!node.data.trim() || parent.closest("title, desc") || hidden(parent)) continue;
+      if (!node.data.trim() || parent.closest("title, desc") || hidden(parent, known)) continue;
       found.push(node);
     }
     return found;
@@ -73,9 +82,20 @@ window.looks = (() => {
     return up;
   };
 
+  const cuts = (node) => {
+    const style = getComputedStyle(node);
+    if (style.display.startsWith("inline") || style.overflow === "visible") return [];
+    const below = node.scrollHeight > node.clientHeight + SLACK;
+    return [
+      ...(node.scrollWidth > node.clientWidth + SLACK ? ["cut at the side"] : []),
+      ...(below && node !== document.documentElement ? ["cut below"] : []),
+    ];
+  };
+
   // Text outside of the window, of its own block, of a block that cuts, or of its picture's frame.
   const cut = () => {
     const found = [];
+    const known = new Map();
     const wide = document.documentElement.clientWidth;
     for (const { parent, drawn, r } of boxes()) {
       const say = (what) => found.push(`${what}: ${where(parent)}`);
@@ -87,13 +107,7 @@ window.looks = (() => {
         if (r.top < edge.top - SLACK || r.bottom > edge.bottom + SLACK) say("above or below");
         continue;
       }
-      for (let up = parent; up; up = up.parentElement) {
-        const style = getComputedStyle(up);
-        if (style.display.startsWith("inline") || style.overflow === "visible") continue;
-        if (up.scrollWidth > up.clientWidth + SLACK) say("cut at the side");
-        if (up.scrollHeight > up.clientHeight + SLACK && up !== document.documentElement)
-          say("cut below");
-      }
+      inherited(parent, known, cuts).forEach(say);
     }
     return [...new Set(found)];
   };
@@ -137,10 +151,12 @@ window.looks = (() => {
 
   // Cells of tables that nobody sees.
   // Cells that are not shown, but for those that are folded away, which are not printed.
-  const unseen = () =>
-    [...document.querySelectorAll("td, tbody th")]
-      .filter((cell) => cell.textContent.trim() && !cell.closest("details") && hidden(cell))
+  const unseen = () => {
+    const known = new Map();
+    return [...document.querySelectorAll("td, tbody th")]
+      .filter((cell) => cell.textContent.trim() && !cell.closest("details") && hidden(cell, known))
       .map(where);
+  };
 
   const scroll = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
 

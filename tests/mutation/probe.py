@@ -19,6 +19,7 @@ from random import Random
 # What takes long to import, and is the same for every copy.
 import duckdb  # noqa: F401
 import mpmath  # noqa: F401
+import numba  # noqa: F401
 import pandas
 import pydantic  # noqa: F401
 import pytest  # noqa: F401
@@ -33,6 +34,7 @@ def check(copy: str) -> int:
 
     try:
         frames()
+        matches()
         accuracy()
         oracle()
         people()
@@ -88,6 +90,22 @@ def frames() -> None:
     found = sievert.assess(frame, "q", "s").to_dict()
     for chapter in ("reidentification", "inference"):
         assert plain[chapter] == found[chapter]
+
+
+def matches() -> None:
+    """A missing value matches anything, in NumPy and in SQL."""
+    import sievert
+    from sievert import session
+    from sievert.counts import questions
+
+    questions.FEW_CLASSES = 0
+    for session.SMALL in (10_000, 0):
+        found = sievert.assess({"q": ["a", "a", "b"], "r": ["x", None, None]}, ["q", "r"])
+        k_anonymity = found.reidentification["k_anonymity"]
+        assert (k_anonymity.value, k_anonymity.details["wildcard"]) == (1, 1)
+        found = sievert.assess({"q": ["a", "a", None], "r": ["x", None, "x"]}, ["q", "r"])
+        k_anonymity = found.reidentification["k_anonymity"]
+        assert (k_anonymity.value, k_anonymity.details["wildcard"]) == (1, 3)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -40,6 +41,9 @@ def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any
         monkeypatch.setattr(session, "LOADING", large)
         # Classes of numbers are solved in compiled code beside packed keys.
         monkeypatch.setattr(compromise, "FEW_CELLS", large)
+        # Missing values that match anything are matched in SQL, and in NumPy beside packed keys.
+        few = 10**6 if not large else 0
+        monkeypatch.setattr("sievert.counts.questions.FEW_CLASSES", few)
         results.append(sievert.assess(data, *roles, **options).to_dict())
     sql, coded, packed = (json.dumps(result, sort_keys=True) for result in results)
     assert sql == coded
@@ -147,6 +151,37 @@ def test_random_tables_with_everything(
             both(path, monkeypatch, list(case.quasi), [case.secret], missing=missing)
         except sievert.SievertError as error:
             assert "nothing is left" in str(error)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_missing_values_match_anything(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The histogram of matching records, by its definition, in SQL, NumPy and of packed keys."""
+    random = Random(f"match {seed}")
+    names, lacking = "abcde"[: random.randint(1, 5)], random.choice((0.0, 0.1, 0.5, 0.9))
+    rows = [
+        tuple(None if random.random() < lacking else random.choice("xyz") for _ in names)
+        for _ in range(random.choice((1, 12, 60)))
+    ]
+
+    def match(a: tuple[str | None, ...], b: tuple[str | None, ...]) -> bool:
+        return all(None in pair or pair[0] == pair[1] for pair in zip(a, b, strict=True))
+
+    alike = Counter(sum(match(a, b) for b in rows) for a in rows)
+    columns = zip(*rows, strict=True)
+    texts = {n: pa.array(v, pa.string()) for n, v in zip(names, columns, strict=True)}
+    table = pa.table(texts)
+    missing = sum(None in row for row in rows)
+    for small, large, few in ((0, 10**12, 0), (0, 10**12, 10**6), (10**12, 10**12, 0), (0, 0, 0)):
+        monkeypatch.setattr(session, "SMALL", small)
+        monkeypatch.setattr("sievert.counts.questions.FEW_CLASSES", few)
+        with session.open_source(table, large=large) as (_, questions):
+            counts = questions.record_counts(tuple(names), wildcard=True)
+        assert counts.missing == missing
+        if missing:
+            assert counts.wildcard is not None
+            assert dict(zip(counts.wildcard.sizes, counts.wildcard.times, strict=True)) == alike
+        else:
+            assert counts.wildcard is None
 
 
 @pytest.mark.parametrize("seed", range(16))

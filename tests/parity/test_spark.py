@@ -73,8 +73,9 @@ def interpreted(spark: Any) -> Iterator[None]:
 
 @pytest.fixture
 def cells_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells are not fetched, as where there are many: Spark answers from them."""
+    """Cells are not fetched, as where there are many: Spark answers from them, and matches them."""
     monkeypatch.setattr(fetched_cells, "MOST_CELLS", 0)
+    monkeypatch.setattr("sievert.counts.questions.FEW_CLASSES", 0)
 
 
 def told(source: Any, quasi: Sequence[str], secrets: Sequence[str], **options: Any) -> str:

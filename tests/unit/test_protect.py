@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import subprocess
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,6 +16,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
+from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 
@@ -182,8 +187,22 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert app._run([*given[:-1], str(tmp_path / "s.csv"), "--share"]) == 7
 
 
+@pytest.fixture
+def checked_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of a release does the same work in this process; other tests start one for it."""
+
+    def run(command: list[str], **given: Any) -> Any:
+        assert command == [sys.executable, "-m", release_check.__name__]
+        monkeypatch.setattr(sys, "stdin", io.StringIO(given["input"].decode()))
+        with redirect_stdout(io.StringIO()) as printed:
+            release_check.main()
+        return subprocess.CompletedProcess(command, 0, printed.getvalue().encode())
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+
 @pytest.mark.parametrize("seed", range(40))
-def test_every_release_meets_its_policy(seed: int, tmp_path: Path) -> None:
+def test_every_release_meets_its_policy(seed: int, checked_here: None, tmp_path: Path) -> None:
     """Random tables and policies: what is released passes `assess`, by the numbers of its file."""
     random = Random(f"protect {seed}")
     table = people(random.choice((20, 60, 150)), seed)

@@ -270,9 +270,9 @@ class CodedQuestions(Questions):
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """The counts behind every measure of re-identification."""
-        if wildcard and self.missing(quasi):
+        if not wildcard or not self._code(quasi):
             return super().record_counts(quasi, wildcard=wildcard)
-        return RecordCounts(self.records, self.sizes(quasi))
+        return RecordCounts(self.records, self.sizes(quasi), *self.cube(quasi).count_matches())
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any

@@ -19,6 +19,10 @@ from sievert.errors import InvariantError, require
 
 MOST_BITS = 62
 DENSE_SIZES = 1 << 22  # up to this size, sizes are counted in an array
+# Up to so much, it is counted what matches when a missing value matches anything:
+MOST_KEYS = 60  # a bit for each
+MOST_PATTERNS = 64  # of the columns that are missing
+MOST_WORK = 10**8  # pairs of patterns times classes
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,39 @@ class Cube:
             self.values[-1], self.codes[-1], self.counts, bounds, lambda some: int(some.min())
         )
 
+    def count_matches(self) -> tuple[int, Sizes | None]:
+        """Of classes: the records that lack a value, and the histogram of matching records.
+
+        There a missing value matches anything; None where that would take too long.
+        """
+        lacking = [codes == 0 for codes in self.codes]
+        missing = int(self.counts[np.any(lacking, axis=0)].sum())
+        if not missing or len(lacking) > MOST_KEYS:
+            return missing, None
+        masks = pack_codes(
+            [column.astype(np.uint64) for column in lacking], [1] * len(lacking), len(self.counts)
+        )
+        patterns, pattern = np.unique(masks, return_inverse=True)
+        if not can_match(len(patterns), len(self.counts)):
+            return missing, None
+        matching, groups = np.zeros(len(self.counts), dtype=np.int64), dict[int, Ints]()
+        members = [np.flatnonzero(pattern == number) for number in range(len(patterns))]
+        for own, ours in zip(patterns.tolist(), members, strict=True):
+            for other, theirs in zip(patterns.tolist(), members, strict=True):
+                if own | other not in groups:
+                    groups[own | other] = self._number_groups(own | other)
+                group = groups[own | other]
+                sums = np.bincount(group[theirs], self.counts[theirs], int(group.max()) + 1)
+                matching[ours] += sums[group[ours]].astype(np.int64)
+        frequencies, place = np.unique(matching, return_inverse=True)
+        return missing, Sizes.from_arrays(frequencies, np.bincount(place, self.counts).astype(int))
+
+    def _number_groups(self, mask: int) -> Ints:
+        """The cells that agree on the columns outside of a mask, whose lowest bit is the last."""
+        places = [p for p in range(len(self.codes)) if not mask >> (len(self.codes) - 1 - p) & 1]
+        codes, widths = [self.codes[p] for p in places], [self.widths[p] for p in places]
+        return np.unique(narrow_keys(codes, widths, len(self.counts)), return_inverse=True)[1]
+
     def check(self, records: int) -> Cube:
         """The same; combinations that do not cover every record are a defect, never an answer."""
         covered = f"combinations cover {self.records} records where {records} were read"
@@ -162,22 +199,33 @@ def run_starts(*columns: Ints) -> Ints:
     return np.flatnonzero(differs)
 
 
-def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
-    """Merge cells that are equal in these columns: a place of each in order, and the sums."""
-    key: Ints = np.zeros(len(counts), dtype=np.uint64)
+def narrow_keys(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
+    """One integer per cell, in the order of the codes, however many bits these have together."""
+    key: Ints = np.zeros(cells, dtype=np.uint64)
     used = 0
     for column, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
             different, ranks = np.unique(key, return_inverse=True)
-            key, used = ranks.astype(np.uint64), len(counts).bit_length()
-            if len(different) == len(counts):
+            key, used = ranks.astype(np.uint64), cells.bit_length()
+            if len(different) == cells:
                 break  # further columns tell no two cells apart
         key = (key << np.uint64(width)) | column
         used += width
+    return key
+
+
+def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> tuple[Ints, Ints]:
+    """Merge cells that are equal in these columns: a place of each in order, and the sums."""
+    key = narrow_keys(codes, widths, len(counts))
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     starts = run_starts(ordered)
     return order[starts], np.add.reduceat(counts[order], starts)
+
+
+def can_match(patterns: int, classes: int) -> bool:
+    """Whether it is feasible to match classes with so many patterns of missing values."""
+    return patterns <= MOST_PATTERNS and patterns**2 * classes <= MOST_WORK
 
 
 def histogram(sizes: Ints) -> Sizes:

@@ -21,17 +21,14 @@ from sievert.counts.cells import (
     count_matches,
     quote_identifier,
 )
-from sievert.counts.cube import Cube, rank_texts
+from sievert.counts.cube import MOST_KEYS, Cube, can_match, rank_texts
 from sievert.counts.secret_counts import SecretCounter
 from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
+FEW_CLASSES = 10**6  # that are matched here; SQL matches more of them
 TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
-# Limits of counting matches where a missing quasi-identifier matches anything.
-MOST_KEYS = 60  # a bit for each
-MOST_PATTERNS = 64
-MOST_WORK = 10**8  # pairs of patterns times classes
 
 
 class Questions(CellTables):
@@ -218,6 +215,8 @@ class Questions(CellTables):
         Classes are grouped by their pattern: a mask of the keys that they lack. The relation is not
         transitive: there are frequencies of records, but no classes.
         """
+        if self.sizes(quasi).things <= FEW_CLASSES:
+            return self.cube(quasi).count_matches()[1]
         keys = [self.sql_name(q) for q in quasi]
         if len(keys) > MOST_KEYS:
             return None
@@ -229,10 +228,7 @@ class Questions(CellTables):
         masks = sorted(
             int(mask) for (mask,) in self.engine.rows(f"SELECT mask FROM {classes} GROUP BY mask")
         )
-        feasible = (
-            len(masks) <= MOST_PATTERNS
-            and (len(masks) ** 2 * self.sizes(quasi).things) <= MOST_WORK
-        )
+        feasible = can_match(len(masks), self.sizes(quasi).things)
         counts: Counter[int] = Counter()
         for mask in masks if feasible else ():
             for frequency, n in self.engine.rows(count_matches(keys, classes, mask, masks)):

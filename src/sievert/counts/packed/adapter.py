@@ -22,7 +22,7 @@ from sievert.counts.packed.keys import Counted, KeyCounter, KeyCounts
 from sievert.counts.packed.numbers import code_field, rank_codes
 from sievert.counts.packed.sources import CodedSource, Source
 from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
-from sievert.counts.questions import MOST_TALLIED, Questions
+from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED, Questions
 
 FEW_CELLS = 10**5  # that are kept beside others
 Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
@@ -213,10 +213,14 @@ class PackedQuestions(Questions):
         """The counts behind every measure of re-identification."""
         quasi = tuple(quasi)
         known = quasi in self._sizes and all(q in self._tallies for q in quasi)
-        unfit = not known and self._packed_cells(quasi, None) is None
-        if unfit or (wildcard and any(self._tallies[q].get(None) for q in quasi)):
+        if not known and self._packed_cells(quasi, None) is None:
             return super().record_counts(quasi, wildcard=wildcard)
-        return RecordCounts(self.records, self.sizes(quasi))
+        sizes = self.sizes(quasi)
+        if not wildcard or not any(self._tallies[q].get(None) for q in quasi):
+            return RecordCounts(self.records, sizes)
+        if sizes.things > FEW_CLASSES or self._packed_cells(quasi, None) is None:
+            return super().record_counts(quasi, wildcard=wildcard)
+        return RecordCounts(self.records, sizes, *self.cube(quasi).count_matches())
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""

@@ -271,6 +271,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _configuration(table: Table, scratch: Path, memory: str | None, master: str) -> dict[str, str]:
     place = str(scratch).replace("\\", "\\\\").replace('"', '\\"')
     java = [f"-Djava.io.tmpdir={place}", f"-XX:ErrorFile={place}/crash", "-XX:-UsePerfData"]
+    java.append("-XX:MetaspaceSize=256m")  # what Spark loads: no collection while it starts
     local, size = master.startswith("local"), _size(table)
     small = local and size < SMALL
     java += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"] if small else []
