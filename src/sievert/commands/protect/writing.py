@@ -1,6 +1,6 @@
 """A release as a file: written, assessed, confirmed in a process of its own, with its manifest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,10 @@ from typing import Any
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn, write_release
 from sievert.commands.protect.check import confirm, judge
-from sievert.commands.protect.run import Protection
+from sievert.commands.protect.people import person_column
+from sievert.commands.protect.run import Protection, release_columns
 from sievert.counts.questions import Questions
+from sievert.counts.recoded_records import RecodedRecords, write_recoded
 from sievert.hierarchies import Hierarchy
 from sievert.policy import Judgement, to_tables
 from sievert.sources.table import Table
@@ -32,12 +34,20 @@ class ReleaseFile:
         self.names: list[str] = []
         self.with_person: Path | None = None
 
-    def write(self, columns: Sequence[FileColumn]) -> None:
-        """Write all records of these columns."""
+    def write_from_memory(self, with_person: Path, keep: Iterable[str], *, drop: bool) -> None:
+        """Read the records, and write them; with a person beside, where people are counted."""
+        columns, suppressed = release_columns(self.questions, self.protection, keep)
+        people = self.protection.people
+        who = None if people is None else person_column(people)
+        if drop:
+            columns = [c.only(~suppressed) for c in columns]
+            who = None if who is None else who.only(~suppressed)
         self._write(self.path, columns)
         self.names = [c.name for c in columns]
+        if who is not None:
+            self._write_people(with_person, columns, who)
 
-    def write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
+    def _write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
         """Write the same records with their person beside: people can be counted in no other way.
 
         The file is private, and is not kept; where the release holds the person there is no need.
@@ -46,11 +56,19 @@ class ReleaseFile:
             self._write(path, [*columns, person])
             self.with_person = path
 
+    def write_in_engine(self, records: RecodedRecords) -> None:
+        """Let the engine write the release from its own records."""
+        write_recoded(self.questions, records, self.path, self.kind, **self._csv())
+        self.names = list(records.names)
+
+    def _csv(self) -> dict[str, Any]:
+        """A text file is written as the input is."""
+        if self.table.kind != "csv":
+            return {}
+        return {"delimiter": self.table.delimiter or ",", "header": self.table.header}
+
     def _write(self, path: Path, columns: Sequence[FileColumn]) -> None:
-        csv: dict[str, Any] = {}
-        if self.table.kind == "csv":
-            csv = {"delimiter": self.table.delimiter or ",", "header": self.table.header}
-        write_release(path, self.kind, columns, self.questions, **csv)
+        write_release(path, self.kind, columns, self.questions, **self._csv())
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
         """The policy held against the file; what stands against the table stands against it."""
