@@ -27,9 +27,8 @@ from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
 from sievert.commands.protect.manifest import manifest
 from sievert.commands.protect.method import HOW, PLAIN, MethodSettings
-from sievert.commands.protect.people import person_column
 from sievert.commands.protect.result import Protected
-from sievert.commands.protect.run import Protection, find_protection, release_columns
+from sievert.commands.protect.run import Protection, find_protection, recoded_records
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
 from sievert.errors import InvariantError, require
@@ -212,15 +211,12 @@ def protect(
             described = describe_input(table, people or questions, missing)
             if judgement is None or (target and judgement.met):
                 clock("writing the release", questions)
-                columns, suppressed = release_columns(questions, protection, kept)
-                if drop:
-                    columns = [c.only(~suppressed) for c in columns]
                 with files.name_output(Path(str(out or "release"))):
-                    file.write(columns)
-                    if people is not None:
-                        who = person_column(people)
-                        who = who.only(~suppressed) if drop else who
-                        file.write_people(private / f"people.{kind}", columns, who)
+                    records = recoded_records(questions, protection, kept, drop=drop)
+                    if records is not None:
+                        file.write_in_engine(records)
+                    else:
+                        file.write_from_memory(private / f"people.{kind}", kept, drop=drop)
             if judgement is None:
                 judgement = file.judge(source)
             result = _result(how, protection, judgement, questions, described, search)

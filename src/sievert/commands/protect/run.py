@@ -25,6 +25,7 @@ from sievert.commands.protect.people import PeopleProblem
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
+from sievert.counts.recoded_records import ColumnMap, RecodedRecords
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
@@ -35,6 +36,7 @@ from sievert.roles import Roles, check_secrets
 from sievert.session import count_people
 
 EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
+IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
 
@@ -285,6 +287,36 @@ def release_columns(
         plain = level == 0 and not suppressed.any()
         columns.append(FileColumn(name, texts, own, kind if plain else TEXT))
     return columns, suppressed
+
+
+def recoded_records(
+    questions: Questions, protection: Protection, keep: Iterable[str], *, drop: bool
+) -> RecodedRecords | None:
+    """The release as an engine can write it from its own records; None if it has to be read here.
+
+    Small tables are read here, and so are those of which people are counted.
+    """
+    recoding, problem, roles = protection.recoding, protection.problem, protection.roles
+    if recoding is None or problem is None or protection.people is not None:
+        return None
+    if questions.records < IN_THE_ENGINE or questions.engine.name != "duckdb":
+        return None
+    wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
+    gone = recoding.class_keys[recoding.suppressed_classes].astype(np.int64)
+    for j, name in enumerate(roles.quasi):
+        column, level = recoding.columns[j], recoding.levels[j]
+        if level == 0 and not len(gone):
+            continue  # as it is
+        values, numbers = problem.combinations.classes.values[j], problem.numbers[j]
+        present = np.flatnonzero(problem.combinations.classes.totals(j))
+        own = column.tables[level][numbers[present]]
+        maps[name] = ColumnMap(
+            [values[code] for code in present],
+            [column.labels[level][label] for label in own],
+            [int(label) << recoding.lows[j] for label in own],
+        )
+    names = [c for c in questions.columns if c in wanted]
+    return RecodedRecords(names, maps, gone, ROOT, drop)
 
 
 def _value_numbers(protection: Protection, records: Any, at: Mapping[str, int]) -> Any:

@@ -1,6 +1,6 @@
 """A release as a file: written, assessed, confirmed in a process of its own, with its manifest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,10 @@ from typing import Any
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn, write_release
 from sievert.commands.protect.check import confirm, judge
-from sievert.commands.protect.run import Protection
+from sievert.commands.protect.people import person_column
+from sievert.commands.protect.run import Protection, release_columns
 from sievert.counts.questions import Questions
+from sievert.counts.recoded_records import RecodedRecords, write_recoded
 from sievert.hierarchies import Hierarchy
 from sievert.measures import BY_ID
 from sievert.policy import Judgement, Policy, to_tables
@@ -51,23 +53,40 @@ class ReleaseFile:
         self.parts: list[ReleasePart] = []
         self.with_person: Path | None = None
 
-    def write(self, columns: Sequence[FileColumn]) -> None:
-        """Write all records of these columns."""
+    def write_from_memory(self, with_person: Path, keep: Iterable[str], *, drop: bool) -> None:
+        """Read the records, and write them; with a person beside, where people are counted."""
+        columns, suppressed = release_columns(self.questions, self.protection, keep)
+        people = self.protection.people
+        who = None if people is None else person_column(people)
+        if drop:
+            columns = [c.only(~suppressed) for c in columns]
+            who = None if who is None else who.only(~suppressed)
         self._write(self.path, columns)
+        self.parts = [self._whole(c.name for c in columns)]
+        release = self.protection.release
+        if release is not None and release.secrets:
+            self.parts = self._apart(columns, release.secrets)
+        if who is not None:
+            self._write_people(with_person, columns, who)
+
+    def _whole(self, names: Iterable[str]) -> ReleasePart:
         roles, policy = self.protection.roles, self.protection.policy
-        names, release = tuple(c.name for c in columns), self.protection.release
-        if release is None or not release.secrets:
-            self.parts = [ReleasePart(self.path, names, roles.quasi, roles.sensitive, policy)]
-            return
-        self._write(self.secrets_path, release.secrets)
-        group, *secrets = (c.name for c in release.secrets)
+        return ReleasePart(self.path, tuple(names), roles.quasi, roles.sensitive, policy)
+
+    def _apart(
+        self, columns: Sequence[FileColumn], secrets: Sequence[FileColumn]
+    ) -> list[ReleasePart]:
+        """Write the secrets into a file of their own; both files, with what each is held against."""
+        self._write(self.secrets_path, secrets)
+        roles, policy = self.protection.roles, self.protection.policy
+        group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
-        self.parts = [
-            ReleasePart(self.path, names, roles.quasi, (), of_people),
-            ReleasePart(self.secrets_path, (group, *secrets), (group,), tuple(secrets), of_secrets),
+        return [
+            ReleasePart(self.path, tuple(c.name for c in columns), roles.quasi, (), of_people),
+            ReleasePart(self.secrets_path, (group, *named), (group,), tuple(named), of_secrets),
         ]
 
-    def write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
+    def _write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
         """Write the same records with their person beside: people can be counted in no other way.
 
         The file is private, and is not kept; where the release holds the person there is no need.
@@ -76,11 +95,19 @@ class ReleaseFile:
             self._write(path, [*columns, person])
             self.with_person = path
 
+    def write_in_engine(self, records: RecodedRecords) -> None:
+        """Let the engine write the release from its own records."""
+        write_recoded(self.questions, records, self.path, self.kind, **self._csv())
+        self.parts = [self._whole(records.names)]
+
+    def _csv(self) -> dict[str, Any]:
+        """A text file is written as the input is."""
+        if self.table.kind != "csv":
+            return {}
+        return {"delimiter": self.table.delimiter or ",", "header": self.table.header}
+
     def _write(self, path: Path, columns: Sequence[FileColumn]) -> None:
-        csv: dict[str, Any] = {}
-        if self.table.kind == "csv":
-            csv = {"delimiter": self.table.delimiter or ",", "header": self.table.header}
-        write_release(path, self.kind, columns, self.questions, **csv)
+        write_release(path, self.kind, columns, self.questions, **self._csv())
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
         """The policy held against the file; what stands against the table stands against it."""

@@ -106,8 +106,11 @@ class DuckDB:
         values = [list(values) for _, values in columns.values()]
         self.run(f"CREATE TEMP TABLE {table} AS SELECT {reading.lists(columns)}", values)
 
-    def write(self, sql: str, path: Path, kind: str) -> None:
-        self.run(f"COPY ({sql}) TO {literal(str(path))} ({reading.COPY[kind]})")
+    def write(
+        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
+    ) -> None:
+        options = reading.COPY[kind].format(delimiter=literal(delimiter), header=header)
+        self.run(f"COPY ({sql}) TO {literal(str(path))} ({options})")
 
     def progress(self) -> float:
         """Per cent of the running query that is done, or -1."""

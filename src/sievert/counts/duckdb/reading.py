@@ -20,7 +20,9 @@ NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
 ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
 COPY = {
     "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
-    "parquet": "FORMAT parquet, KV_METADATA {sievert: 'records'}, USE_TMP_FILE false",
+    "parquet": "FORMAT parquet, KV_METADATA {{sievert: 'records'}}, USE_TMP_FILE false",
+    "release_csv": "FORMAT csv, HEADER {header}, DELIMITER {delimiter}, USE_TMP_FILE false",
+    "release_parquet": "FORMAT parquet, USE_TMP_FILE false",
 }
 INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
 LINE = 1 << 21

@@ -146,7 +146,9 @@ class Postgres(Transfer):
         literal = f"CONVERT_FROM(DECODE('{text.encode().hex()}', 'hex'), 'UTF8')"
         return f"CAST({column} AS TEXT) = {literal}"
 
-    def write(self, sql: str, path: Path, kind: str) -> None:
+    def write(
+        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
+    ) -> None:
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 
     def progress(self) -> float:

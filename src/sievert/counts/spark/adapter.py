@@ -90,7 +90,9 @@ class Spark(FetchedCells):
             self._context.setLocalProperty(GROUP, group)
             self._context.cancelJobGroup(self._group)
 
-    def write(self, sql: str, path: Path, kind: str) -> None:
+    def write(
+        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
+    ) -> None:
         """Spark has no order of records to write them in."""
         raise NO_RECORDS
 
