@@ -76,7 +76,7 @@ class ReleaseFile:
     def _apart(
         self, columns: Sequence[FileColumn], secrets: Sequence[FileColumn]
     ) -> list[ReleasePart]:
-        """Write the secrets into a file of their own; both files, with what each is held against."""
+        """Write the secrets into a file of their own; both files, and what each is held against."""
         self._write(self.secrets_path, secrets)
         roles, policy = self.protection.roles, self.protection.policy
         group, *named = (c.name for c in secrets)
