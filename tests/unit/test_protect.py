@@ -79,6 +79,26 @@ def test_a_given_recoding_of_new_data(tmp_path: Path) -> None:
         sievert.protect(people(), policy=rules, hierarchies=AGES, levels={"age": 9})
 
 
+def test_the_recoding_of_a_manifest(tmp_path: Path) -> None:
+    rules = policy(k_anonymity={"min": 3})
+    quantiles = {"age": "quantile:8,4,2"}
+    first = sievert.protect(
+        people(seed=1), policy=rules, hierarchies=quantiles, out=tmp_path / "a.csv", suppress=0.1
+    )
+    manifest = tmp_path / "a.csv.json"
+    again = sievert.protect(people(seed=1), policy=rules, levels=manifest, out=tmp_path / "b.csv")
+    assert again.levels == first.levels
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    other = sievert.protect(people(seed=2), policy=rules, levels=str(manifest), suppress=0.5)
+    assert other.columns["age"].hierarchy == json.loads(manifest.read_text())["hierarchies"]["age"]
+    for text in ("{", "[1]", '{"levels": {}}', '{"levels": {"age": "1"}, "hierarchies": {}}'):
+        (tmp_path / "wrong.json").write_text(text)
+        with pytest.raises(InputError, match=r"wrong\.json: not"):
+            sievert.protect(people(), policy=rules, levels=tmp_path / "wrong.json")
+    with pytest.raises(InputError, match="No such file"):
+        sievert.protect(people(), policy=rules, levels=tmp_path / "none.json")
+
+
 def test_dropped_records_and_kept_columns(tmp_path: Path) -> None:
     rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "ignored": {"name": "kept here"}}}
     out = tmp_path / "r.csv"

@@ -45,8 +45,8 @@ class ProtectOptions(Options):
     column_weight
         COLUMN=NUMBER: how much a quasi-identifier counts in the loss; 1 unless given.
     levels
-        COLUMN=LEVEL: a recoding that is given, such as that of an earlier manifest; columns that
-        are not named stay as they are.
+        A recoding that is given: the manifest of an earlier release, with its hierarchies, or
+        COLUMN=LEVEL, where columns that are not named stay as they are.
     keep
         Other columns that the release holds.
     drop
@@ -103,7 +103,9 @@ class ProtectOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        levels = pairs(self.levels, "--levels", "age=2")
+        given = self.levels or []
+        manifest = given[0] if len(given) == 1 and "=" not in given[0] else None
+        levels = {} if manifest else pairs(given, "--levels", "age=2")
         require(
             all(n.isdecimal() for n in levels.values()),
             "--levels takes COLUMN=LEVEL, a whole number",
@@ -112,7 +114,7 @@ class ProtectOptions(Options):
         return {
             **{name: value for name, value in vars(self).items() if name != "column_weight"},
             "weights": _numbers_of_columns(self.column_weight, "--column-weight", "age=2"),
-            "levels": {c: int(n) for c, n in levels.items()} or None,
+            "levels": manifest or {c: int(n) for c, n in levels.items()} or None,
             "keep": typed_names(self.keep) or (),
             "importance": _numbers_of_columns(self.importance, "--importance", "age=2"),
             "base": _numbers_of_columns(self.base, "--base", "income=100"),

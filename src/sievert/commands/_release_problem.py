@@ -32,6 +32,7 @@ from sievert.policy import MeasureLimit, Policy, Verdict, judge
 from sievert.roles import Roles
 from sievert.session import no_progress
 
+GIVEN = "given"  # a hierarchy that is not a text
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
@@ -309,7 +310,7 @@ def assign_hierarchies(
         if name in given:
             trees[name] = to_hierarchy(given[name], counts)
             own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
-            sources[name] = own if isinstance(own, str) else "given"
+            sources[name] = own if isinstance(own, str) else GIVEN
         elif not proposed:
             continue
         else:

@@ -25,7 +25,7 @@ from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
-from sievert.commands.protect.manifest import manifest
+from sievert.commands.protect.manifest import manifest, read_recoding
 from sievert.commands.protect.method import HOW, PLAIN, MethodSettings
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, recoded_records
@@ -55,7 +55,7 @@ def protect(
     loss: str = "generalization_loss",
     weights: Mapping[str, float] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    levels: Mapping[str, int] | None = None,
+    levels: Mapping[str, int] | str | os.PathLike[str] | None = None,
     keep: Iterable[str] = (),
     drop: bool = False,
     how: str | None = None,
@@ -112,7 +112,8 @@ def protect(
         (docs/protect.md has them all); proposed where none is given. Of secrets: for hierarchical
         t-closeness.
     levels
-        A recoding that is given, column by column: nothing is searched.
+        A recoding that is given, column by column or by the manifest of an earlier release, whose
+        hierarchies are taken as well: nothing is searched.
     keep
         Other columns that the release holds.
     drop
@@ -151,7 +152,10 @@ def protect(
     share = own.protect.suppress if suppress is None else suppress
     share = 0.0 if how in PLAIN else SUPPRESS if share is None else share
     require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")
-    trees = {**own.hierarchies, **(hierarchies or {})}
+    fixed: Mapping[str, Any] = {}
+    if isinstance(levels, str | os.PathLike):
+        levels, fixed = read_recoding(levels)
+    trees = {**own.hierarchies, **fixed, **(hierarchies or {})}
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)

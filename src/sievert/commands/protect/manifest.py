@@ -1,16 +1,22 @@
 """The manifest of a release: how it was made and can be made again; no value of the data."""
 
+import json
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from sievert.commands._release_problem import GIVEN
 from sievert.commands.protect.method import MethodSettings
 from sievert.commands.protect.result import ColumnLevel, Protected
 from sievert.commands.protect.writing import ReleasePart
+from sievert.errors import InputError, require
 from sievert.hierarchies import is_made_from_data
 from sievert.sources.checksums import file_sha256
 from sievert.version import __version__
 
 USUAL = MethodSettings()
+PARTS = ("levels", "hierarchies")
 
 
 def _made_anew(column: ColumnLevel) -> bool:
@@ -53,6 +59,26 @@ def manifest(
             "notes": list(result.release.notes),
         }
     return content
+
+
+def read_recoding(path: str | os.PathLike[str]) -> tuple[dict[str, int], dict[str, Any]]:
+    """The levels of a manifest, and the hierarchies with their cuts, for other data."""
+    name = Path(path).name
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}", hint="--levels RELEASE.csv.json") from None
+    except ValueError:
+        raise InputError(f"{name}: not JSON", hint="the manifest beside a release") from None
+    parts = [content.get(part) if isinstance(content, dict) else None for part in PARTS]
+    levels, trees = (part if isinstance(part, dict) else {} for part in parts)
+    require(
+        levels and trees and all(isinstance(n, int) for n in levels.values()),
+        f"{name}: not the manifest of a release with levels",
+        hint="the manifest of --how full",
+        error=InputError,
+    )
+    return levels, {c: tree for c, tree in trees.items() if tree not in (None, GIVEN)}
 
 
 def _unusual(settings: MethodSettings) -> dict[str, Any]:
