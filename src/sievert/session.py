@@ -21,6 +21,7 @@ from sievert.sources.options import ReaderOptions
 from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
+    from sievert.counts.coded import CodedQuestions
     from sievert.counts.packed.adapter import PackedQuestions
     from sievert.counts.people import PeopleQuestions
 
@@ -210,6 +211,10 @@ def count_people(questions: Questions, person: str) -> PeopleQuestions:
         from sievert.counts.packed.people import PackedPeopleQuestions
 
         people = PackedPeopleQuestions(cast("PackedQuestions", questions), person)
+    elif people is None and hasattr(questions, "code"):  # a small table, whose records are here
+        from sievert.counts.recoded_people import CodedPeopleQuestions
+
+        people = CodedPeopleQuestions(cast("CodedQuestions", questions), person)
     elif people is None:
         people = PeopleQuestions(questions, person)
     people.suppression = questions.suppression

@@ -20,6 +20,8 @@ from sievert.commands._combinations import count_combinations
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._subsets import Subsets
 from sievert.counts.packed.people import PackedPeopleQuestions
+from sievert.counts.people import PeopleQuestions
+from sievert.counts.recoded_people import CodedPeopleQuestions
 from sievert.errors import InputError, UsageError
 from sievert.measures.unicity import Trajectories
 from sievert.roles import Roles, tells_people_apart
@@ -75,7 +77,8 @@ def compare(made: Case, questions: Any, settings: MeasureSettings, named: str | 
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_the_oracle_agrees(part: int) -> None:
+def test_the_oracle_agrees(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In NumPy, as of small tables, and in SQL."""
     for seed in range(part * EACH, (part + 1) * EACH):
         made = table(seed)
         ladder = {k: v for k, v in made.ladder.items() if k is not None}
@@ -85,8 +88,12 @@ def test_the_oracle_agrees(part: int) -> None:
             {"s": made.partition},
             {"alpha_k": {"value": made.named}, "recursive_c": {"l": made.l}},
         )
-        with session.open_source(made.columns) as (_, questions):
-            compare(made, session.count_people(questions, "id"), settings, made.named)
+        for small, kind in ((10**4, CodedPeopleQuestions), (0, PeopleQuestions)):
+            monkeypatch.setattr(session, "SMALL", small)
+            with session.open_source(made.columns) as (_, questions):
+                people = session.count_people(questions, "id")
+                assert type(people) is kind
+                compare(made, people, settings, made.named)
 
 
 @pytest.mark.parametrize("part", range(PARTS))

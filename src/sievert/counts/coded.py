@@ -161,6 +161,16 @@ def _count_runs(owner: Ints, numbers: Ints) -> Counter[tuple[int, ...]]:
     return kinds
 
 
+def check_unicode(text: str) -> None:
+    """An error for a text that an engine would not take."""
+    require(
+        not SURROGATE.search(text),
+        "a text is not valid Unicode (a lone surrogate)",
+        hint="repair the text",
+        error=InputError,
+    )
+
+
 class CodedQuestions(Questions):
     """Questions about a small table; the engine answers what is rarely asked."""
 
@@ -170,7 +180,7 @@ class CodedQuestions(Questions):
         self._coded: dict[str, tuple[Ints, tuple[str | None, ...]]] = {}
         self._counted: dict[tuple[tuple[str, ...], str], ClassCells] = {}
 
-    def _code(self, columns: Iterable[str]) -> bool:
+    def code(self, columns: Iterable[str]) -> bool:
         """Fetch columns that were not fetched before; False where one of them cannot be coded."""
         columns = dict.fromkeys(columns)
         if not all(c in self._types for c in columns):
@@ -210,7 +220,7 @@ class CodedQuestions(Questions):
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
     ) -> tuple[int, int]:
         """How many records have the mark of suppression in every quasi-identifier, and in any."""
-        if not self._code(quasi):
+        if not self.code(quasi):
             return super().count_marked(quasi, secret, cells=cells)
         records, mark = self._records(quasi), self.suppression.mark
         some = np.any([records.all_have([q], mark) for q in quasi], axis=0)
@@ -218,14 +228,14 @@ class CodedQuestions(Questions):
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
-        if not self._code(quasi):
+        if not self.code(quasi):
             return super().missing(quasi)
         counts = {q: int(np.count_nonzero(self._coded[q][0] == 0)) for q in quasi}
         return {q: n for q, n in counts.items() if n}
 
     def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
         """How many records have each text; of other than texts only missing and empty."""
-        if not self._code((column,)):
+        if not self.code((column,)):
             return super().tally(column, quasi)
         codes, texts = self._coded[column]
         counts = dict(zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True))
@@ -234,13 +244,13 @@ class CodedQuestions(Questions):
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:
         """The different values of a secret as text, without missing; they stay in this process."""
-        if not self._code((column,)):
+        if not self.code((column,)):
             return super().values(column, quasi)
         return [text for text in self._coded[column][1] if text is not None]
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""
-        if not self._code((*quasi, *secrets)):
+        if not self.code((*quasi, *secrets)):
             return super().like_the_header(quasi, secrets)
         same = {}
         for column in (*quasi, *secrets):
@@ -253,7 +263,7 @@ class CodedQuestions(Questions):
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
         columns = list(columns)
-        if not self._code(columns):
+        if not self.code(columns):
             return super().distinct(columns)
         coded = {c: self._coded[c] for c in columns}
         return {c: len(texts) - int(not np.any(codes == 0)) for c, (codes, texts) in coded.items()}
@@ -263,14 +273,14 @@ class CodedQuestions(Questions):
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes."""
         quasi = tuple(quasi)
-        if quasi not in self._sizes and self._code(quasi):
+        if quasi not in self._sizes and self.code(quasi):
             self._sizes[quasi] = self._records(quasi).roll_up(quasi).sizes()
             self._sizes[quasi].check(self.records)
         return super().sizes(quasi)
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """The counts behind every measure of re-identification."""
-        if not wildcard or not self._code(quasi):
+        if not wildcard or not self.code(quasi):
             return super().record_counts(quasi, wildcard=wildcard)
         return RecordCounts(self.records, self.sizes(quasi), *self.cube(quasi).count_matches())
 
@@ -279,7 +289,7 @@ class CodedQuestions(Questions):
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
         quasi = tuple(quasi)
-        if not self._code((*quasi, secret)):
+        if not self.code((*quasi, secret)):
             return super().secret_counts(quasi, secret, needs, **rare)
         names = ("order", "hierarchy", "partition", "named")
         order, hierarchy, partition, named = (rare.get(name) for name in names)
@@ -291,7 +301,7 @@ class CodedQuestions(Questions):
         if "known_joint" in needs and 0 < missing < self.records:
             counts["known_joint"] = cells.known().joint
         if "order" in needs and not missing:
-            counts["ranked"] = cells.rank(self._rank(secret, order))
+            counts["ranked"] = cells.rank(self.rank(secret, order))
         if "hierarchy" in needs and hierarchy is not None:
             labels, levels = level_labels(secret, hierarchy, present)
             counts["hierarchy_gaps"] = cells.merge([labels[text] for text in texts]).gaps(levels)
@@ -300,12 +310,7 @@ class CodedQuestions(Questions):
             merged = cells.merge([parts[text] for text in texts])
             counts["parts"] = self._count(merged, frozenset({"joint"}), {})
         if "named" in needs and named is not None:
-            require(
-                not SURROGATE.search(named),
-                "a text is not valid Unicode (a lone surrogate)",
-                hint="repair the text",
-                error=InputError,
-            )
+            check_unicode(named)
             counts["named"] = cells.count_named(texts.index(named) if named in texts else -1)
         counted = self._count(cells, needs, counts)
         self._sizes.setdefault(quasi, counted.sizes)
@@ -327,7 +332,7 @@ class CodedQuestions(Questions):
             **counts,
         )
 
-    def _rank(self, secret: str, order: Sequence[str] | None) -> Ints:
+    def rank(self, secret: str, order: Sequence[str] | None) -> Ints:
         """The rank of each code of a secret, in the order given or that of its type."""
         texts = self._coded[secret][1]
         present = [text for text in texts if text is not None]
@@ -348,12 +353,12 @@ class CodedQuestions(Questions):
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
-        if not self._code(columns):
+        if not self.code(columns):
             return super().cube(columns)
         return self._records(columns).roll_up(columns)
 
     def records_in_order(self, columns: Sequence[str]) -> Cube:
         """One cell per record, in the order of the input, whether records were left out or not."""
-        if self._input != "input" or not self._code(columns):
+        if self._input != "input" or not self.code(columns):
             return super().records_in_order(columns)
         return self._records(columns)

@@ -118,18 +118,21 @@ class Cube:
             self.values[-1], self.codes[-1], self.counts, bounds, lambda some: int(some.min())
         )
 
+    @property
+    def lacking(self) -> Bools:
+        """Which cells lack a value."""
+        return np.asarray(np.any([codes == 0 for codes in self.codes], axis=0))
+
     def count_matches(self) -> tuple[int, Sizes | None]:
         """Of classes: the records that lack a value, and the histogram of matching records.
 
         There a missing value matches anything; None where that would take too long.
         """
-        lacking = [codes == 0 for codes in self.codes]
-        missing = int(self.counts[np.any(lacking, axis=0)].sum())
-        if not missing or len(lacking) > MOST_KEYS:
+        missing = int(self.counts[self.lacking].sum())
+        if not missing or len(self.codes) > MOST_KEYS:
             return missing, None
-        masks = pack_codes(
-            [column.astype(np.uint64) for column in lacking], [1] * len(lacking), len(self.counts)
-        )
+        bits = [(codes == 0).astype(np.uint64) for codes in self.codes]
+        masks = pack_codes(bits, [1] * len(bits), len(self.counts))
         patterns, pattern = np.unique(masks, return_inverse=True)
         if not can_match(len(patterns), len(self.counts)):
             return missing, None

@@ -34,7 +34,7 @@ class RecodedQuestions(CodedQuestions):
         self._classes, self._secrets = classes, secrets
         self._coded = {s: (c.codes[-1], c.values[-1]) for s, c in secrets.items()}
 
-    def _code(self, columns: Iterable[str]) -> bool:
+    def code(self, columns: Iterable[str]) -> bool:
         return True
 
     def _records(self, columns: Sequence[str]) -> Cube:
@@ -55,7 +55,7 @@ class RecodedQuestions(CodedQuestions):
         """The counts behind every measure of re-identification; no reading of missing keys."""
         return RecordCounts(self.records, self.sizes(quasi))
 
-    def _rank(self, secret: str, order: Sequence[str] | None) -> Ints:
+    def rank(self, secret: str, order: Sequence[str] | None) -> Ints:
         texts = self._coded[secret][1]
         present = [text for text in texts if text is not None]
         ordered = type_order(present) if order is None else order_values(secret, order, present)

@@ -1,7 +1,7 @@
-"""People of a table with quasi-identifiers coarsened or left out, counted from their sightings.
+"""People counted from their sightings: of a small table, and of one that is recoded.
 
 The last column of sightings is the person; 0 is none, and such a row is a person of its own. Every
-answer has the integers that the recoded table itself would give.
+answer has the integers that the engine's SQL would give for the table, or for the recoded one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.answers import Named, PeopleCounts, RecordCounts, SecretCounts, Sizes
-from sievert.counts.coded import ClassCells
+from sievert.counts.coded import ClassCells, CodedQuestions, check_unicode
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
+from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions
 from sievert.counts.secret_counts import level_labels, part_labels
@@ -114,56 +115,112 @@ class RecodedPeopleQuestions(RecodedQuestions):
         """Everything about one secret that `needs` names."""
         cube = self._secrets[secret]
         seen = SecretSightings(distinct_sightings(cube, cube.columns[:-1]))
-        cells = seen.cells(np.arange(len(seen.texts)))
-        missing, records = int(cells.totals[0]), int(cells.counts.sum())
-        counts: dict[str, Any] = {"missing": missing}
-        texts, present = seen.texts, [text for text in seen.texts if text is not None]
-        if "joint" in needs:
-            counts["confidence"] = replace(cells, sizes=seen.people, totals=seen.holders).joint
-        if 0 < missing < records and needs & {"known", "known_joint"}:
-            counts |= _count_known(seen, cells.known())
-        if "order" in needs and not missing:
-            counts["ranked"] = cells.rank(self._rank(secret, rare.get("order")))
-        if "hierarchy" in needs and (hierarchy := rare.get("hierarchy")) is not None:
-            levels, number = level_labels(secret, hierarchy, present)
-            counts["hierarchy_gaps"] = cells.merge([levels[text] for text in texts]).gaps(number)
-        if "parts" in needs and (partition := rare.get("partition")) is not None:
-            parts = part_labels(secret, partition, present)
-            merged = seen.cells(np.array([parts[text][0] for text in texts]))
-            counts["parts"] = self._in_people(seen, merged, frozenset({"joint"}), {})
-        if "named" in needs and (named := rare.get("named")) is not None:
-            of_value = cells.values == (texts.index(named) if named in texts else -1)
-            count = np.bincount(cells.owner, cells.counts * of_value, seen.classes).astype(int)
-            known = np.maximum(1, seen.count(seen.owner, seen.classes, seen.known))
-            rows = (each.tolist() for each in (seen.people, known, count))
-            counts["named"] = Named(*zip(*sorted(set(zip(*rows, strict=True))), strict=True))
-        return self._in_people(seen, cells, needs, counts)
+        return count_secret(seen, secret, needs, self, **rare)
 
-    def _in_people(
-        self,
-        seen: SecretSightings,
-        cells: ClassCells,
-        needs: frozenset[str],
-        counts: Mapping[str, Any],
+
+class CodedPeopleQuestions(PeopleQuestions):
+    """Questions about the people of a small table; the engine answers what cannot be coded."""
+
+    def __init__(self, rows: CodedQuestions, person: str) -> None:
+        super().__init__(rows, person)
+        self._coded_rows = rows
+        self._seen: dict[tuple[str, ...], PeopleCounts] = {}
+
+    def rank(self, secret: str, order: Sequence[str] | None) -> Ints:
+        """The rank of each code of a secret, in the order given or that of its type."""
+        return self._coded_rows.rank(secret, order)
+
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes, in people."""
+        quasi = tuple(quasi)
+        if quasi not in self._sizes and self._coded_rows.code((*quasi, self.person)):
+            self._sizes[quasi], self._seen[quasi] = count_seen(self.sighting_cube(quasi))
+        return super().sizes(quasi)
+
+    def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
+        self.sizes(quasi)
+        return self._seen[quasi] if quasi in self._seen else super()._people_counts(quasi)
+
+    def _lacking(self, quasi: tuple[str, ...]) -> int:
+        if not self._coded_rows.code(quasi):
+            return super()._lacking(quasi)
+        classes = self._coded_rows.cube(quasi)
+        return int(classes.counts[classes.lacking].sum())
+
+    def secret_counts(
+        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts:
-        return SecretCounts(
-            records=int(cells.counts.sum()),
-            sizes=histogram(cells.sizes),
-            values=histogram(cells.totals[cells.totals > 0]),
-            profiles=cells.profiles(seen.people),
-            joint=cells.joint if "joint" in needs else None,
-            gaps=cells.gaps() if "gaps" in needs else None,
-            people=self.people,
-            **counts,
+        """Everything about one secret that `needs` names."""
+        columns = (*quasi, secret)
+        if not self._coded_rows.code((*columns, self.person)):
+            return super().secret_counts(quasi, secret, needs, **rare)
+        if rare.get("named") is not None and "named" in needs:
+            check_unicode(rare["named"])
+        return count_secret(
+            SecretSightings(self.sighting_cube(columns)), secret, needs, self, **rare
         )
 
 
-def _count_known(seen: SecretSightings, known: ClassCells) -> dict[str, Any]:
+def count_secret(
+    seen: SecretSightings,
+    secret: str,
+    needs: frozenset[str],
+    table: RecodedPeopleQuestions | CodedPeopleQuestions,
+    **rare: Any,
+) -> SecretCounts:
+    """Everything about one secret that `needs` names, in people."""
+    cells = seen.cells(np.arange(len(seen.texts)))
+    missing, records = int(cells.totals[0]), int(cells.counts.sum())
+    counts: dict[str, Any] = {"missing": missing}
+    texts, present = seen.texts, [text for text in seen.texts if text is not None]
+    if "joint" in needs:
+        counts["confidence"] = replace(cells, sizes=seen.people, totals=seen.holders).joint
+    if 0 < missing < records:
+        counts |= _count_known(seen, cells.known(), needs)
+    if "order" in needs and not missing:
+        counts["ranked"] = cells.rank(table.rank(secret, rare.get("order")))
+    if "hierarchy" in needs and (hierarchy := rare.get("hierarchy")) is not None:
+        levels, number = level_labels(secret, hierarchy, present)
+        counts["hierarchy_gaps"] = cells.merge([levels[text] for text in texts]).gaps(number)
+    if "parts" in needs and (partition := rare.get("partition")) is not None:
+        parts = part_labels(secret, partition, present)
+        merged = seen.cells(np.array([parts[text][0] for text in texts]))
+        counts["parts"] = _in_people(seen, merged, frozenset({"joint"}), table.people)
+    if "named" in needs and (named := rare.get("named")) is not None:
+        of_value = cells.values == (texts.index(named) if named in texts else -1)
+        count = np.bincount(cells.owner, cells.counts * of_value, seen.classes).astype(int)
+        known = np.maximum(1, seen.count(seen.owner, seen.classes, seen.known))
+        rows = (each.tolist() for each in (seen.people, known, count))
+        counts["named"] = Named(*zip(*sorted(set(zip(*rows, strict=True))), strict=True))
+    return _in_people(seen, cells, needs, table.people, **counts)
+
+
+def _in_people(
+    seen: SecretSightings,
+    cells: ClassCells,
+    needs: frozenset[str],
+    people: int | None,
+    **counts: Any,
+) -> SecretCounts:
+    return SecretCounts(
+        records=int(cells.counts.sum()),
+        sizes=histogram(cells.sizes),
+        values=histogram(cells.totals[cells.totals > 0]),
+        profiles=cells.profiles(seen.people),
+        joint=cells.joint if "joint" in needs else None,
+        gaps=cells.gaps() if "gaps" in needs else None,
+        people=people,
+        **counts,
+    )
+
+
+def _count_known(seen: SecretSightings, known: ClassCells, needs: frozenset[str]) -> dict[str, Any]:
     """The same without the people whose value is missing."""
-    people = seen.count(seen.owner, seen.classes, seen.known)
-    everybody = seen.count(np.zeros(len(seen.owner), dtype=np.int64), 1, seen.known)
-    return {
-        "known_profiles": known.profiles(people),
-        "known_joint": replace(known, sizes=people, totals=seen.holders).joint,
-        "known_people": int(everybody[0]),
-    }
+    people, counts = seen.count(seen.owner, seen.classes, seen.known), dict[str, Any]()
+    if "known" in needs:
+        counts["known_profiles"] = known.profiles(people)
+    if "known_joint" in needs:
+        everybody = seen.count(np.zeros(len(seen.owner), dtype=np.int64), 1, seen.known)
+        counts["known_joint"] = replace(known, sizes=people, totals=seen.holders).joint
+        counts["known_people"] = int(everybody[0])
+    return counts
