@@ -30,7 +30,7 @@ ARX = 0.0329
         ("hierarchy", (), 0.0292714),
         ("sets", (), 0.0161655),
         ("hierarchy", (Rule("distinct", 3),), 0.0330682),
-        ("cells", (), 0.1),
+        ("cells", (), 0.0957952),
     ],
 )
 def test_the_loss_on_adult(
@@ -44,7 +44,7 @@ def test_the_loss_on_adult(
         texts = sorted({row[name] for row in rows})
         tree = Hierarchy.read(folder / "hierarchies" / f"adult_hierarchy_{name}.csv").with_root()
         if labels == "cells":
-            tree = Hierarchy({text: ("*",) for text in texts})
+            tree = Hierarchy(dict.fromkeys(texts, ("*",)))
         columns.append(LocalColumn.of_values(name, texts, tree, sets=labels == "sets"))
         place = dict(zip(texts, columns[-1].positions(texts).tolist(), strict=True))
         positions.append([place[row[name]] for row in rows])

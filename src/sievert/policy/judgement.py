@@ -42,6 +42,7 @@ REASONS = {
     "codes_not_listed": "codes were read as missing that the policy does not list: [reading] na",
     "person_replaced": "the person given here is not that of the policy: {}",
     "rows_without_person": "rows have no person: whether they are of different people is not known",
+    "all_suppressed": "every record is suppressed: nothing would be released",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NO_SUCH_VALUE = "the named value does not occur"

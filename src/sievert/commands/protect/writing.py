@@ -41,7 +41,11 @@ class ReleaseFile:
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
         """The policy held against the file; what stands against the table stands against it."""
-        of_file, gate = judge(self.path, *self._order(source)), self.protection.gate
+        gate, release = self.protection.gate, self.protection.release
+        if release is not None and release.gone.all():
+            gate.not_met("all_suppressed")
+            return replace(gate.judge(()), reasons=tuple(gate.reasons))
+        of_file = judge(self.path, *self._order(source))
         gate.suppressed_records = of_file.suppressed_records
         of_table = gate.judge(of_file.verdicts)
         return replace(
