@@ -295,3 +295,105 @@ def test_a_recoding_with_one_label_everywhere_is_no_release(tmp_path: Path) -> N
             table, policy=rules, hierarchies={"age": "interval:20,40"}, levels=levels, out=out
         )
         assert result.met is not True and not list(tmp_path.iterdir())
+
+
+def test_local_recoding_is_written_with_its_caution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, rules, out = tmp_path / "t.csv", tmp_path / "p.toml", tmp_path / "r.csv"
+    table = people(60)
+    lines = [",".join(table), *map(",".join, zip(*table.values(), strict=True))]
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rules.write_text(
+        '[roles]\nquasi = ["age", "town"]\nsensitive = ["ill"]\nidentifier = ["name"]\n'
+        'rows_are_people = true\n[hierarchies]\nage = "interval:5,10,20"\ntown = "prefix"\n'
+        "[limits]\nk_anonymity = { min = 4 }\nsuppressed_records = { max = 2 }\n"
+    )
+    given = ["protect", str(source), "--policy", str(rules), "-o", str(out), "--how", "local"]
+    assert app._run(given) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "each class is recoded by itself" in shown and "can be worked back in part" in shown
+    manifest = json.loads((tmp_path / "r.csv.json").read_text(encoding="utf-8"))
+    assert "downcoding" in manifest["notes"][0]
+    assert manifest["how"] == "local" and manifest["minimised"] == "arithmetic_loss"
+    details = manifest["details"]
+    assert details["labels"] == "hierarchy" and details["smallest_class"] >= 4
+    assert details["reasoning"] == "run" and 0 < details["attacker_accuracy"] <= 1
+    assert [row["ill"] for row in rows(out)] == table["ill"]
+
+
+def test_limits_that_local_recoding_does_not_look_for_are_checked(tmp_path: Path) -> None:
+    rules = policy(k_anonymity={"min": 3}, discrimination_rate={"max": 0.01})
+    result = sievert.protect(
+        people(80), policy=rules, hierarchies=AGES, how="local", out=tmp_path / "r.csv"
+    )
+    assert result.met is False and not list(tmp_path.iterdir())
+    assert result.release is not None and not result.release.holds
+    verdicts = {v.measure: v.met for v in result.policy.verdicts}
+    assert verdicts["k_anonymity"] is True and verdicts["discrimination_rate"] is False
+
+
+def test_cells_suppressed_hold_k_under_both_readings(tmp_path: Path) -> None:
+    """A * as a value of its own, and as anything; sdcMicro's k holds under the second only."""
+    out, rules = tmp_path / "r.csv", policy(k_anonymity={"min": 4})
+    table = {**people(), "sex": ["f", "m", "f", "f"] * 50}
+    roles = {**ROLES, "quasi": ["age", "town", "sex"]}
+    rules = {"roles": roles, "limits": {"k_anonymity": {"min": 4}}}
+    made = {"policy": rules, "how": "suppress", "suppress": 0.0}
+    result = sievert.protect(table, out=out, **made)
+    assert result.released
+    released = rows(out)
+    quasi = ("age", "town", "sex")
+    for name in quasi:
+        pairs = zip(released, table[name], strict=True)
+        assert all(row[name] in ("*", value) for row, value in pairs)
+    alike = [
+        sum(all(a[q] == b[q] or "*" in (a[q], b[q]) for q in quasi) for b in released)
+        for a in released
+    ]
+    assert min(alike) >= 4
+    roles_of = {"quasi": list(quasi), "sensitive": "ill"}
+    as_value = sievert.assess(out, **roles_of).reidentification["k_anonymity"].value
+    as_missing = sievert.assess(out, **roles_of, na=["*"]).reidentification["k_anonymity"].value
+    as_anything = sievert.assess(out, **roles_of, na=["*"], missing="wildcard")
+    assert as_value == as_missing >= 4 and as_anything.reidentification["k_anonymity"].value == min(
+        alike
+    )
+    important = sievert.protect(table, importance={"age": 9.0}, **made).release
+    assert important is not None and result.release is not None
+    kept = [sum(r.columns["age"].texts[c] == "*" for c in r.columns["age"].codes)
+            for r in (result.release, important)]  # fmt: skip
+    assert kept[1] < kept[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"how": "local", "loss": "entropy"}, "local recoding minimises"),
+        ({"how": "local", "weights": {"shoe": 1.0}}, "shoe"),
+        ({"how": "suppress", "importance": {"shoe": 1.0}}, "shoe"),
+        ({"how": "suppress", "importance": {"age": 0.0}}, "not positive"),
+    ],
+)
+def test_mistakes_of_methods(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        sievert.protect(people(20), policy=policy(k_anonymity={"min": 2}), **options)
+
+
+@pytest.mark.parametrize("how", ["local", "suppress"])
+def test_what_cannot_be_told_apart_is_suppressed_or_not_met(how: str, tmp_path: Path) -> None:
+    """Fewer records than k, or a class of nothing but *: no release, no fault of the program."""
+    rules, out = policy(k_anonymity={"min": 50}), tmp_path / "r.csv"
+    few = sievert.protect(people(20), policy=rules, hierarchies=AGES, how=how, out=out)
+    assert few.met is False and not list(tmp_path.iterdir())
+    assert "not written" in repr(few)
+    if how == "suppress":
+        assert few.policy.reasons[-1].what == "all_suppressed"
+    rules = policy(k_anonymity={"min": 15})
+    table = {"age": [str(a) for a in range(20, 40)], "town": [f"{i:05}" for i in range(20)],
+             "ill": ["flu"] * 20}  # fmt: skip
+    starred = sievert.protect(
+        table, policy=rules, how=how, out=out, suppress=0.0,
+        hierarchies={c: {v: ["*"] for v in table[c]} for c in ("age", "town")},
+    )  # fmt: skip
+    assert starred.met is not True and not list(tmp_path.iterdir())

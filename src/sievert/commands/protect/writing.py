@@ -111,8 +111,11 @@ class ReleaseFile:
 
     def judge(self, source: Mapping[str, Any]) -> Judgement:
         """The policy held against the file; what stands against the table stands against it."""
+        gate, release = self.protection.gate, self.protection.release
+        if release is not None and release.gone.all():
+            gate.not_met("all_suppressed")
+            return replace(gate.judge(()), reasons=tuple(gate.reasons))
         of_files = [judge(part.path, *self._order(part, source)) for part in self._limited]
-        gate = self.protection.gate
         gate.suppressed_records = sum(each.suppressed_records for each in of_files)
         of_table = gate.judge([verdict for each in of_files for verdict in each.verdicts])
         reasons = [reason for each in (of_table, *of_files) for reason in each.reasons]
