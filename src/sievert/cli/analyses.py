@@ -11,7 +11,6 @@ from sievert.cli.command_options import (
     LimitOptions,
     MethodOptions,
     PopulationOptions,
-    ProtectOptions,
     ReasoningOptions,
     SubsetOptions,
 )
@@ -24,6 +23,7 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.cli.parameters import TableName, Traits
+from sievert.cli.protect_options import ProtectOptions
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.files import secrets_beside
 from sievert.roles import Typed

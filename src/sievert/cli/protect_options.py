@@ -1,0 +1,120 @@
+"""Options of `sievert protect`."""
+
+# Annotations are not deferred here: options are read from them.
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from sievert.cli.options import Names, Options, pairs, typed_names
+from sievert.cli.parameters import Traits
+from sievert.errors import UsageError, require
+
+LOSSES = (
+    "generalization_loss",
+    "arithmetic_loss",
+    "certainty_penalty",
+    "entropy",
+    "discernability",
+    "bits",
+)
+HOW = ("full", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
+GROUPINGS = ("mdav", "v-mdav", "projection")
+
+
+@dataclass(frozen=True)
+class ProtectOptions(Options):
+    """How the release is made.
+
+    Attributes
+    ----------
+    how
+        The method, as [protect] in the policy says unless given; full without it, which recodes
+        whole columns.
+    suppress
+        The largest share of records that may be suppressed, as [protect] in the policy says unless
+        given; 0.02 without it.
+    loss
+        What is minimised: generalization_loss (its geometric form, as in ARX), arithmetic_loss,
+        certainty_penalty, entropy, discernability, or bits told about the first secret.
+    column_weight
+        COLUMN=NUMBER: how much a quasi-identifier counts in the loss; 1 unless given.
+    levels
+        COLUMN=LEVEL: a recoding that is given, such as that of an earlier manifest; columns that
+        are not named stay as they are.
+    keep
+        Other columns that the release holds.
+    drop
+        Leave suppressed records out instead of writing * into their quasi-identifiers.
+    seconds
+        Stop the search after so many seconds; the result tells how much better it could be.
+    labels
+        Of local recoding: hierarchy, or sets of values and intervals.
+    importance
+        COLUMN=NUMBER: how much a column is worth when cells are suppressed; 1 unless given.
+    group
+        The least records of a group: for microaggregation the policy's k unless given, for anatomy
+        its l.
+    amount
+        Noise: its standard deviation, in those of the column. PRAM: the share of values that
+        change.
+    fraction
+        Samples: the share of the records.
+    base
+        COLUMN=NUMBER: round a column to multiples of a number.
+    grouping
+        Microaggregation: mdav, v-mdav (groups of k to 2k - 1), or projection (in the order of the
+        first principal component).
+    gamma
+        V-MDAV: how readily groups grow; 0.2 for scattered records, 1.1 for clustered ones.
+    correlated
+        Noise with the covariances of the columns, which stay as they are on average.
+    unbiased
+        Round up or down by chance, so that numbers stay as they are on average.
+    seed
+        Where drawing starts.
+    """
+
+    heading = "Release"
+
+    how: Annotated[str | None, Traits(choices=HOW)] = None
+    suppress: float | None = None
+    loss: Annotated[str, Traits(choices=LOSSES)] = "generalization_loss"
+    column_weight: list[str] | None = None
+    levels: list[str] | None = None
+    keep: Names = None
+    drop: bool = False
+    seconds: float | None = None
+    labels: Annotated[str, Traits(choices=("hierarchy", "sets"))] = "hierarchy"
+    importance: list[str] | None = None
+    group: int | None = None
+    amount: float | None = None
+    fraction: float | None = None
+    base: list[str] | None = None
+    grouping: Annotated[str, Traits(choices=GROUPINGS)] = "mdav"
+    gamma: float = 0.2
+    correlated: bool = False
+    unbiased: bool = False
+    seed: int = 0
+
+    def arguments(self) -> dict[str, Any]:
+        levels = pairs(self.levels, "--levels", "age=2")
+        require(
+            all(n.isdecimal() for n in levels.values()),
+            "--levels takes COLUMN=LEVEL, a whole number",
+            hint="--levels age=2",
+        )
+        return {
+            **{name: value for name, value in vars(self).items() if name != "column_weight"},
+            "weights": _numbers_of(self.column_weight, "--column-weight", "age=2"),
+            "levels": {c: int(n) for c, n in levels.items()} or None,
+            "keep": typed_names(self.keep) or (),
+            "importance": _numbers_of(self.importance, "--importance", "age=2"),
+            "base": _numbers_of(self.base, "--base", "income=100"),
+        }
+
+
+def _numbers_of(given: list[str] | None, option: str, example: str) -> dict[str, float]:
+    """COLUMN=NUMBER, as often as it was given."""
+    try:
+        return {c: float(n) for c, n in pairs(given, option, example).items()}
+    except ValueError:
+        raise UsageError(f"{option} takes COLUMN=NUMBER", hint=f"{option} {example}") from None
