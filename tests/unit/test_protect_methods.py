@@ -22,7 +22,6 @@ import sievert
 from sievert.cli import app, protect_options
 from sievert.commands.protect import check, method, noise, writing
 from sievert.errors import InputError, RefusedError, UsageError
-from sievert.methods.microaggregation import GROUPINGS
 
 QUASI = ["age", "pay", "town"]
 ROLES = {"quasi": QUASI, "sensitive": ["ill"], "rows_are_people": True}
@@ -76,11 +75,16 @@ def release(
     return rows(out)
 
 
-def test_the_command_knows_every_method() -> None:
-    assert protect_options.HOW == method.HOW
-    assert tuple(GROUPINGS) == protect_options.GROUPINGS
-    usual = method.MethodSettings()
-    assert protect_options.ProtectOptions().gamma == usual.gamma
+def test_the_command_and_the_library_have_the_same_gamma() -> None:
+    assert protect_options.ProtectOptions().gamma == method.MethodSettings().gamma
+
+
+@pytest.mark.parametrize("given", ["age=x", "age=", "age", "age=1,2"])
+def test_a_base_is_a_number(given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.csv").write_text("age,ill\n1,flu\n", encoding="utf-8")
+    assert app._run(["protect", str(tmp_path / "t.csv"), "--how", "round", "--base", given]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: --base") and said.count("\n") <= 2
 
 
 @pytest.mark.usefixtures("same_process")

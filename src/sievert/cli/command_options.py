@@ -13,7 +13,7 @@ MODELS = ("1", "2", "3", "4", "funnel", "identity", "identity-reverse")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 
 
-def numbers(given: Iterable[str], option: str) -> list[float]:
+def _numbers(given: Iterable[str], option: str) -> list[float]:
     """Numbers separated by commas, as often as they were given."""
     try:
         return [float(text) for part in given for text in part.split(",") if text]
@@ -208,8 +208,8 @@ class MethodOptions(Options):
             )
             parameters = values if method == self.method else parameters
         return options | {
-            "parameters": None if parameters is None else numbers(parameters, "parameters"),
-            "epsilon": numbers(self.epsilon or (), "--epsilon"),
+            "parameters": None if parameters is None else _numbers(parameters, "parameters"),
+            "epsilon": _numbers(self.epsilon or (), "--epsilon"),
         }
 
 
@@ -266,7 +266,7 @@ class LimitOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        return {**vars(self), "at": numbers(self.at, "--at") if self.at else None}
+        return {**vars(self), "at": _numbers(self.at, "--at") if self.at else None}
 
 
 @dataclass(frozen=True)

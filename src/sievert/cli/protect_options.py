@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sievert.cli.command_options import numbers
 from sievert.cli.options import Names, Options, pairs, typed_names
 from sievert.cli.parameters import Traits
-from sievert.errors import require
+from sievert.errors import UsageError, require
 
 LOSSES = (
     "generalization_loss",
@@ -24,7 +23,10 @@ GROUPINGS = ("mdav", "v-mdav", "projection")
 
 def _numbers_of_columns(given: list[str] | None, option: str, example: str) -> dict[str, float]:
     """COLUMN=NUMBER, as often as it was given."""
-    return {c: numbers([n], option)[0] for c, n in pairs(given, option, example).items()}
+    try:
+        return {c: float(n) for c, n in pairs(given, option, example).items()}
+    except ValueError:
+        raise UsageError(f"{option} takes COLUMN=NUMBER", hint=f"{option} {example}") from None
 
 
 @dataclass(frozen=True)

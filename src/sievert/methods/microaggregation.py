@@ -206,9 +206,11 @@ GROUPINGS: dict[str, Callable[..., Ints]] = {
 def _start(records: MixedRecords, k: int) -> tuple[_Unassigned, Ints]:
     check_whole(k, "the size of a group", least=1)
     require(
-        records.size >= k, "fewer records than a group needs", hint="a smaller --group",
+        records.size >= k,
+        "fewer records than a group needs",
+        hint="a smaller --group",
         error=InputError,
-    )  # fmt: skip
+    )
     return _Unassigned(records), np.full(records.size, -1, dtype=np.int64)
 
 
