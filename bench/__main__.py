@@ -19,6 +19,7 @@ from bench import (
     linkage,
     overhead,
     people,
+    protect,
     pycanon,
     reading,
     reasoning,
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "reasoning": reasoning.run,
     "relativerisk": relativerisk.run,
     "limit": limit.run,
+    "protect": protect.run,
     "report": report.run,
 }
 

@@ -139,7 +139,7 @@ class BesidesOptions(Options):
         With --earlier: the column, in all tables, that tells people apart.
     """
 
-    heading = "Beside the release"
+    heading = "Release"
 
     frontier: bool = False
     earlier: list[Path] | None = None

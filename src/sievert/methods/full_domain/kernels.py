@@ -181,7 +181,7 @@ def _distance(
 
 
 @jit
-def breaks_rule(
+def _breaks(
     kind: int,
     limit: float,
     value: int,
@@ -189,10 +189,12 @@ def breaks_rule(
     seen: Ints,
     size: int,
     totals: Ints,
-    tree: Ints,
     missing: int,
 ) -> Any:
-    """Whether a class breaks a rule. `value` is the rule's l, or the number of a named value."""
+    """Whether a class breaks a rule that `_distance` does not know.
+
+    `value` is the rule's l, or the number of a named value.
+    """
     if kind == SIZE:
         return size < limit
     absent = tally[missing] if missing >= 0 else 0
@@ -220,9 +222,26 @@ def breaks_rule(
         for s in seen:
             largest = max(largest, abs(math.log((tally[s] * records) / (size * totals[s]))))
         return largest > limit + 1e-12 or (kind == DELTA and len(seen) < np.sum(totals > 0))
-    if kind == ENTROPY:
-        return _distance(kind, limit, tally, seen, size, totals, tree) > 1e-12
-    return _distance(kind, limit, tally, seen, size, totals, tree) > limit
+    return False  # the others are judged by their distance
+
+
+@jit
+def breaks_rule(
+    kind: int,
+    limit: float,
+    value: int,
+    tally: Ints,
+    seen: Ints,
+    size: int,
+    totals: Ints,
+    tree: Ints,
+    missing: int,
+) -> Any:
+    """Whether a class breaks a rule. `value` is the rule's l, or the number of a named value."""
+    if ENTROPY <= kind <= BETA and kind != NAMED:
+        over = _distance(kind, limit, tally, seen, size, totals, tree)
+        return over > 1e-12 if kind == ENTROPY else over > limit
+    return _breaks(kind, limit, value, tally, seen, size, totals, missing)
 
 
 @jit
@@ -266,11 +285,14 @@ def judge_classes(
                 if kinds[r] != ENTROPY:
                     over -= limits[r]
                 slack[r] += size * max(0.0, over)
-            elif kinds[r] == NAMED:
+                if over > (1e-12 if kinds[r] == ENTROPY else 0.0):
+                    broken[k] = 1
+                continue
+            if kinds[r] == NAMED:
                 slack[r] += max(0.0, tally[values[r]] - limits[r] * size)
             if not broken[k]:
-                broken[k] = breaks_rule(
-                    kinds[r], limits[r], values[r], tally, here, size, totals, tree, missing
+                broken[k] = _breaks(
+                    kinds[r], limits[r], values[r], tally, here, size, totals, missing
                 )
         for s in here:
             tally[s] = 0

@@ -7,6 +7,7 @@ column and from the suppressed records. `discernability` and `bits` need the cla
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,22 @@ class LevelSums:
         return [
             [float((counts * s[table]).sum()) for s, table in zip(own, column.tables, strict=True)]
             for column, counts, own in zip(columns, value_counts, shares, strict=True)
+        ]
+
+    def terms(self, loss: str) -> list[list[float]] | None:
+        """Per column and level what it adds to the least loss; None where that needs the classes.
+
+        The geometric loss is expm1 of the sum.
+        """
+        if loss in ("discernability", "bits"):
+            return None
+        if loss == "entropy":
+            return self.entropies
+        sums = self.penalty_sums if loss == "certainty_penalty" else self.sums
+        change = math.log1p if loss == "generalization_loss" else float
+        return [
+            [change(s / self.records) * float(weight) for s in own]
+            for own, weight in zip(sums, self.weights, strict=True)
         ]
 
     def geometric(self, means: Floats) -> float:

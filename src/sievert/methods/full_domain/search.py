@@ -93,6 +93,7 @@ class Search:
             for j in self.order
         ]
         self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
+        self.terms = self.sums.terms(loss)
         self.kernels = _kernels()
         self._pack()
         self.least_uncertainty = [
@@ -211,6 +212,9 @@ class Search:
                 else:
                     self._descend(i + 1, tables, levels, best, accept, over)
             if level + 1 < column.levels:
+                levels[i] = level + 1
+                if self.terms and self._bound(levels, tables) >= best.loss * (1 - ROUNDING):
+                    break
                 tables = self.roll_up(tables, i, level)
         levels[i] = 0
 
@@ -232,14 +236,9 @@ class Search:
         if self.loss == "bits":
             at = self.secrets.index(self.bits_of)  # type: ignore[arg-type]
             return self._bits(at, tables, None)
-        if self.loss == "entropy":
-            return sum(e[level] for e, level in zip(self.sums.entropies, levels, strict=True))
-        penalty = self.loss == "certainty_penalty"
-        sums = self.sums.penalty_sums if penalty else self.sums.sums
-        means = np.array([s[x] for s, x in zip(sums, levels, strict=True)]) / self.sums.records
-        if self.loss == "generalization_loss":
-            return self.sums.geometric(means)
-        return self.sums.arithmetic(means)
+        assert self.terms is not None
+        least = sum([own[level] for own, level in zip(self.terms, levels, strict=True)])
+        return math.expm1(least) if self.loss == "generalization_loss" else least
 
     def _hopeless(self, i: int, tables: list[tuple[Ints, Ints]]) -> bool:
         """Whether no node with these levels up to column i can hold the rules."""
