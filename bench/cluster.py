@@ -145,7 +145,7 @@ def run(options: Options) -> Result:
                     lines.append(_line(f"{rows:,} {secret} {master}", samples))
                     result["runs"].append({"rows": rows, "secret": secret, "master": master,
                                            "samples": samples})  # fmt: skip
-                    print(lines[-1], flush=True)
+                    print("  ".join(lines[-1]), flush=True)
             path.unlink()
         if not options.quick:
             data = folder / "billion"

@@ -8,7 +8,8 @@ the class, which is far above what rounding can hide. Of two neighbouring runs o
 the other (`windows`): otherwise a value moved from one to the other would lower the entropy by at
 least 2.8 over the squared records, which up to a million is more than rounding can hide, too.
 
-Compiled loops take arrays, not objects that hold them: hence the many parameters.
+Compiled loops take arrays, not objects that hold them: hence the many parameters, and the length of
+`trace_curves`, a third of which they are.
 """
 
 from __future__ import annotations
