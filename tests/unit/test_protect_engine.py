@@ -61,3 +61,23 @@ def test_the_same_columns_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(sievert.SievertError):  # it is a release, no record file of ours
             sievert.protect(data, policy=rules, hierarchies=TREES, out=out)
     assert tables[0].equals(tables[1])
+
+
+def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    data = tmp_path / "parts"
+    data.mkdir()
+    random = Random(3)
+    ages = [random.randint(20, 30) for _ in range(300)]
+    for part in range(3):
+        own = ages[100 * part : 100 * part + 100]
+        columns = {"age": own, "ill": [f"i{age % 3}" for age in own]}
+        parquet.write_table(arrow.table(columns), data / f"{part}.parquet")
+    monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True}
+    rules = {"roles": roles, "limits": {"k_anonymity": {"min": 25}}}
+    out = tmp_path / "release.parquet"
+    result = sievert.protect(data, policy=rules, hierarchies=TREES, out=out, suppress=0.3)
+    released = parquet.read_table(out).to_pydict()
+    assert result.released and released["ill"] == [f"i{age % 3}" for age in ages]
+    assert released["age"].count("*") == result.suppressed_records > 0
