@@ -10,6 +10,7 @@ import pytest
 
 import sievert
 from sievert.commands.protect import run
+from sievert.errors import SievertError, UsageError
 
 RULES: dict[str, Any] = {
     "roles": {"quasi": ["age", "day", "town"], "sensitive": ["ill"], "rows_are_people": True},
@@ -58,9 +59,15 @@ def test_the_same_columns_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyP
         rules = {**RULES, "roles": {**RULES["roles"], "ignored": {"name": "not kept"}}}
         assert sievert.protect(data, policy=rules, hierarchies=TREES, out=out).released
         tables.append(parquet.read_table(out))
-        with pytest.raises(sievert.SievertError):  # it is a release, no record file of ours
+        with pytest.raises(SievertError):  # it is a release, no record file of ours
             sievert.protect(data, policy=rules, hierarchies=TREES, out=out)
     assert tables[0].equals(tables[1])
+
+
+def test_other_engines_do_not_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sievert.counts.duckdb.adapter.DuckDB.name", "spark")
+    with pytest.raises(UsageError, match="spark does not write"):
+        sievert.protect(table(1, tmp_path / "t.csv"), policy=RULES, out=tmp_path / "r.csv")
 
 
 def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

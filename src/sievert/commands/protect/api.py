@@ -170,6 +170,11 @@ def protect(
                 questions,
             ),
         ):
+            require(
+                questions.engine.name == "duckdb" or (how == "full" and out is None),
+                f"{questions.engine.name} does not write releases: without -o, levels are found",
+                hint="the table as a file, and --levels",
+            )
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
             if how == "full":
