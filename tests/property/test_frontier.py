@@ -16,7 +16,7 @@ from sievert.methods.full_domain import Search, find_frontier, plain
 from sievert.methods.full_domain import search as searching
 from sievert.methods.full_domain.frontier import all_nodes
 
-TABLES = 60
+TABLES = 40
 LEAST = 1e-9  # bits
 
 

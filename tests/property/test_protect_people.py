@@ -69,7 +69,7 @@ def lost(rows: int, kept: list[dict[str, Any]], levels: tuple[int, ...]) -> floa
     return total / (rows * len(QUASI))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(50))
 def test_the_best_release_of_people(seed: int, tmp_path: Path) -> None:
     """Never falsely safe, and nothing that meets the policy loses less."""
     random = Random(f"people {seed}")
@@ -87,7 +87,7 @@ def test_the_best_release_of_people(seed: int, tmp_path: Path) -> None:
         rules["limits"]["inference"] = {"ill": {"l_diversity": {"min": least}}}
     table = {c: [row[c] for row in rows] for c in rows[0]}
     out = tmp_path / "r.csv"
-    to = out if seed % 5 == 0 else None
+    to = out if seed % 10 == 0 else None
     result = sievert.protect(
         table, policy=rules, hierarchies=TREES, out=to, suppress=share, loss="arithmetic_loss"
     )

@@ -75,6 +75,12 @@ def test_a_given_recoding_of_new_data(tmp_path: Path) -> None:
         people(seed=2), policy=rules, hierarchies=AGES, levels=first.levels, suppress=0.5
     )
     assert second.levels == first.levels
+    third = sievert.protect(
+        people(seed=2), policy=rules, hierarchies=AGES, levels={"age": 0}, suppress=0,
+        out=tmp_path / "r.csv",
+    )  # fmt: skip
+    assert third.met is False and not list(tmp_path.iterdir())
+    assert "too_many_suppressed" in [r.what for r in third.policy.reasons]
     with pytest.raises(UsageError, match="has the levels 0 to"):
         sievert.protect(people(), policy=rules, hierarchies=AGES, levels={"age": 9})
 

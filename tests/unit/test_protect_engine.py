@@ -10,6 +10,7 @@ import pytest
 
 import sievert
 from sievert.commands.protect import run
+from sievert.errors import SievertError, UsageError
 
 RULES: dict[str, Any] = {
     "roles": {"quasi": ["age", "day", "town"], "sensitive": ["ill"], "rows_are_people": True},
@@ -58,6 +59,32 @@ def test_the_same_columns_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyP
         rules = {**RULES, "roles": {**RULES["roles"], "ignored": {"name": "not kept"}}}
         assert sievert.protect(data, policy=rules, hierarchies=TREES, out=out).released
         tables.append(parquet.read_table(out))
-        with pytest.raises(sievert.SievertError):  # it is a release, no record file of ours
+        with pytest.raises(SievertError):  # it is a release, no record file of ours
             sievert.protect(data, policy=rules, hierarchies=TREES, out=out)
     assert tables[0].equals(tables[1])
+
+
+def test_other_engines_do_not_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sievert.counts.duckdb.adapter.DuckDB.name", "spark")
+    with pytest.raises(UsageError, match="spark does not write"):
+        sievert.protect(table(1, tmp_path / "t.csv"), policy=RULES, out=tmp_path / "r.csv")
+
+
+def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    data = tmp_path / "parts"
+    data.mkdir()
+    random = Random(3)
+    ages = [random.randint(20, 30) for _ in range(300)]
+    for part in range(3):
+        own = ages[100 * part : 100 * part + 100]
+        columns = {"age": own, "ill": [f"i{age % 3}" for age in own]}
+        parquet.write_table(arrow.table(columns), data / f"{part}.parquet")
+    monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True}
+    rules = {"roles": roles, "limits": {"k_anonymity": {"min": 25}}}
+    out = tmp_path / "release.parquet"
+    result = sievert.protect(data, policy=rules, hierarchies=TREES, out=out, suppress=0.3)
+    released = parquet.read_table(out).to_pydict()
+    assert result.released and released["ill"] == [f"i{age % 3}" for age in ages]
+    assert released["age"].count("*") == result.suppressed_records > 0

@@ -195,6 +195,11 @@ def protect(
                 data, outputs=[p for p in (target, secrets, private / f"people.{kind}") if p]
             ) as (table, questions),
         ):
+            require(
+                questions.engine.name == "duckdb" or (how == "full" and out is None),
+                f"{questions.engine.name} does not write releases: without -o, levels are found",
+                hint="the table as a file, and --levels",
+            )
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
             if how == "full":

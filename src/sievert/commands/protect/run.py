@@ -251,6 +251,8 @@ def _judge(
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
         verdicts = problem.verdicts(as_it_is, policy)
         gate.not_met("no_release")
+    if recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
+        gate.not_met("too_many_suppressed")
     beside = problem.beside
     if recoding and beside and problem.joint_k(recoding) < beside.k:
         gate.not_met("too_few_together")

@@ -197,9 +197,8 @@ class Search:
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
         column, last = self.columns[i], i == len(self.columns) - 1
+        bound = self._bound(levels, tables)
         for level in range(column.levels):
-            levels[i] = level
-            bound = self._bound(levels, tables)
             if bound >= best.loss * (1 - ROUNDING):
                 break
             best.scanned += sum(len(keys) for keys, _ in tables)
@@ -213,9 +212,10 @@ class Search:
                     self._descend(i + 1, tables, levels, best, accept, over)
             if level + 1 < column.levels:
                 levels[i] = level + 1
-                if self.terms and self._bound(levels, tables) >= best.loss * (1 - ROUNDING):
+                if self.terms and (bound := self._bound(levels, tables)) >= best.loss:
                     break
                 tables = self.roll_up(tables, i, level)
+                bound = bound if self.terms else self._bound(levels, tables)
         levels[i] = 0
 
     def roll_up(
