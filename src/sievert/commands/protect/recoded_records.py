@@ -175,8 +175,10 @@ class RecodedRecords:
             return False
         ruled = [s for s in self.secrets if s.rules]
         rules, classes = secret_rules_arrays(ruled), len(self.sizes)
-        if classes * int(rules.begins[-1]) > MOST_TALLIES:
-            return False  # not counted here; the assessment of the file decides
+        # The assessment of the file decides where too much is to be counted, and where suppressed
+        # records are left out of the distribution that classes are compared with.
+        if classes * int(rules.begins[-1]) > MOST_TALLIES or (ruled and self.suppressed.any()):
+            return False
         tallies = np.zeros((classes, int(rules.begins[-1])), dtype=np.int64)
         class_of = np.zeros(len(self.codes), dtype=np.int64)  # combinations are whole with rules
         class_of[self.pieces.combination] = self.released_class[self.pieces.owner]

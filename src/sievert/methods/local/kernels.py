@@ -110,21 +110,22 @@ def nearest(
     columns: ColumnArrays,
     block: ClassBlock,
     own: Ints,
-    of: tuple[int, int, float],
+    of: tuple[int, int, float, float],
     k: int,
     lend: bool,
 ) -> tuple[float, int, int, int]:
     """What costs least together with `own`: how much, which class, how many records, which piece.
 
-    `of` is the number of the class (left out; -1 for a piece), its size and its cost per record.
+    `of` is the number of the class, which is left out, its size, its cost per record, and from how
+    much on another is of no use (the answer is then that class -1 costs so much).
     With `lend`, a class of more than k records lends some of one of its pieces, as many as are
     lacking, or two if that costs less; other classes are taken whole (the piece is -1).
     """
     kinds, first, last, above = columns.kinds, columns.first, columns.last, columns.above
     masks, missing, scale, states = columns.masks, columns.missing, columns.scale, block.states
-    a, size, cost = of
+    a, size, cost, most = of
     lacking, classes = max(0, k - size) if lend else 0, len(block.sizes)
-    best, partner, taken, source = np.inf, -1, 0, -1
+    best, partner, taken, source = most, -1, 0, -1
     for row in range(classes + (block.number[0] if lacking else 0)):
         p = row - classes
         b = row if p < 0 else block.owners[p]

@@ -86,7 +86,7 @@ def _find_partner(
     columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, c: int
 ) -> tuple[float, int, int, int]:
     """The nearest class; one that lends records only where there is no rule about a secret."""
-    of = (c, block.sizes[c], block.costs[c])
+    of = (c, block.sizes[c], block.costs[c], np.inf)
     lend = len(rules.kinds) == 0
     return nearest(columns, block, block.states[c : c + 1], of, k, lend)  # type: ignore[no-any-return]
 
@@ -204,10 +204,11 @@ def _place(
     source: int,
     piece: int,
     moved: int,
+    most: float,
 ) -> tuple[float, int]:
-    """The class in which records of a piece cost least, and what they cost more there."""
+    """What records of a piece cost in the class where that is least, if less than `most`; which."""
     own = _piece_state(columns, block.codes, block.combinations[piece], moved)
-    more, to, _, _ = nearest(columns, block, own, (source, moved, 0.0), 0, False)
+    more, to, _, _ = nearest(columns, block, own, (source, moved, 0.0, most), 0, False)
     if to >= 0 and len(rules.kinds) > 0:
         joint = block.class_tallies[to] + block.tallies[block.combinations[piece]]
         if breaks_rules(rules, joint):
@@ -234,7 +235,7 @@ def move_pieces(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k:
                 cost = state_cost(columns, _state_without(columns, block, c, piece, moved), 0)
                 gain = size * block.costs[c] - (size - moved) * cost
                 if gain > 0.0:
-                    more, to = _place(columns, rules, block, c, piece, moved)
+                    more, to = _place(columns, rules, block, c, piece, moved, gain)
                     if to >= 0 and gain - more > ENOUGH:
                         _move(columns, block, piece, moved, c, to)
                         won += gain - more
@@ -252,7 +253,8 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
             continue
         spent, piece = 0.0, block.heads[c]
         while piece >= 0 and spent < whole:
-            more, _ = _place(columns, rules, block, c, piece, block.amounts[piece])
+            left = whole - spent
+            more, _ = _place(columns, rules, block, c, piece, block.amounts[piece], left)
             spent += more
             piece = block.after[piece]
         if spent >= whole - ENOUGH:
@@ -260,7 +262,7 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
         spent = 0.0
         while block.heads[c] >= 0:
             piece = block.heads[c]
-            more, to = _place(columns, rules, block, c, piece, block.amounts[piece])
+            more, to = _place(columns, rules, block, c, piece, block.amounts[piece], np.inf)
             if to < 0:
                 break  # what was moved before leaves no class that holds the rules with it
             _move(columns, block, piece, block.amounts[piece], c, to)

@@ -80,7 +80,7 @@ def nearest(
     columns: ColumnArrays,
     block: ClassBlock,
     own: Ints,
-    of: tuple[int, int, float],
+    of: tuple[int, int, float, float],
     k: int,
     lend: bool,
 ) -> tuple[float, int, int, int]:
@@ -89,7 +89,7 @@ def nearest(
     The candidates are in the order of the compiled loop: classes, then pieces with one and with
     two records.
     """
-    a, size, cost = of
+    a, size, cost, most = of
     lacking, classes = max(0, k - size) if lend else 0, len(block.sizes)
     everyone, lends = np.arange(classes), (lacking > 0) & (block.sizes - k >= lacking)
     b = everyone[(everyone != a) & (block.sizes > 0) & ~lends]
@@ -107,13 +107,15 @@ def nearest(
         n, piece = np.append(n, wanted), np.append(piece, every)
         rows = np.append(rows, classes + block.combinations[every])
     if not len(rows):
-        return np.inf, -1, 0, -1
+        return most, -1, 0, -1
     union = np.zeros(len(rows))
     for j in range(len(columns.kinds)):
         joint = _join(columns, j, own[0, j], block.states[rows, j], (piece >= 0) & (n == 1))
         union += columns.scale[j] * _widths(columns, j, joint)
     more = (size + n) * union - (size * cost + n * block.costs[owner])
     best = int(np.argmin(more))
+    if more[best] >= most:
+        return most, -1, 0, -1
     return float(more[best]), int(owner[best]), int(n[best]), int(piece[best])
 
 

@@ -42,6 +42,10 @@ def recode_locally(
     their counts decides, so the order of the records does not matter.
     """
     arrays, rules = column_arrays(columns, weights), secret_rules_arrays(secrets)
+    # Columns in which classes differ at a high cost come first: others need not be looked at then.
+    order = np.argsort(-codes.std(axis=0) * arrays.scale, kind="stable")
+    arrays = ColumnArrays(*(part[order] for part in arrays))
+    codes = np.ascontiguousarray(codes[:, order])
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
     most = max(2, min(most, TALLIES // max(tallies.values, 1)))
     solved: list[tuple[Ints, ClassBlock]] = []
