@@ -14,7 +14,7 @@ import pytest
 
 import sievert
 from sievert.commands import _release_problem as problem
-from sievert.commands import run
+from sievert.commands.protect import run
 from sievert.errors import InvariantError, UsageError
 
 TREES = {

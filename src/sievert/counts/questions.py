@@ -216,6 +216,7 @@ class Questions(CellTables):
         transitive: there are frequencies of records, but no classes.
         """
         if self.sizes(quasi).things <= FEW_CLASSES:
+            self.count_cells(quasi, None)  # rolled up, where a secret's cells are there
             return self.cube(quasi).count_matches()[1]
         keys = [self.sql_name(q) for q in quasi]
         if len(keys) > MOST_KEYS:

@@ -22,7 +22,7 @@ WORDS = {  # of a column on one level
     "prefix": "cut to the first {} characters",
     "date": "by {}",
     "order": "in groups of {}",
-    "top": "its {} most frequent values, the others merged",
+    "top": "cut to its {} most frequent values",
 }
 Maker = Callable[[Mapping[str, int]], Hierarchy]
 
@@ -238,11 +238,15 @@ def describe_level(given: Any, level: int, height: int) -> str:
 
     >>> describe_level("interval:5,10", 2, 3), describe_level("prefix", 2, 5)
     ('in bands of 10', 'cut to the first 3 characters')
+    >>> describe_level("interval:5,10", 3, 3), describe_level("jobs.csv", 1, 3)
+    ('with one label for all', 'at level 1 of its hierarchy')
     """
     kind, _, rest = given.partition(":") if isinstance(given, str) else ("", "", "")
     steps = rest.split(",")
     if kind == "prefix" and not rest:
         steps = [str(height - at) for at in range(1, height + 1)]
-    if kind not in WORDS or not 1 <= level <= len(steps):
+    if kind not in WORDS:
         return f"at level {level} of its hierarchy"
+    if level > len(steps) or steps[level - 1] == "0":
+        return "with one label for all"
     return WORDS[kind].format(steps[level - 1]).replace("first 1 characters", "first character")

@@ -5,7 +5,7 @@ import math
 from sievert.commands._common import check_known
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
 from sievert.commands.protect.reasoned import what_reasoning_tells
-from sievert.commands.protect.recoded_records import RecodedRecords, allowed_records
+from sievert.commands.protect.recoded_records import ClassRecoding, allowed_records
 from sievert.errors import require
 from sievert.methods.local.columns import LocalColumn
 
@@ -37,7 +37,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         for name in quasi
     ]
     weights = [float(settings.weights.get(name, 1.0)) for name in quasi]
-    recoded = RecodedRecords.of_table(table, columns, weights, settings)
+    recoded = ClassRecoding.of_table(table, columns, weights, settings)
     details = {
         "labels": settings.labels,
         "classes": len(recoded.sizes),

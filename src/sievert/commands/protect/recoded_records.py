@@ -28,7 +28,7 @@ MOST_TALLIES = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
-class RecodedRecords:
+class ClassRecoding:
     """The records of a table in the classes of a local recoding."""
 
     table: RecordTable
@@ -48,7 +48,7 @@ class RecodedRecords:
         columns: Sequence[LocalColumn],
         weights: Sequence[float],
         settings: MethodSettings,
-    ) -> RecodedRecords:
+    ) -> ClassRecoding:
         """The classes that hold the rules of the policy, at little loss."""
         policy, quasi = table.policy, table.roles.quasi
         positions = []

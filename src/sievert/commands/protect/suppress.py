@@ -5,7 +5,7 @@ import math
 from sievert.commands._common import check_known
 from sievert.commands.protect.local import CAUTION
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
-from sievert.commands.protect.recoded_records import RecodedRecords, allowed_records
+from sievert.commands.protect.recoded_records import ClassRecoding, allowed_records
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.local.columns import LocalColumn
@@ -28,7 +28,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         tree = Hierarchy(flat) if flat else None
         columns.append(LocalColumn.of_values(name, texts, tree, sets=False))
     importance = [float(settings.importance.get(name, 1.0)) for name in quasi]
-    recoded = RecodedRecords.of_table(table, columns, importance, settings)
+    recoded = ClassRecoding.of_table(table, columns, importance, settings)
     cells = recoded.cells_changed()
     return RecordRelease(
         recoded.file_columns,

@@ -260,9 +260,19 @@ def trace_curves(
         else:
             number = rank_pairs(own, ranks, first, second, place, pairs)
             falls = solve_growing(
-                runs, pairs[:number], first, second, lengths, place, unsure, last[:size], change,
-                h, at, levels,
-            )  # fmt: skip
+                runs,
+                pairs[:number],
+                first,
+                second,
+                lengths,
+                place,
+                unsure,
+                last[:size],
+                change,
+                h,
+                at,
+                levels,
+            )
         for i in range(size):
             place[own[i]] = -1
         begins[row], heights[steps], until = steps, levels[0], 0
@@ -322,9 +332,22 @@ def trace_classes(
         begins = np.empty(len(some), dtype=np.int64)
         heights, widths = np.empty(longest + 1), np.empty(longest + 1)
         steps = trace_curves(
-            costs, codes, bounds, some, sizes[some], axis.places, windows, grid, ranks, first,
-            second, lengths, begins, heights, widths,
-        )  # fmt: skip
+            costs,
+            codes,
+            bounds,
+            some,
+            sizes[some],
+            axis.places,
+            windows,
+            grid,
+            ranks,
+            first,
+            second,
+            lengths,
+            begins,
+            heights,
+            widths,
+        )
         heights, widths = heights[:steps], widths[:steps]
         return np.stack((heights[begins], axis.real(np.add.reduceat(heights * widths, begins))))
 

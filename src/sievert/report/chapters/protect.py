@@ -90,7 +90,7 @@ def _columns(part: ReportPart) -> Any:
             part.writer.name(name),
             part.say("level", level=column["level"], height=column["height"]),
             part.writer.count(column["labels"]),
-            column["hierarchy"] or "",
+            part.say("one_label") if column["hierarchy"] == "*" else column["hierarchy"] or "",
         )
         for name, column in part.data["columns"].items()
     ]
