@@ -81,13 +81,26 @@ def test_the_ways_and_their_json() -> None:
 
 def test_the_best_way_is_the_release_that_protect_makes() -> None:
     limits = policy(k_anonymity={"min": 3}, unique_records={"max": 0.01})
-    way = found(assess(policy=limits)).ways[-1]
-    release = sievert.protect(people(), policy=limits)
+    limits["limits"]["inference"] = {"ill": {"l_diversity": {"min": 2}}}
+    judged = assess(policy=limits)
+    way, release = found(judged).ways[-1], sievert.protect(people(), policy=limits)
     assert release.met is way.met is True and release.levels == way.levels
     assert release.recoding is not None
     assert release.recoding.suppressed_records == way.suppressed_records
     assert release.recoding.losses.arithmetic == way.detail_lost
-    assert way.verdicts == release.policy.verdicts[: len(way.verdicts)]
+    # protect limits suppressed records as well, in the middle of the policy's own limits
+    own = [v for v in release.policy.verdicts if v.measure != "suppressed_records"]
+    assert list(way.verdicts) == own
+    assert judged.policy is not None
+    assert [v.measure for v in way.verdicts] == [v.measure for v in judged.policy.verdicts]
+
+
+def test_no_release_is_promised_that_protect_would_refuse() -> None:
+    rules = policy(k_anonymity={"min": 3})
+    known = {**rules, "roles": {**rules["roles"], "quasi": ["age", "town", "sex", "ill"]}}
+    other = {**rules, "protect": {"how": "sample"}}
+    for limits in (known, other):
+        assert all(way.levels is None for way in found(assess(policy=limits)).ways)
 
 
 def test_options_change_nothing_else() -> None:

@@ -31,6 +31,7 @@ from sievert.measures import BY_ID
 from sievert.measures.measure import Value
 from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement
+from sievert.roles import check_secrets
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
@@ -98,10 +99,13 @@ class OptionSearch:
         if self.released is None or self.released.reasons or not self.judgement.verdicts:
             return None
         roles, own = self.measures.roles, self.released.policy
+        if own.protect.how not in (None, "full"):
+            return None
         share = SUPPRESS if own.protect.suppress is None else own.protect.suppress
         policy = limit_share_suppressed(own, share, combinations.records, [])
         given = self.measures.settings
         try:
+            check_secrets(roles, roles.sensitive)
             classes, trees_given = combinations.classes, given.hierarchies
             trees, sources = assign_hierarchies(classes, roles, trees_given, [])
             problem = ProtectionProblem(
@@ -115,14 +119,18 @@ class OptionSearch:
             recoding = problem.search(policy).run(
                 lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK
             )
-        except SievertError:  # a hierarchy lacks values, or too many columns: protect says so
+        except (
+            SievertError
+        ):  # a secret that is known, a hierarchy that lacks values: protect says so
             return None
         if recoding is None or all(
             len(column.labels[level]) == 1
             for column, level in zip(recoding.columns, recoding.levels, strict=True)
         ):
             return None  # somebody always knows something
-        verdicts = problem.verdicts(recoding, policy)[: len(self.judgement.verdicts)]
+        own_limits = {(v.measure, v.where) for v in self.judgement.verdicts}
+        every = problem.verdicts(recoding, policy)
+        verdicts = tuple(v for v in every if (v.measure, v.where) in own_limits)
         self.released.suppressed_records = recoding.suppressed_records
         return ChangeOption(
             _level_changes(recoding, roles.quasi, sources),
