@@ -121,7 +121,7 @@ class OptionSearch:
             )
         except (
             SievertError
-        ):  # a secret that is known, a hierarchy that lacks values: protect says so
+        ):  # what protect refuses, with its reason
             return None
         if recoding is None or all(
             len(column.labels[level]) == 1
