@@ -29,6 +29,7 @@ from bench import (
     startup,
     subsets,
     suda,
+    utility,
     wide,
 )
 from bench.common import ROOT, BenchError, Options, Result, save
@@ -55,6 +56,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "relativerisk": relativerisk.run,
     "limit": limit.run,
     "protect": protect.run,
+    "utility": utility.run,
     "report": report.run,
 }
 

@@ -403,3 +403,14 @@ def test_what_cannot_be_told_apart_is_suppressed_or_not_met(how: str, tmp_path: 
         hierarchies={c: {v: ["*"] for v in table[c]} for c in ("age", "town")},
     )  # fmt: skip
     assert starred.met is not True and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", [{}, {"how": "sample", "fraction": 0.9}])
+def test_a_column_that_is_kept_needs_a_role(how: dict[str, Any], tmp_path: Path) -> None:
+    """A column without a role stands against the release, as it does against any table."""
+    table = {**people(), "age": ["30"] * 200}
+    result = sievert.protect(
+        table, policy=policy(k_anonymity={"min": 5}), keep=["name"], out=tmp_path / "r.csv", **how
+    )
+    assert result.met is False and not list(tmp_path.iterdir())
+    assert "columns_without_role" in {reason.what for reason in result.policy.reasons}

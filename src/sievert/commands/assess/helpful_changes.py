@@ -119,9 +119,7 @@ class OptionSearch:
             recoding = problem.search(policy).run(
                 lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK
             )
-        except (
-            SievertError
-        ):  # what protect refuses, with its reason
+        except SievertError:  # what protect refuses, with its reason
             return None
         if recoding is None or all(
             len(column.labels[level]) == 1

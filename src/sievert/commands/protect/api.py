@@ -205,7 +205,7 @@ def protect(
             if how == "full":
                 protection = find_protection(
                     *(questions, requested, measuring, search, levels, missing, clock),
-                    *(before, key),
+                    *(kept, before, key),
                 )
             else:
                 protection = make_release(

@@ -28,7 +28,7 @@ def make_release(
     clock: Clock,
 ) -> Protection:
     """The release that a method makes of all records."""
-    start = prepare(questions, requested, measuring, settings.suppress, missing)
+    start = prepare(questions, requested, measuring, settings.suppress, missing, keep)
     roles, notes = start.roles, start.notes
     classes = count_combinations(questions, roles.quasi, ()).classes
     trees, sources = start.hierarchies(classes, measuring.hierarchies, proposed=how not in PLAIN)

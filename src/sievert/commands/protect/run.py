@@ -82,12 +82,14 @@ def prepare(
     measuring: MeasureSettings,
     suppress: float,
     missing: str,
+    keep: Iterable[str],
     *,
     people: bool = False,
 ) -> Preparation:
     """Assign the roles; a table that is protected already is refused.
 
-    So are people with several rows by a method that does not count in `people`.
+    So are people with several rows by a method that does not count in `people`. Columns to `keep`
+    need a role as those of any table do.
     """
     policy = requested.policy
     require(policy is not None, "a release is made for a policy", hint="--policy FILE")
@@ -102,8 +104,10 @@ def prepare(
         hint="protect the original table",
     )
     policy = limit_share_suppressed(policy, suppress, questions.records, notes)
-    columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
-    gate = requested.gate(columns, roles, missing, 0, questions.suppression)
+    columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
+    gate = requested.gate(
+        [c for c in columns if c is not None], roles, missing, 0, questions.suppression
+    )
     assert gate is not None
     if replaced := measuring.replaced(policy, roles.sensitive):
         gate.not_met("settings_replaced", replaced)
@@ -118,11 +122,12 @@ def find_protection(
     levels: Mapping[str, int] | None,
     missing: str,
     clock: Clock,
+    keep: Iterable[str] = (),
     earlier: Sequence[EarlierRelease] = (),
     key: str | None = None,
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
-    start = prepare(questions, requested, measuring, settings.suppress, missing, people=True)
+    start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
     roles, policy, notes = start.roles, start.policy, start.notes
     people = _people(questions, start, missing)
     for name, weight in (settings.weights or {}).items():
