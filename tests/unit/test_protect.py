@@ -18,6 +18,7 @@ import sievert
 from sievert.cli import app
 from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
+from sievert.commands.report.api import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
@@ -414,3 +415,12 @@ def test_a_column_that_is_kept_needs_a_role(how: dict[str, Any], tmp_path: Path)
     )
     assert result.met is False and not list(tmp_path.iterdir())
     assert "columns_without_role" in {reason.what for reason in result.policy.reasons}
+
+
+def test_the_answer_is_about_the_release() -> None:
+    """Nobody may read that the table itself can be published."""
+    rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "identifier": ["name"]}}
+    result = sievert.protect(people(), policy=rules, hierarchies=AGES)
+    first = repr(result).splitlines()[0]
+    assert first.startswith("✓ Yes, the release, by this policy.")
+    assert build_page([result.to_dict()]).title == "May the release be published?"

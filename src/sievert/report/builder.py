@@ -237,7 +237,7 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
         return check_title(settings.title)
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None
-    if policy:
+    if policy and part.kind != "protect":
         return part.texts(f"front.title_policy{'' if name else '_unnamed'}", name=name)
     if name:
         own = f"front.title_{part.kind}_named"

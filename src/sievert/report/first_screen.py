@@ -102,9 +102,12 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     why = [*counted(texts, state, limits, counts)]
     why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
+    text = answer(texts, state, judged[0].data["roles"], judged[0].writer.name)
+    if state == "met" and judged[0].kind == "protect":  # of the table nothing is said
+        text = texts("front.verdict_met_release")
     return PolicyAnswer(
         state,
-        answer(texts, state, judged[0].data["roles"], judged[0].writer.name),
+        text,
         " ".join(why),
         tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s])),
         _tally(texts, counts),
