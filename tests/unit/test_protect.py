@@ -424,3 +424,15 @@ def test_the_answer_is_about_the_release() -> None:
     first = repr(result).splitlines()[0]
     assert first.startswith("✓ Yes, the release, by this policy.")
     assert build_page([result.to_dict()]).title == "May the release be published?"
+
+
+def test_what_is_said_of_kept_columns_and_given_levels() -> None:
+    rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "ignored": {"name": "a number"}}}
+    kept = sievert.protect(people(), policy=rules, hierarchies=AGES, keep=["name"])
+    assert kept.cautions == (
+        "the release also holds 'name', unchanged: nothing was measured of it",
+    )
+    given = sievert.protect(people(), policy=rules, levels={"age": 4, "town": 2}, suppress=0.5)
+    assert given.recoding is not None and not given.recoding.proven
+    assert "nothing was searched" in " ".join(repr(given).split())
+    assert "loses less" not in " ".join(repr(given).split()).replace("may lose less", "")

@@ -272,7 +272,7 @@ def protect(
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
-    """Make the release that meets a policy at the least loss, by recoding whole columns.
+    """Make the release that meets a policy at the least loss.
 
     Every quasi-identifier is brought to one level of its hierarchy (--hierarchy, or [hierarchies]
     in the policy; proposed where none is given), and records in classes that still break a limit

@@ -34,12 +34,14 @@ from sievert.counts.questions import Questions
 from sievert.errors import InvariantError, require
 from sievert.methods.full_domain import LOSSES
 from sievert.methods.microaggregation import GAMMA
+from sievert.notes import Caution
 from sievert.policy import Judgement, Policy
 from sievert.session import Steps, no_progress
 from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 
 __all__ = ["Protected", "protect"]
+KEPT = "the release also holds {}, unchanged: nothing was measured of it"
 
 
 # The public function: its keywords are the options of the command, its docstring their reference.
@@ -180,6 +182,7 @@ def protect(
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
     beside = None if out is None else Path(out).with_name(f"{Path(out).name}.json")
     reading = Reading(watch, verify=verify, **source)
+    cautions: list[str] = []
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
     try:
         others = [earlier] if is_one_table(earlier) else list(earlier)
@@ -202,6 +205,7 @@ def protect(
             )
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
+                cautions.append(Caution(KEPT.format(repr(column))))
             if how == "full":
                 protection = find_protection(
                     *(questions, requested, measuring, search, levels, missing, clock),
@@ -228,6 +232,7 @@ def protect(
                         file.write_from_memory(private / f"people.{kind}", kept, drop=drop)
             if judgement is None:
                 judgement = file.judge(source)
+            protection.notes[:0] = cautions
             result = _result(how, protection, judgement, questions, described, search)
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -197,7 +197,8 @@ def _solve(
     """The best recoding; where none meets the policy, the best without one of its limits."""
     search = problem.search(policy)
     if levels is not None:
-        return search.at(_chosen_levels(levels, problem, quasi)), None
+        given = search.at(_chosen_levels(levels, problem, quasi))
+        return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     seconds = problem.settings.seconds
     recoding = search.run(lambda r: problem.meets(r, policy), seconds)
     if recoding is not None:

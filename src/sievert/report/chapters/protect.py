@@ -5,7 +5,7 @@ from typing import Any
 
 from sievert.report.chapters.numbers import measure_title
 from sievert.report.chapters.protect_frontier import frontier_chapters
-from sievert.report.limits import STATES, asked, limits_of
+from sievert.report.limits import STATES, asked, limits_of, value_with_unit
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 
@@ -34,9 +34,11 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         return [(part.say("nothing"), part.say("nothing_why"))]
     if "details" in data:
         return _method_points(part)
-    changed = [name for name, level in data["levels"].items() if level]
+    one_label = [name for name, c in data["columns"].items() if c["level"] and c["labels"] == 1]
+    changed = [n for n, level in data["levels"].items() if level and n not in one_label]
     values = {
         "columns": writer.names(changed),
+        "gone": writer.names(one_label),
         "suppressed": writer.count(data["suppressed"]),
         "rows": writer.count(part.rows),
         "classes": writer.count(data["classes"]),
@@ -44,14 +46,25 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         "dropped": writer.names(data["dropped_columns"]),
         "limit": data["unmet"],
     }
-    first = part.say("coarser" if changed else "unchanged", **values)
+    said = [key for key, names in (("coarser", changed), ("gone", one_label)) if names]
+    first = " ".join(part.say(key, **values) for key in said or ["unchanged"])
     findings = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
-    findings.append((part.say("lost", **values), part.say("proven" if data["proven"] else "open")))
+    why = "proven" if data["proven"] else "open" if data["evaluated"] else "given"
+    why = "nearest" if data["unmet"] else why
+    findings.append((part.say("lost", **values), part.say(why)))
     if data["unmet"]:
         findings.insert(0, (part.say("unmet", **values), part.say("unmet_why", **values)))
     elif data["dropped_columns"]:
-        findings.append((part.say("holds"), part.say("dropped", **values)))
+        findings.append((_holds(part), part.say("dropped", **values)))
     return findings[:3]
+
+
+def _holds(part: ReportPart) -> str:
+    """What the release holds: columns that were kept are not measured."""
+    data, roles = part.data, part.data["roles"]
+    measured = {*roles["quasi"], *roles["sensitive"]}
+    kept = data["table"]["columns"] - len(data["dropped_columns"]) - len(measured)
+    return part.say("holds" if kept <= 0 else "holds_more")
 
 
 def _method_points(part: ReportPart) -> list[tuple[str, str]]:
@@ -63,7 +76,7 @@ def _method_points(part: ReportPart) -> list[tuple[str, str]]:
         findings.append((part.say("not_released"), part.say("not_released_why")))
     if data["dropped_columns"]:
         dropped = part.say("dropped", dropped=writer.names(data["dropped_columns"]))
-        findings.append((part.say("holds"), dropped))
+        findings.append((_holds(part), dropped))
     return findings
 
 
@@ -135,7 +148,7 @@ def _limits(part: ReportPart) -> Any:
             part.texts(f"front.{STATES[limit['met']]}"),
             measure_title(part.texts, limit["measure"]),
             part.writer.name(limit["where"].partition(".")[2]) or part.say("finding"),
-            part.writer.number(limit["value"]),
+            "" if limit["value"] is None else value_with_unit(part, limit["measure"], limit),
             asked(part.texts, limit),
         )
         for limit in limits_of(part.data)
