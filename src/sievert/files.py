@@ -19,6 +19,7 @@ OUR_CSV = b"record,class_size,identity_bits"
 OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
 PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
 OUR_KEYS = ("table", "seconds", "measures", "paper")
+SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
 OUR_PAGE = b"<!-- written by sievert -->"
 
 
@@ -53,14 +54,39 @@ def _is_ours(path: Path) -> bool:
         start = file.read(256)
         if start.startswith(b"PAR1"):
             file.seek(max(0, path.stat().st_size - (1 << 16)))
-            return PARQUET_MARK in file.read()
+            return PARQUET_MARK in file.read() or _is_our_release(path)
         if start.startswith(b"{") and path.stat().st_size < 1 << 28:
             try:
                 content = json.loads(start + file.read())
             except ValueError:
                 return False
             return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
-    return OUR_PAGE in start or start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
+    own = OUR_PAGE in start or start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
+    return own or _is_our_release(path)
+
+
+def manifest_beside(release: Path) -> Path:
+    """Where it stands how a release was made.
+
+    >>> manifest_beside(Path("release.csv")).name
+    'release.csv.json'
+    """
+    return release.with_name(f"{release.name}.json")
+
+
+def _is_our_release(path: Path) -> bool:
+    """Whether the manifest beside a file says that it is a release, unchanged since."""
+    from sievert.sources.checksums import file_sha256
+
+    try:
+        for part in ("release", "secrets"):
+            release = path if part == "release" else path.with_name(path.name.replace(*SECRETS))
+            if (beside := manifest_beside(release)).is_file():
+                content = json.loads(beside.read_bytes())
+                return bool(content["sievert"]) and content[part]["sha256"] == file_sha256(path)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    return False
 
 
 def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:

@@ -436,3 +436,65 @@ def test_what_is_said_of_kept_columns_and_given_levels() -> None:
     assert given.recoding is not None and not given.recoding.proven
     assert "nothing was searched" in " ".join(repr(given).split())
     assert "loses less" not in " ".join(repr(given).split()).replace("may lose less", "")
+
+
+def test_a_release_is_replaced_unless_it_was_changed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def run() -> int:
+        with pytest.raises(SystemExit) as stop:
+            app.main(command)
+        return int(str(stop.value.code))
+
+    data, rules, out = tmp_path / "t.csv", tmp_path / "p.toml", tmp_path / "r.csv"
+    table = people()
+    lines = [",".join(row) for row in zip(*table.values(), strict=True)]
+    data.write_text("\n".join([",".join(table), *lines]) + "\n", encoding="utf-8")
+    roles = 'quasi = ["age", "town"]\nsensitive = ["ill"]\nrows_are_people = true\n'
+    limits = "k_anonymity = { min = %d }\nsuppressed_records = { max = 7 }\n"
+    rules.write_text(f"[roles]\n{roles}[limits]\n{limits % 5}", encoding="utf-8")
+    command = ["protect", str(data), "--policy", str(rules), "-o", str(out), "--hierarchy"]
+    command.append("age=interval:5,10,20")
+    for _ in range(2):
+        assert run() == 0
+        assert capfd.readouterr().err.splitlines() == [f"written: {out}", f"written: {out}.json"]
+    assert json.loads(Path(f"{out}.json").read_text(encoding="utf-8"))["suppressed"] <= 7
+    before = out.read_bytes()
+    rules.write_text(f"[roles]\n{roles}[limits]\n{limits % 500}", encoding="utf-8")
+    assert run() == 1 and out.read_bytes() == before
+    said = capfd.readouterr()
+    assert f"not written: {out} is from an earlier run" in said.err
+    assert "Impossible for this table" in said.out
+    out.write_bytes(before + b"\n")
+    assert run() == 7 and "--force" in capfd.readouterr().err
+
+
+def test_the_policy_says_how_many_may_be_suppressed() -> None:
+    for most in (0, 3, 7, 199):
+        rules = policy(k_anonymity={"min": 2}, suppressed_records={"max": most})
+        assert sievert.protect(people(), policy=rules, hierarchies=AGES).allowed == most
+    rules = {**policy(k_anonymity={"min": 2}), "protect": {"suppress": 0.1}}
+    assert sievert.protect(people(), policy=rules, hierarchies=AGES).allowed == 20
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"how": "noise", "labels": "sets"},
+        {"how": "full", "fraction": 0.5},
+        {"how": "local", "levels": {"age": 1}},
+        {"how": "sample", "fraction": 0.5, "suppress": 0.1},
+        {"how": "round", "base": {"age": 5}, "seconds": 3},
+        {"how": "suppress", "group": 3},
+    ],
+)
+def test_options_of_other_methods_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"is not read by|suppresses no records"):
+        sievert.protect(people(), policy=policy(k_anonymity={"min": 2}), **options)
+
+
+def test_several_levels_in_one_option() -> None:
+    from sievert.cli.protect_options import ProtectOptions
+
+    for given in (["age=1,town=2"], ["age=1", "town=2"]):
+        assert ProtectOptions(levels=given).arguments()["levels"] == {"age": 1, "town": 2}

@@ -25,7 +25,7 @@ from sievert.cli.options import (
 from sievert.cli.parameters import TableName, Traits
 from sievert.cli.protect_options import BesidesOptions, ProtectOptions
 from sievert.errors import NOT_SHAREABLE, require
-from sievert.files import secrets_beside
+from sievert.files import manifest_beside, secrets_beside
 from sievert.roles import Typed
 
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -250,6 +250,7 @@ def limit(
         function="randomise",
         inputs=[settings.distortion],
         files=[release, matrix],
+        announced=True,
         out=release,
         matrix=matrix,
         force=output.force,
@@ -293,12 +294,13 @@ def protect(
     command = Command("protect", roles, reading, output, page, engine, charts)
     manifest = secrets = None
     if release is not None:
-        manifest = release.with_name(f"{release.name}.json")
+        manifest = manifest_beside(release)
         secrets = secrets_beside(release) if making.how == "anatomy" else None
     return command.run(
         command.check_tables(data, *(beside.earlier or ())),
         data,
         files=[release, manifest, secrets],
+        announced=True,
         out=release,
         force=output.force,
         **making.arguments(),
@@ -337,6 +339,7 @@ def hierarchies(
         data,
         function="propose_hierarchies",
         files=[out],
+        announced=True,
         out=out,
         fix=fix,
         force=output.force,

@@ -78,6 +78,7 @@ class Command:
         function: str | None = None,
         inputs: Iterable[Any] = (),
         files: Iterable[Path | None] = (),
+        announced: bool = False,
         **options: Any,
     ) -> int:
         """Call the command's function in the library, and write and print what it returns."""
@@ -101,6 +102,8 @@ class Command:
             if output.share:
                 min_cell = 10 if output.min_cell is None else output.min_cell
                 result = result.share(min_cell=min_cell, mask_names=output.mask_names)
+        if announced:
+            outputs.announce_tables()
         outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
         if output.json_ != "-":
             from sievert.report import builder, terminal

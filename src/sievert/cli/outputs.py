@@ -81,11 +81,20 @@ class Outputs:
         )
         page.check_internal(share=output.share)
         self.settings = _settings(output, page)
+        self.before = {path: _version(path) for path in others if path is not None}
         given = (output.json_, output.timings, page.html, page.markdown, *others)
         paths = check_outputs(given, self.inputs, force=output.force)
         page.check_endings()
         if charts_to is not None:
             _check_charts(charts_to, self.inputs, paths)
+
+    def announce_tables(self) -> None:
+        """Say which tables the library has written, and which are those of an earlier run."""
+        for path, before in self.before.items():
+            if _version(path) != before:
+                announce(path)
+            elif before is not None:
+                tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
     def write(self, result: Any, draw: Draw) -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
@@ -107,6 +116,15 @@ class Outputs:
         if self.charts_to is not None:
             for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
                 announce(chart)
+
+
+def _version(path: Path) -> tuple[int, int] | None:
+    """What differs when a file is written again; None where there is none."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns
 
 
 def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None:

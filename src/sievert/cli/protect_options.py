@@ -1,6 +1,7 @@
 """Options of `sievert protect`: how a release is made, and what it is put beside."""
 
 # Annotations are not deferred here: options are read from them.
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ LOSSES = (
 )
 HOW = ("full", "local", "suppress", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
 GROUPINGS = ("mdav", "v-mdav", "projection")
+SEVERAL_LEVELS = re.compile(r"[^=,]+=\d+(,[^=,]+=\d+)+")
 
 
 def _numbers_of_columns(given: list[str] | None, option: str, example: str) -> dict[str, float]:
@@ -39,8 +41,8 @@ class ProtectOptions(Options):
         The method, as [protect] in the policy says unless given; full without it, which recodes
         whole columns.
     suppress
-        The largest share of records that may be suppressed, as [protect] in the policy says unless
-        given; 0.02 without it.
+        The largest share of records that may be suppressed, as [protect] in the policy or its limit
+        on suppressed_records says unless given; 0.02 without them.
     loss
         What is minimised: generalization_loss (its geometric form, as in ARX), arithmetic_loss,
         certainty_penalty, entropy, discernability, or bits told about the first secret.
@@ -48,7 +50,7 @@ class ProtectOptions(Options):
         COLUMN=NUMBER: how much a quasi-identifier counts in the loss; 1 unless given.
     levels
         A recoding that is given: the manifest of an earlier release, with its hierarchies, or
-        COLUMN=LEVEL, where columns that are not named stay as they are.
+        COLUMN=LEVEL,... where columns that are not named stay as they are.
     keep
         Other columns that the release holds.
     drop
@@ -105,7 +107,11 @@ class ProtectOptions(Options):
     seed: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        given = self.levels or []
+        given = [
+            level
+            for levels in self.levels or ()
+            for level in (levels.split(",") if SEVERAL_LEVELS.fullmatch(levels) else [levels])
+        ]
         manifest = given[0] if len(given) == 1 and "=" not in given[0] else None
         levels = {} if manifest else pairs(given, "--levels", "age=2")
         require(

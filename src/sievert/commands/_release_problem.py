@@ -83,7 +83,7 @@ class ProtectionProblem:
     @property
     def allowed(self) -> int:
         """How many records may be suppressed."""
-        return math.floor(Fraction(repr(float(self.settings.suppress))) * self.combinations.records)
+        return share_of_records(self.settings.suppress, self.combinations.records)
 
     def search(self, policy: Policy) -> Search:
         """The search for a recoding that meets a policy."""
@@ -113,12 +113,19 @@ class ProtectionProblem:
 
     # -- what assess would say of a recoding ---------------------------------------------------
 
-    def verdicts(self, recoding: FullDomainRecoding, policy: Policy) -> tuple[Verdict, ...]:
-        """The verdicts on the release, from counts: what `assess` says of its file."""
+    def verdicts(
+        self, recoding: FullDomainRecoding, policy: Policy, *, possible: bool = False
+    ) -> tuple[Verdict, ...]:
+        """The verdicts on the release, from counts: what `assess` says of its file.
+
+        With `possible` they also say which limits no release can meet.
+        """
         if (measures := self._measures(recoding, policy)) is None:
             return ()
         inference = {s: measures.inference(s) for s in self.roles.sensitive}
-        return tuple(judge(policy, measures.reidentification(), inference)[0])
+        ids = {m for _, m, _ in policy.every_limit()}
+        best = measures.best_numbers(ids) if possible else None
+        return tuple(judge(policy, measures.reidentification(), inference, best)[0])
 
     def unique_records(self, recoding: FullDomainRecoding) -> int:
         """How many records of the release have a combination of their own."""
@@ -266,9 +273,27 @@ def without_limit(policy: Policy, table: str, measure: str) -> Policy:
     return policy.model_copy(update={"inference": {**policy.inference, secret: kept}})
 
 
+def share_of_records(share: float, records: int) -> int:
+    """How many records a share allows, as it is written: 0.07 of 100 are 7."""
+    return math.floor(Fraction(repr(float(share))) * records)
+
+
+def share_to_suppress(policy: Policy, records: int) -> float:
+    """The share of records that may be suppressed: as [protect] or the limit on them says."""
+    if policy.protect.suppress is not None:
+        return policy.protect.suppress
+    limits = [v.max for _, m, v in policy.every_limit() if m == "suppressed_records"]
+    most = [math.floor(number) for number in limits if number is not None]
+    if not most or not records:
+        return SUPPRESS
+    number = max(0, min(*most, records - 1))
+    share = number / records
+    return share if share_of_records(share, records) == number else math.nextafter(share, 1)
+
+
 def limit_share_suppressed(policy: Policy, share: float, records: int, notes: list[str]) -> Policy:
     """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
-    most = int(Fraction(repr(float(share))) * records)
+    most = share_of_records(share, records)
     limited = limit_suppressed(policy, most) if most else policy
     if limited is not policy:
         notes.append(

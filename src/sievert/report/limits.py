@@ -85,6 +85,20 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     return Chapter(title, "limits", blocks, screen=True, topic=topic)
 
 
+def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
+    """The limits of a policy held against a release, of which nothing else is shown."""
+    if not (limits := limits_of(part.data)):
+        return
+    places = dict.fromkeys(verdict["where"] for verdict in limits)
+    groups = tuple(_group(part, where, (), {}, limits) for where in places)
+    texts, title = part.texts, part.say("limits_title")
+    head = [*texts.each("limits_table", HEAD, ".")]
+    head[HEAD.index("value")] = part.say("head_release")
+    axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
+    numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis)
+    yield Chapter(title, part.anchor("limits"), (numbers,), screen=True)
+
+
 def _of_secret(values: Data) -> tuple[str, ...]:
     """The measures of a secret; of one with an order the t-closeness that goes by it as well."""
     if (values.get(ORDERED) or {"value": None})["value"] is None:

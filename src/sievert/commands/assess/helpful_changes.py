@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands._release_problem import (
-    SUPPRESS,
     ProtectionProblem,
     SearchSettings,
     assign_hierarchies,
     limit_share_suppressed,
+    share_to_suppress,
 )
 from sievert.commands.assess import result
 from sievert.commands.assess.recoding_search import (
@@ -101,7 +101,7 @@ class OptionSearch:
         roles, own = self.measures.roles, self.released.policy
         if own.protect.how not in (None, "full"):
             return None
-        share = SUPPRESS if own.protect.suppress is None else own.protect.suppress
+        share = share_to_suppress(own, combinations.records)
         policy = limit_share_suppressed(own, share, combinations.records, [])
         given = self.measures.settings
         try:

@@ -20,7 +20,7 @@ from sievert.commands._common import (
 )
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import release_kind
-from sievert.commands._release_problem import SUPPRESS, SearchSettings
+from sievert.commands._release_problem import SearchSettings, share_of_records, share_to_suppress
 from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
@@ -41,6 +41,7 @@ from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 
 __all__ = ["Protected", "protect"]
+FULL = "--how full, which searches"
 KEPT = "the release also holds {}, unchanged: nothing was measured of it"
 
 
@@ -103,7 +104,7 @@ def protect(
         Where to write the release (.csv or .parquet); beside it a manifest, `<out>.json`.
     suppress
         The largest share of records that may be suppressed: as [protect] in the policy says, else
-        0.02.
+        its limit on suppressed_records, else 0.02.
     loss
         What is minimised: generalization_loss (its geometric form, as ARX has it), arithmetic_loss,
         certainty_penalty, entropy, discernability or bits.
@@ -149,11 +150,16 @@ def protect(
     assert own is not None
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
-    require(how == "full" or not frontier, "a frontier is of full-domain recodings: --how full")
+    for option, given in (("frontier", frontier), ("levels", levels), ("seconds", seconds)):
+        require(how == "full" or not given, f"--{option} is not read by --how {how}", hint=FULL)
+    require(
+        how not in PLAIN or not suppress, f"--how {how} suppresses no records", hint="no --suppress"
+    )
     check_whole("--seed", seed, 0)
-    share = own.protect.suppress if suppress is None else suppress
-    share = 0.0 if how in PLAIN else SUPPRESS if share is None else share
-    require(0 <= share < 1, "the share of suppressed records is from 0 to below 1")
+    require(
+        suppress is None or 0 <= suppress < 1,
+        "the share of suppressed records is from 0 to below 1",
+    )
     fixed: Mapping[str, Any] = {}
     if isinstance(levels, str | os.PathLike):
         levels, fixed = read_recoding(levels)
@@ -161,9 +167,9 @@ def protect(
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)
-    search = SearchSettings(share, loss, weights=weights, seconds=seconds, frontier=frontier)
+    search = SearchSettings(0.0, loss, weights=weights, seconds=seconds, frontier=frontier)
     settings = MethodSettings(
-        share,
+        0.0,
         loss,
         dict(weights or {}),
         seed,
@@ -178,9 +184,10 @@ def protect(
         correlated,
         unbiased,
     )
+    settings.check_read_by(how)
     kind = "csv" if out is None else release_kind(out)
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
-    beside = None if out is None else Path(out).with_name(f"{Path(out).name}.json")
+    beside = None if out is None else files.manifest_beside(Path(out))
     reading = Reading(watch, verify=verify, **source)
     cautions: list[str] = []
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
@@ -203,6 +210,9 @@ def protect(
                 f"{questions.engine.name} does not write releases: without -o, levels are found",
                 hint="the table as a file, and --levels",
             )
+            share = share_to_suppress(own, questions.records) if suppress is None else suppress
+            share = 0.0 if how in PLAIN else share
+            search, settings = replace(search, suppress=share), replace(settings, suppress=share)
             for column in kept:
                 check_known("--keep: column", column, questions.columns)
                 cautions.append(Caution(KEPT.format(repr(column))))
@@ -278,7 +288,7 @@ def _result(
         protection.columns,
         protection.recoding,
         judgement,
-        int(search.suppress * questions.records),
+        share_of_records(search.suppress, questions.records),
         released=False,
         unmet=protection.unmet,
         dropped_columns=_dropped(questions, roles.measured_columns),

@@ -15,6 +15,7 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn
+from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 from sievert.methods.microaggregation import GAMMA
 from sievert.policy import Policy
@@ -34,6 +35,19 @@ METHODS = {
 HOW = ("full", *METHODS)
 # Those that suppress no record, minimise nothing, and need no hierarchy of every column.
 PLAIN = {"microaggregate", "noise", "round", "pram", "anatomy", "sample"}
+# The settings that only some methods read.
+SETTINGS_OF = {
+    "labels": ("local",),
+    "importance": ("suppress",),
+    "group": ("microaggregate", "anatomy"),
+    "amount": ("noise", "pram"),
+    "fraction": ("sample",),
+    "base": ("round",),
+    "grouping": ("microaggregate",),
+    "gamma": ("microaggregate",),
+    "correlated": ("noise",),
+    "unbiased": ("round",),
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,16 @@ class MethodSettings:
     gamma: float = GAMMA  # of V-MDAV
     correlated: bool = False  # noise with the covariances of the columns
     unbiased: bool = False  # rounding that is right on average
+
+    def check_read_by(self, how: str) -> None:
+        """Refuse what the method would not read."""
+        usual = MethodSettings()
+        for name, readers in SETTINGS_OF.items():
+            require(
+                how in readers or getattr(self, name) == getattr(usual, name),
+                f"--{name} is not read by --how {how}",
+                hint=" or ".join(f"--how {reader}" for reader in readers),
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._release_files import FileColumn
-from sievert.commands._release_problem import secret_cells
+from sievert.commands._release_problem import secret_cells, share_of_records
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
 from sievert.methods.full_domain import Losses, SecretCells
@@ -220,4 +219,4 @@ def _uncertainty(classes: Ints, secret: Ints) -> float:
 
 def allowed_records(table: RecordTable, settings: MethodSettings) -> int:
     """How many records may be suppressed."""
-    return math.floor(settings.suppress * table.records)
+    return share_of_records(settings.suppress, table.records)

@@ -251,11 +251,11 @@ def _judge(
     problem: ProtectionProblem, gate: Gate, policy: Policy, recoding: FullDomainRecoding | None
 ) -> Judgement:
     """The policy held against the release that the recoding makes."""
-    verdicts = () if recoding is None else problem.verdicts(recoding, policy)
+    verdicts = () if recoding is None else problem.verdicts(recoding, policy, possible=True)
     if not verdicts and any(policy.every_limit()):
         nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
-        verdicts = problem.verdicts(as_it_is, policy)
+        verdicts = problem.verdicts(as_it_is, policy, possible=True)
         gate.not_met("no_release")
     if recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
         gate.not_met("too_many_suppressed")

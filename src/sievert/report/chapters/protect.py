@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sievert.report.chapters.numbers import measure_title
 from sievert.report.chapters.protect_frontier import frontier_chapters
-from sievert.report.limits import STATES, asked, limits_of, value_with_unit
+from sievert.report.limits import limits_chapter
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 
@@ -22,7 +21,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     return (
         Chapter(part.say("title"), part.anchor("columns"), inner, screen=True),
         Chapter(part.say("loss_title"), part.anchor("loss"), (_losses(part),), screen=True),
-        Chapter(part.say("limits_title"), part.anchor("limits"), (_limits(part),), screen=True),
+        *limits_chapter(part),
         *frontier_chapters(part),
     )
 
@@ -108,7 +107,7 @@ def _columns(part: ReportPart) -> Any:
         for name, column in part.data["columns"].items()
     ]
     return part.grid(
-        "columns_table", ("head_column", "head_level", "head_labels", "head_hierarchy"), rows
+        "columns_table", ("head_column", "head_level", "head_labels", "head_hierarchy"), rows, (2,)
     )
 
 
@@ -140,18 +139,3 @@ def _losses(part: ReportPart) -> Any:
     ]
     minimised = part.say(f"minimised_{part.data['minimised']}")
     return part.grid("loss_table", ("head_loss", "head_value"), rows, minimised=minimised)
-
-
-def _limits(part: ReportPart) -> Any:
-    rows = [
-        (
-            part.texts(f"front.{STATES[limit['met']]}"),
-            measure_title(part.texts, limit["measure"]),
-            part.writer.name(limit["where"].partition(".")[2]) or part.say("finding"),
-            "" if limit["value"] is None else value_with_unit(part, limit["measure"], limit),
-            asked(part.texts, limit),
-        )
-        for limit in limits_of(part.data)
-    ]
-    heads = ("head_verdict", "head_measure", "head_where", "head_value", "head_limit")
-    return part.grid("limits_table", heads, rows)
