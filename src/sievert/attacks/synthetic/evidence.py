@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats
+from sievert.arrays import Bools, Floats, Ints
 from sievert.numerics.special_functions import wilson
 
 POWER = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)  # one-sided 5 %, seen in 80 %
@@ -57,19 +57,29 @@ class SyntheticAttack:
         own = {
             "original": self.original.to_dict(),
             "control": None if self.control is None else self.control.to_dict(),
-            **{k: getattr(self, k) for k in ("baseline", "risk", "low", "high", "p", "least_excess")},
+            **{
+                k: getattr(self, k)
+                for k in ("baseline", "risk", "low", "high", "p", "least_excess")
+            },
         }
         return own | dict(self.details)
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Who is in the original, and which people came there together and change sides together."""
+
+    originals: int
+    clusters: Ints | None = None  # per person of the pool; each on their own unless given
+
+    def only(self, concerned: Bools) -> Groups:
+        """The same of some people."""
+        own = int(np.count_nonzero(concerned[: self.originals]))
+        return Groups(own, None if self.clusters is None else self.clusters[concerned])
+
+
 def weigh(
-    name: str,
-    scores: Floats,
-    originals: int,
-    baseline: float | None = None,
-    *,
-    clusters: Any = None,
-    **details: Any,
+    name: str, scores: Floats, groups: Groups, baseline: float | None = None, **details: Any
 ) -> SyntheticAttack:
     """The rates, the risk with its interval, and the test that an attack's scores allow.
 
@@ -77,17 +87,19 @@ def weigh(
     concern this person.
     """
     concerned = ~np.isnan(scores)
-    own, other = scores[:originals][concerned[:originals]], scores[originals:][concerned[originals:]]
-    first = _rate(own)
-    if originals == len(scores):
-        return SyntheticAttack(name, first, None, baseline, details=details)
-    second = _rate(other)
+    alone, groups = groups.originals == len(scores), groups.only(concerned)
+    scores, n = scores[concerned], groups.originals
+    own, other = scores[:n], scores[n:]
+    if alone:
+        return SyntheticAttack(name, _rate(own), None, baseline, details=details)
     risk = low = high = least = None
     if len(own) and len(other):
-        risk, low, high = risk_interval(own, other)
-        least = least_excess(second.rate or 0.0, len(own), len(other))
-    p = chance(own, other)
-    return SyntheticAttack(name, first, second, baseline, risk, low, high, p, least, details)
+        more = design_effect(scores, groups)
+        risk, low, high = risk_interval(own, other, more)
+        least = math.sqrt(more) * least_excess(_rate(other).rate or 0.0, len(own), len(other))
+    p = chance(scores, groups)
+    rates = _rate(own), _rate(other)
+    return SyntheticAttack(name, *rates, baseline, risk, low, high, p, least, details)
 
 
 def _rate(scores: Floats) -> GroupRate:
@@ -107,13 +119,16 @@ def least_excess(rate: float, originals: int, controls: int) -> float:
 # -- risk -----------------------------------------------------------------------------------------
 
 
-def risk_interval(own: Floats, other: Floats) -> tuple[float | None, float | None, float | None]:
+def risk_interval(
+    own: Floats, other: Floats, design: float = 1.0
+) -> tuple[float | None, float | None, float | None]:
     """The risk (r_T - r_C)/(1 - r_C) with its interval: one minus a ratio of two failure rates.
 
-    The ratio's limits are those of Donner and Zou (MOVER-R), from the Wilson limits of both rates.
+    The ratio's limits are those of Donner and Zou (MOVER-R), from the Wilson limits of both rates;
+    people who came together count as fewer, by the design effect.
     """
-    failing, (low_own, high_own) = _failing(own)
-    spared, (low_other, high_other) = _failing(other)
+    failing, (low_own, high_own) = _failing(own, design)
+    spared, (low_other, high_other) = _failing(other, design)
     if not spared:
         return None, None, None
     low = _ratio_limit(failing, spared, low_own, high_other, -1.0)
@@ -125,15 +140,19 @@ def risk_interval(own: Floats, other: Floats) -> tuple[float | None, float | Non
     )
 
 
-def _failing(scores: Floats) -> tuple[float, tuple[float, float]]:
+def _failing(scores: Floats, design: float) -> tuple[float, tuple[float, float]]:
     """The mean of 1 - score, and its Wilson limits; fractions count as fewer whole people."""
     n = len(scores)
     mean = 1.0 - math.fsum(scores.tolist()) / n
     trials = float(n)
-    if not np.isin(scores, (0.0, 1.0)).all() and n > 1:
+    if not _is_binary(scores) and n > 1:
         spread = float(np.var(scores, ddof=1))
         trials = n * mean * (1.0 - mean) / spread if spread > 0 else trials
-    return mean, wilson_share(mean, trials)
+    return mean, wilson_share(mean, trials / design)
+
+
+def _is_binary(scores: Floats) -> bool:
+    return bool(((scores == 0.0) | (scores == 1.0)).all())
 
 
 def wilson_share(share: float, trials: float) -> tuple[float, float]:
@@ -153,66 +172,91 @@ def _ratio_limit(first: float, second: float, a: float, b: float, side: float) -
 # -- tests ----------------------------------------------------------------------------------------
 
 
-def chance(own: Floats, other: Floats) -> float | None:
+def chance(scores: Floats, groups: Groups) -> float | None:
     """How likely chance alone gives originals so much more than strangers, one-sided.
 
-    Exact for scores of 0 and 1 (Fisher); normal for others, corrected where they are skewed.
+    Exact for scores of 0 and 1 (Fisher); normal for others, corrected where they are skewed, and
+    for people who came together.
     """
-    n, c = len(own), len(other)
+    n, c = groups.originals, len(scores) - groups.originals
     if not n or not c:
         return None
-    both = np.concatenate([own, other])
-    if np.isin(both, (0.0, 1.0)).all():
-        return hypergeometric_tail(int(own.sum()), n + c, int(both.sum()), n)
-    z = difference(own, other)
+    if groups.clusters is None and _is_binary(scores):
+        return hypergeometric_tail(int(scores[:n].sum()), n + c, int(scores.sum()), n)
+    z = difference(scores, groups)
     if z is None:
         return 1.0
     p = NormalDist().cdf(-z)
-    mean = math.fsum(both.tolist()) / len(both)
-    centred = both - mean
-    spread = float(np.mean(centred**2))
-    skew = float(np.mean(centred**3)) / spread**1.5
-    if abs(skew) <= SKEWED:
+    parts = scores - math.fsum(scores.tolist()) / len(scores)
+    if groups.clusters is not None:
+        firsts = np.unique(groups.clusters[:n])
+        parts = _cluster_sums(parts, groups.clusters)
+        n, c = len(firsts), len(parts) - len(firsts)
+    spread = float(np.mean(parts**2))
+    skew = float(np.mean(parts**3)) / spread**1.5
+    if abs(skew) <= SKEWED or c <= 0:
         return p
     whole = n + c
     g = skew * (c * c - n * n) / (whole * math.sqrt(n * c * whole))
     return max(p, NormalDist().cdf(-(z - g * (z * z - 1.0) / 6.0)))
 
 
-def difference(own: Floats, other: Floats) -> float | None:
-    """z: the difference of the means, in standard errors under exchange; None without any spread."""
-    n, c = len(own), len(other)
-    both = np.concatenate([own, other])
-    if len(both) < 2:
+def difference(scores: Floats, groups: Groups) -> float | None:
+    """z: the difference of the means, in standard errors under exchange; None without spread."""
+    n, c = groups.originals, len(scores) - groups.originals
+    if len(scores) < 2 or not n or not c:
         return None
-    spread = float(np.var(both, ddof=1))
+    spread = float(np.var(scores, ddof=1))
     if not spread:
         return None
-    means = math.fsum(own.tolist()) / n - math.fsum(other.tolist()) / c
-    return means / math.sqrt(spread * (1 / n + 1 / c))
+    means = math.fsum(scores[:n].tolist()) / n - math.fsum(scores[n:].tolist()) / c
+    return means / math.sqrt(spread * (1 / n + 1 / c) * design_effect(scores, groups))
+
+
+def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
+    sums: Floats = np.bincount(clusters, scores).astype(np.float64)
+    return sums[np.bincount(clusters) > 0]
+
+
+def design_effect(scores: Floats, groups: Groups) -> float:
+    """How much more the difference varies where people who came together change sides together."""
+    if groups.clusters is None:
+        return 1.0
+    n, whole = groups.originals, len(scores)
+    spread = float(np.var(scores, ddof=1)) if whole > 1 else 0.0
+    if not spread:
+        return 1.0
+    centred = scores - math.fsum(scores.tolist()) / whole
+    sums = _cluster_sums(centred, groups.clusters)
+    many, mine = len(sums), len(np.unique(groups.clusters[:n]))
+    if not 0 < mine < many:
+        return 1.0
+    varies = mine * (1 - mine / many) * math.fsum((sums**2).tolist()) / (many - 1)
+    alone = n * (1 - n / whole) * spread
+    return varies / alone if varies else 1.0
 
 
 def hypergeometric_tail(hits: int, people: int, successes: int, originals: int) -> float:
     """The chance of so many hits or more among the originals, who is original being drawn.
 
     >>> hypergeometric_tail(3, 10, 3, 6)
-    0.16666666666666669
+    0.16666666666666666
     """
-    most = min(successes, originals)
-    if hits <= max(0, successes + originals - people):
+    least, most = max(0, successes + originals - people), min(successes, originals)
+    if hits <= least:
         return 1.0
-    ks = np.arange(hits, most + 1)
-    logs = [
-        _log_choose(successes, k)
-        + _log_choose(people - successes, originals - k)
-        - _log_choose(people, originals)
-        for k in ks.tolist()
-    ]
-    return min(1.0, math.fsum(math.exp(x) for x in logs))
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    # From the most likely number on both sides, each term by the one before it.
+    start = (successes + 1) * (originals + 1) // (people + 2)
+    start = min(max(start, least), most)
+    terms = {start: 1.0}
+    for k in range(start, most):
+        above = (successes - k) * (originals - k)
+        terms[k + 1] = terms[k] * above / ((k + 1) * (people - successes - originals + k + 1))
+    for k in range(start, least, -1):
+        below = k * (people - successes - originals + k)
+        terms[k - 1] = terms[k] * below / ((successes - k + 1) * (originals - k + 1))
+    tail = math.fsum(term for k, term in terms.items() if k >= hits)
+    return min(1.0, tail / math.fsum(terms.values()))
 
 
 def holm(chances: Mapping[str, float]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def in_threads(loop: Callable[..., Any], rows: int, threads: int | None, *argume
     """Run a loop over all rows, which writes into its arguments, in several threads."""
     workers = thread_count(threads)
     ends = np.linspace(0, rows, min(rows, workers * PARTS) + 1).astype(np.int64).tolist()
-    spans = list(zip(ends, ends[1:], strict=False))
+    spans = list(pairwise(ends))
     if workers == 1:
         for first, last in spans:
             loop(first, last, *arguments)
@@ -41,9 +42,7 @@ def in_threads(loop: Callable[..., Any], rows: int, threads: int | None, *argume
 
 
 @jit
-def add_distances(
-    here: int, row: Ints, number: bool, unit: int, apart: Ints, total: Ints
-) -> None:
+def add_distances(here: int, row: Ints, number: bool, unit: int, apart: Ints, total: Ints) -> None:
     """Add the distances of one column to those of a block; `apart` is room to work in."""
     if number:
         for j in range(len(row)):
@@ -60,7 +59,7 @@ def add_distances(
 
 
 @jit
-def least_of(values: Ints) -> int:
+def least_of(values: Ints) -> Any:
     """The least of a block."""
     least = values[0]
     for j in range(len(values)):

@@ -32,8 +32,9 @@ class SharedRows:
         rows = DistinctRows.of(np.concatenate([own.pool, own.synthetic]))
         n, people, many = tables.originals, tables.people, len(rows.rows)
         person, fake = rows.of_record[:people], rows.of_record[people:]
-        counts = (np.bincount(part, minlength=many) for part in (person[:n], person[n:], fake))
-        return cls(*counts, person, fake)
+        parts = (person[:n], person[n:], fake)
+        first, second, third = (np.bincount(part, minlength=many) for part in parts)
+        return cls(first, second, third, person, fake)
 
     @property
     def pool(self) -> Ints:
@@ -55,8 +56,8 @@ def copies(tables: SyntheticTables) -> tuple[SyntheticAttack, SyntheticAttack]:
         "unique_in_both": int((unique & (rows.synthetic[at] == 1))[:n].sum())
     }
     return (
-        weigh("copies", copied, n, 0.0),
-        weigh("unique_copies", np.where(unique, copied, np.nan), n, 0.0, **details),
+        weigh("copies", copied, tables.groups, 0.0),
+        weigh("unique_copies", np.where(unique, copied, np.nan), tables.groups, 0.0, **details),
     )
 
 
@@ -78,17 +79,21 @@ def attribute_disclosure(
         "control_rates": None,
         **_rates(slice(0, n), matched, right, constant, guess.expected),
         "unique_in_original": float((by_key.originals[at[:n]] == 1).mean()),
-        "replicated_uniques": float(
-            ((by_key.originals[at[:n]] == 1) & (matched[:n] == 1)).mean()
-        ),
+        "replicated_uniques": float(((by_key.originals[at[:n]] == 1) & (matched[:n] == 1)).mean()),
         "disclosive_in_original": float(_constant_in_original(by_key, by_both, n)[at[:n]].mean()),
     }
     if tables.controls:
-        details["control_rates"] = _rates(
-            slice(n, None), matched, right, constant, guess.expected
-        )
+        details["control_rates"] = _rates(slice(n, None), matched, right, constant, guess.expected)
     disclosed = (constant & (right > 0)).astype(float)
-    return weigh("attribute_disclosure", disclosed, n, None, secret=secret, keys=list(keys), **details)
+    return weigh(
+        "attribute_disclosure",
+        disclosed,
+        tables.groups,
+        None,
+        secret=secret,
+        keys=list(keys),
+        **details,
+    )
 
 
 def _constant(by_key: SharedRows, by_both: SharedRows) -> Bools:
@@ -103,10 +108,13 @@ def _constant_in_original(by_key: SharedRows, by_both: SharedRows, n: int) -> Bo
 def _single(keys: Ints, rows: Ints, many: int) -> Bools:
     """Which keys stand with one row only."""
     pairs = np.unique(np.stack([keys, rows], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=many) == 1
+    single: Bools = np.bincount(pairs[:, 0], minlength=many) == 1
+    return single
 
 
-def _rates(who: slice, matched: Ints, right: Ints, constant: Bools, expected: Floats) -> dict[str, Any]:
+def _rates(
+    who: slice, matched: Ints, right: Ints, constant: Bools, expected: Floats
+) -> dict[str, Any]:
     """CAP, CAP0, GCAP and TCAP of some people."""
     matched, right, constant = matched[who], right[who], constant[who]
     found = matched > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +31,9 @@ def linkability(
     threads: int | None = None,
 ) -> SyntheticAttack:
     """Whether a synthetic row brings together what is known in two places about one person."""
-    half = np.array([0 if c.name in halves[0] else 1 if c.name in halves[1] else 2 for c in tables.columns])
+    half = np.array(
+        [0 if c.name in halves[0] else 1 if c.name in halves[1] else 2 for c in tables.columns]
+    )
     people, fake = tables.pool_rows, tables.synthetic_rows
     linked = np.zeros(len(people.rows))
     in_threads(
@@ -42,11 +44,11 @@ def linkability(
         *(tables.numeric, half, linked),
     )
     scores = linked[people.of_record]
-    even = weigh("linkability", (scores >= 0.5).astype(float), tables.originals)
+    even = weigh("linkability", (scores >= 0.5).astype(float), tables.groups)
     return weigh(
         "linkability",
         scores,
-        tables.originals,
+        tables.groups,
         1.0 / len(tables.synthetic),
         even_odds=even.to_dict(),
     )
@@ -57,11 +59,12 @@ def linkability(
 
 @dataclass(frozen=True, eq=False)
 class SecretGuesses:
-    """Per person the chance that a guess of a secret is right; and by a row drawn of the nearest."""
+    """Per person the chance that a guess of a secret is right, or a row drawn of the nearest."""
 
     secret: str
     right: Floats
     expected: Floats
+    mode: Floats  # by the most frequent value, also of numbers
     baseline: float
 
 
@@ -97,6 +100,7 @@ def guesses(
                 column.name,
                 own[people.of_record],
                 expected[:, s][people.of_record],
+                right[:, s][people.of_record],
                 _naive(tables, place),
             )
         )
@@ -105,10 +109,8 @@ def guesses(
 
 def inference(tables: SyntheticTables, guess: SecretGuesses) -> SyntheticAttack:
     """How often a secret is guessed right, and how often a row drawn of the nearest has it."""
-    drawn = weigh("inference", guess.expected, tables.originals)
-    return weigh(
-        "inference", guess.right, tables.originals, guess.baseline, expected=drawn.to_dict()
-    )
+    drawn = weigh("inference", guess.expected, tables.groups)
+    return weigh("inference", guess.right, tables.groups, guess.baseline, expected=drawn.to_dict())
 
 
 class _Closeness:
@@ -139,7 +141,7 @@ class _Closeness:
 
 
 def _naive(tables: SyntheticTables, place: int) -> float:
-    """How often the most frequent synthetic value is right, for originals; for numbers the median."""
+    """How often the most frequent synthetic value is right for originals, of numbers the median."""
     column, own = tables.columns[place], tables.synthetic[:, place]
     people = tables.pool[: tables.originals, place]
     counts = np.bincount(own, minlength=column.values)
@@ -155,7 +157,7 @@ def _naive(tables: SyntheticTables, place: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Nearness:
-    """Per person: the nearest synthetic rows and the nearest other people, and how many are near."""
+    """Per person: the nearest synthetic rows, the nearest other people, and how many are near."""
 
     synthetic: Ints  # the least distance to a synthetic row
     second: Ints  # the second least
@@ -168,7 +170,8 @@ class Nearness:
     def density_ratio(self) -> Floats:
         """Synthetic rows around a person, by real people around them."""
         weights = np.array([1.0, NEAR, NEAR * NEAR])
-        return (self.near_synthetic @ weights) / (self.near_other @ weights + NEAR * NEAR)
+        ratio: Floats = (self.near_synthetic @ weights) / (self.near_other @ weights + NEAR * NEAR)
+        return ratio
 
     @property
     def nearer_than_kin(self) -> Bools:
@@ -225,28 +228,20 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
     ratio = near.density_ratio
     if tables.controls:
         details["distances"] = _usual_distances(tables, near)
-    mean = [math.fsum(part.tolist()) / len(part) if len(part) else None for part in (ratio[:n], ratio[n:])]
+    mean = [
+        math.fsum(part.tolist()) / len(part) if len(part) else None
+        for part in (ratio[:n], ratio[n:])
+    ]
     details["density_ratio"] = {
         "original": mean[0],
         "control": mean[1],
-        "z": difference(ratio[:n], ratio[n:]) if tables.controls else None,
+        "z": difference(ratio, tables.groups),
     }
-    attack = weigh("membership", near.nearer_than_kin.astype(float), n, None, **details)
+    attack = weigh("membership", near.nearer_than_kin.astype(float), tables.groups, None, **details)
     if not tables.controls:
         return attack
-    own = {"nearer_p": attack.p}
-    return SyntheticAttack(
-        attack.name,
-        attack.original,
-        attack.control,
-        attack.baseline,
-        attack.risk,
-        attack.low,
-        attack.high,
-        chance(ratio[:n], ratio[n:]),
-        attack.least_excess,
-        {**attack.details, **own},
-    )
+    own = {**attack.details, "nearer_p": attack.p}
+    return replace(attack, p=chance(ratio, tables.groups), details=own)
 
 
 def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
@@ -260,5 +255,5 @@ def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
         "nndr_auc": area_under_curve(-ratio[:n], -ratio[n:]),
         "dcr_share": math.fsum(shared[:n].tolist()) / m,
         "dcr_share_expected": n / tables.people,
-        "dcr_share_z": difference(shared[:n], shared[n:]),
+        "dcr_share_z": difference(shared, tables.groups),
     }

@@ -11,9 +11,7 @@ LEAF = 16
 MANY = 1 << 40
 
 
-def count_in_orthants(
-    rows: Ints, lows: Ints, highs: Ints, most: int = MANY
-) -> tuple[Ints, Ints]:
+def count_in_orthants(rows: Ints, lows: Ints, highs: Ints, most: int = MANY) -> tuple[Ints, Ints]:
     """Per box, with both ends in it, how many rows lie in it, and one of them; or at least `most`.
 
     >>> rows = np.array([[0, 0], [1, 5], [2, 3]])

@@ -8,14 +8,14 @@ holds for exactly one synthetic record, and singles out whoever it holds for alo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Bools, Floats, Ints
+from sievert.arrays import Floats, Ints
 from sievert.attacks.synthetic.evidence import SyntheticAttack, weigh
 from sievert.attacks.synthetic.orthants import count_in_orthants
 from sievert.attacks.synthetic.tables import SyntheticTables
@@ -52,7 +52,8 @@ def rarefied(counts: Ints, people: int, size: int) -> Floats:
     for k in range(1, len(chances)):  # C(n - k, n0 - 1) / C(n, n0), from one k to the next
         chances[k] = k * part
         part *= max(0, people - k - size + 1) / max(1, people - k)
-    return chances[values][of_count]
+    every: Floats = chances[values][of_count]
+    return every
 
 
 def count_predicates(tables: SyntheticTables, width: int) -> PredicateCounts:
@@ -86,11 +87,13 @@ def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticA
             "control": other / every if every and c else None,
         },
     }
-    return weigh("singling_out", (counts.per_person > 0).astype(float), n, None, **details)
+    return weigh(
+        "singling_out", (counts.per_person > 0).astype(float), tables.groups, None, **details
+    )
 
 
 def _cut(tables: SyntheticTables, at: int) -> int:
-    """The codes of numbers from here on are above the median of the synthetic table; 0: no number."""
+    """From which code on numbers are above the median of the synthetic table; 0: no numbers."""
     column = tables.columns[at]
     if not column.is_number:
         return 0
@@ -121,7 +124,9 @@ def _by_cells(
         for axis, (column, cut) in enumerate(zip(columns, cuts, strict=True))
         if column.numbers is not None
     ]
-    counts = [np.bincount(keys, minlength=cells).reshape(shape) for keys in (fake, pool[:n], pool[n:])]
+    counts = [
+        np.bincount(keys, minlength=cells).reshape(shape) for keys in (fake, pool[:n], pool[n:])
+    ]
     present = counts[0] == 1
     for table in counts:
         for axis, cut, known in ranges:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Bools, Ints
+from sievert.attacks.synthetic.evidence import Groups
 from sievert.errors import InputError, require
 from sievert.hierarchies import NUMBER
 
@@ -24,7 +25,9 @@ LONGEST = 400  # characters of a number
 MISSING_PLACE = 4 * UNIT  # on the grid of numbers: one unit, the most, away from every other place
 SHORT = np.iinfo(np.int16).max
 Texts = Sequence[str | None]
-ColumnCodes = tuple[Texts, Ints]  # the different values of a column, and the number of each record's
+ColumnCodes = tuple[
+    Texts, Ints
+]  # the different values of a column, and the number of each record's
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,12 @@ class SyntheticTables:
     columns: tuple[CodedColumn, ...]
     pool: Ints  # a row per person, a code per column
     synthetic: Ints
-    originals: int
+    groups: Groups  # who is in the original
+
+    @property
+    def originals(self) -> int:
+        """How many people there are in the original."""
+        return self.groups.originals
 
     @property
     def people(self) -> int:
@@ -95,7 +103,7 @@ class SyntheticTables:
         """The same records with some of the columns."""
         at = [self.at(name) for name in names]
         columns = tuple(self.columns[i] for i in at)
-        return SyntheticTables(columns, self.pool[:, at], self.synthetic[:, at], self.originals)
+        return SyntheticTables(columns, self.pool[:, at], self.synthetic[:, at], self.groups)
 
     def as_categories(self) -> SyntheticTables:
         """The same records, numbers being labels: two differ by one unit, or are the same."""
@@ -103,7 +111,7 @@ class SyntheticTables:
             CodedColumn(c.name, c.values, c.missing, None, np.arange(c.values))
             for c in self.columns
         )
-        return SyntheticTables(columns, self.pool, self.synthetic, self.originals)
+        return SyntheticTables(columns, self.pool, self.synthetic, self.groups)
 
     def at(self, name: str) -> int:
         """The number of a column."""
@@ -112,7 +120,7 @@ class SyntheticTables:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """The different rows of a table in their order, how often each occurs, and that of each record."""
+    """The different rows of a table in order, how often each occurs, and that of each record."""
 
     rows: Ints
     counts: Ints
@@ -136,11 +144,12 @@ def join_tables(
     synthetic: Mapping[str, ColumnCodes],
     control: Mapping[str, ColumnCodes] | None = None,
     categories: Sequence[str] = (),
+    clusters: Ints | None = None,
 ) -> SyntheticTables:
     """The columns that all tables share, in one set of codes.
 
     Values are numbers where all of them are, unless the column is among `categories`: 7 and 7.0
-    are then the same.
+    are then the same. `clusters` tells which people of the original and the control came together.
     """
     tables = [original, synthetic] if control is None else [original, synthetic, control]
     names = [name for name in original if all(name in table for table in tables)]
@@ -152,13 +161,19 @@ def join_tables(
         codes.append(own)
     people, fake, *others = (np.stack(each, axis=1) for each in zip(*codes, strict=True))
     pool = np.concatenate([people, *others])
-    for rows, what in ((people, "original"), (fake, "synthetic table"), *((o, "control") for o in others)):
+    for rows, what in (
+        (people, "original"),
+        (fake, "synthetic table"),
+        *((o, "control") for o in others),
+    ):
         require(len(rows), f"the {what} has no record", error=InputError)
     columns = [_place(c, np.unique(pool[:, at])) for at, c in enumerate(columns)]
-    return SyntheticTables(tuple(columns), pool, fake, len(people))
+    return SyntheticTables(tuple(columns), pool, fake, Groups(len(people), clusters))
 
 
-def _code(parts: Sequence[ColumnCodes], name: str, *, number: bool) -> tuple[CodedColumn, list[Ints]]:
+def _code(
+    parts: Sequence[ColumnCodes], name: str, *, number: bool
+) -> tuple[CodedColumn, list[Ints]]:
     """The codes of a column in each table; where numbers lie is not known yet."""
     present = [[texts[c] for c in np.unique(codes).tolist()] for texts, codes in parts]
     texts = sorted({t for each in present for t in each if t is not None})
