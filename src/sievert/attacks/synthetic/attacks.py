@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sievert.arrays import Floats
 from sievert.attacks.synthetic.evidence import SyntheticAttack, holm
+from sievert.attacks.synthetic.kernels import ALONE, Workers
 from sievert.attacks.synthetic.keys import attribute_disclosure, copies
 from sievert.attacks.synthetic.nearness import (
     guesses,
@@ -28,7 +29,7 @@ class SyntheticSettings:
     secrets: tuple[str, ...]
     known: tuple[str, ...] | None = None  # all other columns unless given
     halves: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # for linkability
-    threads: int | None = None
+    workers: Workers = ALONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class SyntheticAttacks:
 
 def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> SyntheticAttacks:
     """Try every attack; linkability only where the columns are split in two."""
-    threads = settings.threads
+    workers = settings.workers
     attacks: dict[str, SyntheticAttack] = {}
     attacks["copies"], attacks["unique_copies"] = copies(tables)
     narrower = {}
@@ -67,17 +68,17 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
     attacks["singling_out"] = narrower.pop(widest)
     scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
     if settings.halves is not None:
-        attacks["linkability"] = linkability(tables, settings.halves, threads)
+        attacks["linkability"] = linkability(tables, settings.halves, workers)
     own, disclosed = {}, {}
     secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
-    for guess in guesses(tables, secrets, settings.known, threads) if secrets else ():
+    for guess in guesses(tables, secrets, settings.known, workers) if secrets else ():
         own[guess.secret] = inference(tables, guess)
         scores[f"inference.{guess.secret}"] = guess.right
     if settings.known is not None:
         for secret in secrets:
             keys = _keys(tables, settings, secret)
-            disclosed[secret] = attribute_disclosure(tables, keys, secret, threads)
-    near = nearness(tables, threads)
+            disclosed[secret] = attribute_disclosure(tables, keys, secret, workers)
+    near = nearness(tables, workers)
     attacks["membership"] = membership(tables, near)
     scores |= {
         "nearest_synthetic": near.synthetic.astype(float),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -20,21 +21,39 @@ from sievert.numerics.acceleration import jit, thread_count
 BLOCK = 512
 FAR = 1 << 30
 MOST = (1 << 15) - 1  # that a short integer holds
-PARTS = 8  # of the rows per thread
+PARTS = 16  # of the rows per thread
 
 
-def in_threads(loop: Callable[..., Any], rows: int, threads: int | None, *arguments: Any) -> None:
-    """Run a loop over all rows, which writes into its arguments, in several threads."""
-    workers = thread_count(threads)
-    ends = np.linspace(0, rows, min(rows, workers * PARTS) + 1).astype(np.int64).tolist()
-    spans = list(pairwise(ends))
-    if workers == 1:
-        for first, last in spans:
-            loop(first, last, *arguments)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        for job in [pool.submit(loop, first, last, *arguments) for first, last in spans]:
-            job.result()
+def _no_tick() -> None:
+    """Nobody watches."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Threads that go through all rows in parts; who watches may stop them between two."""
+
+    threads: int | None = None
+    tick: Callable[[], None] = _no_tick
+
+    def run(self, loop: Callable[..., Any], rows: int, *arguments: Any) -> None:
+        """Run a loop over all rows, which writes into its arguments."""
+        workers = thread_count(self.threads)
+        ends = np.linspace(0, rows, min(rows, workers * PARTS) + 1).astype(np.int64).tolist()
+
+        def run_part(span: tuple[int, int]) -> None:
+            self.tick()
+            loop(*span, *arguments)
+
+        if workers == 1:
+            for span in pairwise(ends):
+                run_part(span)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            for job in [pool.submit(run_part, span) for span in pairwise(ends)]:
+                job.result()
+
+
+ALONE = Workers()
 
 
 # Whole loops over short integers are what a compiler turns into vector instructions: hence buffers

@@ -11,6 +11,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.synthetic.evidence import SyntheticAttack, weigh
+from sievert.attacks.synthetic.kernels import ALONE, Workers
 from sievert.attacks.synthetic.nearness import guesses
 from sievert.attacks.synthetic.tables import DistinctRows, SyntheticTables
 
@@ -62,7 +63,7 @@ def copies(tables: SyntheticTables) -> tuple[SyntheticAttack, SyntheticAttack]:
 
 
 def attribute_disclosure(
-    tables: SyntheticTables, keys: Sequence[str], secret: str, threads: int | None = None
+    tables: SyntheticTables, keys: Sequence[str], secret: str, workers: Workers = ALONE
 ) -> SyntheticAttack:
     """What records with equal keys say of a secret.
 
@@ -74,7 +75,7 @@ def attribute_disclosure(
     matched = by_key.synthetic[at]
     right = by_both.synthetic[by_both.of_person]
     constant = _constant(by_key, by_both)[at]
-    (guess,) = guesses(tables.only([*keys, secret]).as_categories(), [secret], keys, threads)
+    (guess,) = guesses(tables.only([*keys, secret]).as_categories(), [secret], keys, workers)
     details = {
         "control_rates": None,
         **_rates(slice(0, n), matched, right, constant, guess.expected),

@@ -18,7 +18,7 @@ from sievert.attacks.synthetic.evidence import (
     difference,
     weigh,
 )
-from sievert.attacks.synthetic.kernels import count_near, guess_secrets, in_threads, link_halves
+from sievert.attacks.synthetic.kernels import ALONE, Workers, count_near, guess_secrets, link_halves
 from sievert.attacks.synthetic.tables import UNIT, SyntheticTables
 
 NEAR = 0.05  # how much a row one unit away counts, of one that is equal; the square of it for two
@@ -28,7 +28,7 @@ TOLERANCE = Fraction(1, 20)  # of the interquartile range of the pool, for guess
 def linkability(
     tables: SyntheticTables,
     halves: tuple[Sequence[str], Sequence[str]],
-    threads: int | None = None,
+    workers: Workers = ALONE,
 ) -> SyntheticAttack:
     """Whether a synthetic row brings together what is known in two places about one person."""
     half = np.array(
@@ -36,10 +36,9 @@ def linkability(
     )
     people, fake = tables.pool_rows, tables.synthetic_rows
     linked = np.zeros(len(people.rows))
-    in_threads(
+    workers.run(
         link_halves,
         len(people.rows),
-        threads,
         *(tables.places(people.rows), tables.places(fake.rows), fake.counts),
         *(tables.numeric, half, linked),
     )
@@ -72,7 +71,7 @@ def guesses(
     tables: SyntheticTables,
     secrets: Sequence[str],
     known: Sequence[str] | None = None,
-    threads: int | None = None,
+    workers: Workers = ALONE,
 ) -> list[SecretGuesses]:
     """Every person's secrets as guessed from the nearest synthetic rows on what is known."""
     people, fake = tables.pool_rows, tables.synthetic_rows
@@ -81,10 +80,9 @@ def guesses(
     shape = (len(people.rows), len(secrets))
     right, expected, median = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
     offsets = np.cumsum([0, *(tables.columns[i].values for i in at)])
-    in_threads(
+    workers.run(
         guess_secrets,
         len(people.rows),
-        threads,
         *(tables.places(people.rows), tables.places(fake.rows), fake.counts, tables.numeric, use),
         *(at, people.rows[:, at], fake.rows[:, at], offsets, right, expected, median),
     )
@@ -179,14 +177,14 @@ class Nearness:
         return self.other - self.synthetic >= UNIT
 
 
-def nearness(tables: SyntheticTables, threads: int | None = None) -> Nearness:
+def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     """The neighbours of every person."""
     people, fake = tables.pool_rows, tables.synthetic_rows
     x, y = tables.places(people.rows), tables.places(fake.rows)
-    back = _near(tables, y, x, people.counts, threads)
+    back = _near(tables, y, x, people.counts, workers)
     weights = fake.counts / back[2]
-    mine = _near(tables, x, y, fake.counts, threads, reach=back[0], weights=weights)
-    kin = _near(tables, x, x, people.counts, threads, own=True)
+    mine = _near(tables, x, y, fake.counts, workers, reach=back[0], weights=weights)
+    kin = _near(tables, x, x, people.counts, workers, own=True)
     at = people.of_record
     # A person's row stands for all people who have it: they share what falls to it.
     return Nearness(mine[0][at], mine[1][at], kin[0][at], mine[3][at], kin[3][at], mine[4][at])
@@ -197,7 +195,7 @@ def _near(
     x: Ints,
     y: Ints,
     counts: Ints,
-    threads: int | None,
+    workers: Workers,
     *,
     own: bool = False,
     reach: Ints | None = None,
@@ -208,10 +206,9 @@ def _near(
     near, share = np.zeros((n, 3), dtype=np.int64), np.zeros(n)
     reach = (np.zeros(0) if reach is None else reach).astype(x.dtype)
     weights = np.zeros(0) if weights is None else weights
-    in_threads(
+    workers.run(
         count_near,
         n,
-        threads,
         *(x, y, counts, tables.numeric, own, reach, weights, nearest, second, tied, near, share),
     )
     return nearest, second, tied, near, share
