@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import itertools
 import json
 import math
@@ -19,7 +20,7 @@ import pytest
 import sievert
 from sievert.attacks.synthetic import keys, nearness, singling_out
 from sievert.attacks.synthetic.control import differing_columns, shares_people
-from sievert.attacks.synthetic.evidence import Groups, area_under_curve, difference, weigh
+from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
 from sievert.attacks.synthetic.tables import UNIT, SyntheticTables, join_tables
 from sievert.cli import app
 from sievert.errors import InputError, UsageError
@@ -32,7 +33,8 @@ def columns(rows: Rows, names: Any) -> dict[str, Any]:
     for at, name in enumerate(names):
         own = [row[at] for row in rows]
         texts = list(dict.fromkeys(own))
-        table[name] = (texts, np.array([texts.index(t) for t in own], dtype=np.int64))
+        code = {text: at for at, text in enumerate(texts)}
+        table[name] = (texts, np.array([code[t] for t in own], dtype=np.int64))
     return table
 
 
@@ -68,7 +70,7 @@ def test_toy_copies(toy: SyntheticTables) -> None:
         pytest.approx(0.8124, abs=5e-5),
     )
     copied = np.array([1.0, 0, 0, 1, 0, 1, 0, 0, 0, 0])
-    assert difference(copied, Groups(6)) == pytest.approx(1.6036, abs=5e-5)
+    assert difference(copied, PoolGroups(6)) == pytest.approx(1.6036, abs=5e-5)
 
 
 @pytest.mark.parametrize("cells", [10**6, 0])  # tables of counts, and trees
@@ -235,6 +237,31 @@ def test_adult_vectors(kind: str) -> None:
     ) == vector["distances"]
     assert (ratio["original"], ratio["control"]) == pytest.approx(vector["ratio"][:2], abs=5e-7)
     assert ratio["z"] == pytest.approx(vector["ratio"][2], abs=5e-4)
+
+
+def test_unique_matches_of_census_releases_are_those_of_nist() -> None:
+    reference = os.environ.get("SIEVERT_REFERENCE")
+    if reference is None:
+        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
+    folder = Path(reference) / "data/nist"
+    expected = json.loads((folder / "sdnist_values.json").read_text(encoding="utf-8"))
+    original = _read(folder / "ma2019.csv.gz")
+    for name, values in expected.items():
+        tables = join_tables(original, _read(folder / "releases" / name))
+        _, unique = keys.copies(tables)
+        assert {
+            "features_shared_with_original": len(tables.columns),
+            "of_these_found_in_release": unique.original.hits,
+            "of_these_unique_in_release_too": unique.details["unique_in_both"],
+            "unique_in_original": unique.original.people,
+        }.items() <= values.items()
+    assert len(expected) == 15
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    return columns([tuple(cell or None for cell in row) for row in rows], names)
 
 
 # -- brute force ----------------------------------------------------------------------------------
@@ -423,12 +450,12 @@ def test_a_wrong_control_is_refused() -> None:
 
 def test_people_who_came_together_count_as_fewer() -> None:
     scores = np.array([1.0] * 40 + [0.0] * 60)
-    alone = weigh("copies", scores, Groups(50))
-    together = weigh("copies", scores, Groups(50, np.repeat(np.arange(20), 5)))
+    alone = weigh("copies", scores, PoolGroups(50))
+    together = weigh("copies", scores, PoolGroups(50, np.repeat(np.arange(20), 5)))
     assert alone.p is not None and together.p is not None and together.p > alone.p
     assert alone.low is not None and together.low is not None and together.low < alone.low
-    each = weigh("copies", np.arange(10) / 10, Groups(4, np.arange(10)))
-    assert each.p == pytest.approx(weigh("copies", np.arange(10) / 10, Groups(4)).p)
+    each = weigh("copies", np.arange(10) / 10, PoolGroups(4, np.arange(10)))
+    assert each.p == pytest.approx(weigh("copies", np.arange(10) / 10, PoolGroups(4)).p)
 
 
 # -- the command ----------------------------------------------------------------------------------

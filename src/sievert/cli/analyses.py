@@ -13,7 +13,6 @@ from sievert.cli.command_options import (
     PopulationOptions,
     ReasoningOptions,
     SubsetOptions,
-    SyntheticOptions,
 )
 from sievert.cli.options import (
     EngineOptions,
@@ -341,49 +340,6 @@ def hierarchies(
         out=out,
         fix=fix,
         force=output.force,
-    )
-
-
-def synthetic(
-    original: TableName,
-    /,
-    *tables: TableName,
-    roles: RoleOptions = RoleOptions(),
-    attacker: SyntheticOptions = SyntheticOptions(),
-    records: Annotated[Path | None, Traits(heading="Output")] = None,
-    reading: ReadingOptions = ReadingOptions(),
-    output: OutputOptions = OutputOptions(),
-    page: PageOptions = PageOptions(),
-    engine: EngineOptions = EngineOptions(),
-) -> int:
-    """Attack synthetic tables, and hold what their people suffer against strangers.
-
-    Rows are not paired with those of the original. -q names what an attacker knows (all other
-    columns unless given), -s what is inferred (all unless given). A --policy may limit any number:
-    [limits.synthetic.copies] risk = { max = 0.05 }.
-
-    Parameters
-    ----------
-    original
-        The table that the generator was trained on; as for assess.
-    tables
-        One or several synthetic tables, with the same names of columns.
-    records
-        Write one row a person of the original, with the score of every attack, to this .csv or
-        .parquet file.
-    """
-    command = Command("synthetic", roles, reading, output, page, engine, None)
-    require(tables, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
-    why = "--show-values goes with explain and attacks: nothing here names values"
-    require(not output.show_values, why)
-    return command.run(
-        command.check_tables(original, *tables, attacker.control),
-        original,
-        list(tables),
-        files=[records],
-        records=records,
-        force=output.force,
-        **attacker.arguments(),
     )
 
 

@@ -143,37 +143,6 @@ class ComparisonOptions(Options):
 
 
 @dataclass(frozen=True)
-class SyntheticOptions(Options):
-    """What attackers of a synthetic table have, and whom they are held against.
-
-    Attributes
-    ----------
-    control
-        People drawn together with the original and kept from the generator: without them there are
-        rates and no risk.
-    split
-        A,B:C,D: columns that are known in one place, and in another; are they brought together?
-    """
-
-    heading = "Attack"
-
-    control: TableName | None = None
-    split: str | None = None
-
-    def arguments(self) -> dict[str, Any]:
-        halves = None
-        if self.split is not None:
-            parts = self.split.split(":")
-            require(
-                len(parts) == 2 and all(parts),
-                "--split takes two sets of columns",
-                hint="--split age,sex:town,job",
-            )
-            halves = tuple(tuple(part.split(",")) for part in parts)
-        return {"control": self.control, "split": halves}
-
-
-@dataclass(frozen=True)
 class MethodOptions(Options):
     """What the publisher does, and what the intruder makes of it.
 

@@ -19,7 +19,7 @@ COMMANDS = {
     "protect": "analyses.protect",
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
-    "synthetic": "analyses.synthetic",
+    "synthetic": "synthetic.synthetic",
     "report": "documents.report",
     "paper": "documents.paper",
     "measures": "documents.measures",

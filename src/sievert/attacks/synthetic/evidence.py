@@ -66,20 +66,20 @@ class SyntheticAttack:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class PoolGroups:
     """Who is in the original, and which people came there together and change sides together."""
 
     originals: int
     clusters: Ints | None = None  # per person of the pool; each on their own unless given
 
-    def only(self, concerned: Bools) -> Groups:
+    def only(self, concerned: Bools) -> PoolGroups:
         """The same of some people."""
         own = int(np.count_nonzero(concerned[: self.originals]))
-        return Groups(own, None if self.clusters is None else self.clusters[concerned])
+        return PoolGroups(own, None if self.clusters is None else self.clusters[concerned])
 
 
 def weigh(
-    name: str, scores: Floats, groups: Groups, baseline: float | None = None, **details: Any
+    name: str, scores: Floats, groups: PoolGroups, baseline: float | None = None, **details: Any
 ) -> SyntheticAttack:
     """The rates, the risk with its interval, and the test that an attack's scores allow.
 
@@ -172,7 +172,7 @@ def _ratio_limit(first: float, second: float, a: float, b: float, side: float) -
 # -- tests ----------------------------------------------------------------------------------------
 
 
-def chance(scores: Floats, groups: Groups) -> float | None:
+def chance(scores: Floats, groups: PoolGroups) -> float | None:
     """How likely chance alone gives originals so much more than strangers, one-sided.
 
     Exact for scores of 0 and 1 (Fisher); normal for others, corrected where they are skewed, and
@@ -201,7 +201,7 @@ def chance(scores: Floats, groups: Groups) -> float | None:
     return max(p, NormalDist().cdf(-(z - g * (z * z - 1.0) / 6.0)))
 
 
-def difference(scores: Floats, groups: Groups) -> float | None:
+def difference(scores: Floats, groups: PoolGroups) -> float | None:
     """z: the difference of the means, in standard errors under exchange; None without spread."""
     n, c = groups.originals, len(scores) - groups.originals
     if len(scores) < 2 or not n or not c:
@@ -218,7 +218,7 @@ def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
     return sums[np.bincount(clusters) > 0]
 
 
-def design_effect(scores: Floats, groups: Groups) -> float:
+def design_effect(scores: Floats, groups: PoolGroups) -> float:
     """How much more the difference varies where people who came together change sides together."""
     if groups.clusters is None:
         return 1.0

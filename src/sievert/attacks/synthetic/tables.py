@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.attacks.synthetic.evidence import Groups
+from sievert.attacks.synthetic.evidence import PoolGroups
 from sievert.errors import InputError, require
 from sievert.hierarchies import NUMBER
 
@@ -31,7 +31,7 @@ ColumnCodes = tuple[
 
 
 @dataclass(frozen=True, eq=False)
-class CodedColumn:
+class SharedColumn:
     """One column that the tables share: what its codes mean, and where they lie.
 
     The codes of numbers go upwards; the code of what is missing is the last one.
@@ -53,10 +53,10 @@ class CodedColumn:
 class SyntheticTables:
     """The pool of real people, originals first, and the synthetic table: one row per record."""
 
-    columns: tuple[CodedColumn, ...]
+    columns: tuple[SharedColumn, ...]
     pool: Ints  # a row per person, a code per column
     synthetic: Ints
-    groups: Groups  # who is in the original
+    groups: PoolGroups  # who is in the original
 
     @property
     def originals(self) -> int:
@@ -108,7 +108,7 @@ class SyntheticTables:
     def as_categories(self) -> SyntheticTables:
         """The same records, numbers being labels: two differ by one unit, or are the same."""
         columns = tuple(
-            CodedColumn(c.name, c.values, c.missing, None, np.arange(c.values))
+            SharedColumn(c.name, c.values, c.missing, None, np.arange(c.values))
             for c in self.columns
         )
         return SyntheticTables(columns, self.pool, self.synthetic, self.groups)
@@ -168,24 +168,25 @@ def join_tables(
     ):
         require(len(rows), f"the {what} has no record", error=InputError)
     columns = [_place(c, np.unique(pool[:, at])) for at, c in enumerate(columns)]
-    return SyntheticTables(tuple(columns), pool, fake, Groups(len(people), clusters))
+    return SyntheticTables(tuple(columns), pool, fake, PoolGroups(len(people), clusters))
 
 
 def _code(
     parts: Sequence[ColumnCodes], name: str, *, number: bool
-) -> tuple[CodedColumn, list[Ints]]:
+) -> tuple[SharedColumn, list[Ints]]:
     """The codes of a column in each table; where numbers lie is not known yet."""
     present = [[texts[c] for c in np.unique(codes).tolist()] for texts, codes in parts]
     texts = sorted({t for each in present for t in each if t is not None})
+    exact: dict[str, Fraction | str] = {t: _number(t) if number else t for t in texts}
     numbers: tuple[Fraction, ...] | None = None
-    if number and texts and all(len(t) <= LONGEST and NUMBER.fullmatch(t) for t in texts):
-        exact = {t: Fraction(t) for t in texts}
-        numbers = tuple(sorted({*exact.values()}))
-        place = {n: code for code, n in enumerate(numbers)}
-        code_of: dict[str | None, int] = {t: place[exact[t]] for t in texts}
-    else:
-        code_of = {t: code for code, t in enumerate(texts)}
-    known = len(texts) if numbers is None else len(numbers)
+    known_numbers = {n for n in exact.values() if isinstance(n, Fraction)}
+    distinct: list[Fraction | str] = [*dict.fromkeys(exact.values())]
+    if distinct and len(known_numbers) == len(distinct):
+        numbers = tuple(sorted(known_numbers))
+        distinct = [*numbers]
+    place = {each: code for code, each in enumerate(distinct)}
+    code_of: dict[str | None, int] = {t: place[exact[t]] for t in texts}
+    known = len(distinct)
     missing = known if any(None in each for each in present) else -1
     code_of[None] = known
     codes = [
@@ -193,10 +194,15 @@ def _code(
         for own, own_codes in parts
     ]
     values = known + (missing >= 0)
-    return CodedColumn(name, values, missing, numbers, np.arange(values)), codes
+    return SharedColumn(name, values, missing, numbers, np.arange(values)), codes
 
 
-def _place(column: CodedColumn, pool: Ints) -> CodedColumn:
+def _number(text: str) -> Fraction | str:
+    """A number where a text is one: 7 and 7.0 are the same in a column of words, too."""
+    return Fraction(text) if len(text) <= LONGEST and NUMBER.fullmatch(text) else text
+
+
+def _place(column: SharedColumn, pool: Ints) -> SharedColumn:
     """The column with the places of its numbers on the grid that the pool spans."""
     if column.numbers is None:
         return column
@@ -214,6 +220,6 @@ def _place(column: CodedColumn, pool: Ints) -> CodedColumn:
         else:
             places.append(int((UNIT * inside / span + Fraction(1, 2)).__floor__()))
     places += [MISSING_PLACE] * (column.missing >= 0)
-    return CodedColumn(
+    return SharedColumn(
         column.name, column.values, column.missing, column.numbers, np.array(places, dtype=np.int64)
     )
