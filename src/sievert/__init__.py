@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from sievert.commands.protect.api import protect
     from sievert.commands.protect.result import Protected
     from sievert.commands.report.api import write_report
+    from sievert.commands.synthetic.api import synthetic
+    from sievert.commands.synthetic.result import SyntheticAssessment
     from sievert.errors import SievertError
     from sievert.hierarchies import Hierarchy
     from sievert.measures.approximate.compromise import approximate_compromise
@@ -56,6 +58,7 @@ __all__ = [
     "ProposedHierarchies",
     "Protected",
     "SievertError",
+    "SyntheticAssessment",
     "Value",
     "__version__",
     "approximate_compromise",
@@ -70,6 +73,7 @@ __all__ = [
     "propose_hierarchies",
     "protect",
     "randomise",
+    "synthetic",
     "write_report",
 ]
 # Where each public name lives; every measure is a function of `commands.functions` besides.
@@ -86,6 +90,7 @@ _HOMES = {
     "ProposedHierarchies": "commands.hierarchies.result",
     "Protected": "commands.protect.result",
     "SievertError": "errors",
+    "SyntheticAssessment": "commands.synthetic.result",
     "Value": "measures.measure",
     "approximate_compromise": "measures.approximate.compromise",
     "assess": "commands.assess.api",
@@ -99,6 +104,7 @@ _HOMES = {
     "propose_hierarchies": "commands.hierarchies.api",
     "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
+    "synthetic": "commands.synthetic.api",
     "write_report": "commands.report.api",
 }
 _RENAMED = {"estimating": "estimators"}  # documented import paths that keep working

@@ -100,6 +100,7 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "explain": _refused("explain points at columns, values and records: it is", ASSESSED),
     "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
     "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
+    "synthetic": _refused("attacks point at single people: they are", "the file of limits met"),
     "hierarchies": _refused("what the values of columns look like is", ASSESSED),
     "protect": _refused("how a release was made is", "sievert assess RELEASE --share"),
     "compare": _refused(

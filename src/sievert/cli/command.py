@@ -66,7 +66,7 @@ class Command:
             hint="--value COL=VALUE" if self.name == "attack" else None,
         )
         require(
-            self.name != "compromise" or not roles.pop("hierarchies"),
+            self.name not in ("compromise", "synthetic") or not roles.pop("hierarchies"),
             "--hierarchy goes with assess, explain and compare",
         )
         return roles

@@ -19,6 +19,7 @@ COMMANDS = {
     "protect": "analyses.protect",
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
+    "synthetic": "synthetic.synthetic",
     "report": "documents.report",
     "paper": "documents.paper",
     "measures": "documents.measures",
@@ -36,6 +37,7 @@ OWNERS = {
     **dict.fromkeys(("--shuffles", "--predict"), "compare"),
     **dict.fromkeys(("--at", "--distortion"), "limit"),
     "--epsilon": "compromise",
+    **dict.fromkeys(("--control", "--split"), "synthetic"),
 }
 SUMMARIES = {"policy": "Check a policy against a table."}  # of words that begin several commands
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number

@@ -22,7 +22,13 @@ INNER = re.compile(
     r"(constrained|tuple|dict|function|str$|int$|float$)"
 )  # what pydantic calls types
 TABLES = (".csv", ".tsv", ".parquet", ".xlsx", ".sav", ".dta", ".feather", ".arrow")
-LIMITS = ("everywhere", "reidentification", "inference")  # parts of [limits]
+LIMITS = ("everywhere", "reidentification", "inference", "synthetic")  # parts of [limits]
+# Attacks on synthetic tables, and their numbers that may be limited; only p at least.
+SYNTHETIC = (
+    *("copies", "unique_copies", "singling_out", "linkability", "inference"),
+    *("attribute_disclosure", "membership"),
+)
+SYNTHETIC_NUMBERS = ("rate", "risk", "high", "least_excess", "p")
 SAY_WHY = "say why"  # in place of a reason that is still to be given
 
 
@@ -140,6 +146,7 @@ class Policy(_Strict):
     everywhere: dict[str, MeasureLimit] = {}
     reidentification: dict[str, MeasureLimit] = {}
     inference: dict[str, dict[str, MeasureLimit]] = {}
+    synthetic: dict[str, dict[str, MeasureLimit]] = {}  # by attack, for `sievert synthetic` only
 
     @model_validator(mode="before")
     @classmethod
@@ -152,9 +159,21 @@ class Policy(_Strict):
             if key in raw:  # else it would be read as if it were not there
                 raise ValueError(f"{key} is not a table of its own: [limits.{key}]")
         rest = {key: table for key, table in raw.items() if key != "limits"}
-        narrower = {key: limits.get(key, {}) for key in ("reidentification", "inference")}
+        narrower = {key: limits.get(key, {}) for key in LIMITS[1:]}
         everywhere = {key: limit for key, limit in limits.items() if key not in narrower}
         return {**rest, **narrower, "everywhere": everywhere}
+
+    @model_validator(mode="after")
+    def _known_attacks(self) -> Policy:
+        for attack, limits in self.synthetic.items():
+            for word, known in ((attack, SYNTHETIC), *((n, SYNTHETIC_NUMBERS) for n in limits)):
+                if word not in known:
+                    raise ValueError(f"limits.synthetic: {word!r} is none of {', '.join(known)}")
+            for number, limit in limits.items():
+                if (limit.max is None) != (number == "p") or (limit.min is None) == (number == "p"):
+                    side = "min" if number == "p" else "max"
+                    raise ValueError(f"limits.synthetic.{attack}: {number} takes a {side}")
+        return self
 
     @property
     def measured_hierarchies(self) -> dict[str, Any]:
@@ -265,7 +284,7 @@ def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
     for role in ("person", "household", "weight"):
         if tables["roles"].get(role) not in columns:
             tables["roles"].pop(role, None)
-    limits = {name: tables.pop(name) for name in ("reidentification", "inference")}
+    limits = {name: tables.pop(name) for name in LIMITS[1:]}
     limits |= tables.pop("everywhere")
     return {**tables, "limits": limits}
 

@@ -258,6 +258,8 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
 
 def harmless_side(verdict: Verdict) -> bool:
     """Whether a limit bounds the side only that is not risky."""
+    if verdict.measure not in BY_ID:  # of an attack: checked when the policy is read
+        return False
     return _risky_bound(verdict, 0.0) is None
 
 

@@ -86,6 +86,7 @@ CHAPTERS = {
     "limit": "limits",
     "protect": "protected",
     "hierarchies": "proposed",
+    "synthetic": "synthetic",
 }
 
 

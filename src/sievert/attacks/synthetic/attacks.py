@@ -1,0 +1,94 @@
+"""All attacks on one synthetic table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sievert.arrays import Floats
+from sievert.attacks.synthetic.evidence import SyntheticAttack, holm
+from sievert.attacks.synthetic.kernels import ALONE, Workers
+from sievert.attacks.synthetic.keys import attribute_disclosure, copies
+from sievert.attacks.synthetic.nearness import (
+    guesses,
+    inference,
+    linkability,
+    membership,
+    nearness,
+)
+from sievert.attacks.synthetic.singling_out import WIDEST, count_predicates, singling_out
+from sievert.attacks.synthetic.tables import SyntheticTables
+
+HEADLINES = ("copies", "unique_copies", "singling_out", "linkability", "membership")
+
+
+@dataclass(frozen=True)
+class SyntheticSettings:
+    """What an attacker knows and wants to know."""
+
+    secrets: tuple[str, ...]
+    known: tuple[str, ...] | None = None  # all other columns unless given
+    halves: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # for linkability
+    workers: Workers = ALONE
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticAttacks:
+    """What every attack did, and per person what each scored."""
+
+    attacks: Mapping[str, SyntheticAttack]
+    inference: Mapping[str, SyntheticAttack]
+    disclosure: Mapping[str, SyntheticAttack]
+    narrower: Mapping[int, SyntheticAttack]  # singling out by fewer columns
+    scores: Mapping[str, Floats]
+
+    @property
+    def headline_chances(self) -> dict[str, float]:
+        """The chances of the headline tests, each secret's inference being one."""
+        every = {name: attack.p for name, attack in self.attacks.items()}
+        every |= {f"inference.{secret}": attack.p for secret, attack in self.inference.items()}
+        return {name: p for name, p in every.items() if p is not None}
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """The same after Holm, for all tests together."""
+        return holm(self.headline_chances)
+
+
+def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> SyntheticAttacks:
+    """Try every attack; linkability only where the columns are split in two."""
+    workers = settings.workers
+    attacks: dict[str, SyntheticAttack] = {}
+    attacks["copies"], attacks["unique_copies"] = copies(tables)
+    narrower = {}
+    for width in range(1, min(WIDEST, len(tables.columns)) + 1):
+        counts = count_predicates(tables, width)
+        narrower[width] = singling_out(tables, counts)
+    widest = max(narrower)
+    attacks["singling_out"] = narrower.pop(widest)
+    scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
+    if settings.halves is not None:
+        attacks["linkability"] = linkability(tables, settings.halves, workers)
+    own, disclosed = {}, {}
+    secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
+    for guess in guesses(tables, secrets, settings.known, workers) if secrets else ():
+        own[guess.secret] = inference(tables, guess)
+        scores[f"inference.{guess.secret}"] = guess.right
+    if settings.known is not None:
+        for secret in secrets:
+            keys = _keys(tables, settings, secret)
+            disclosed[secret] = attribute_disclosure(tables, keys, secret, workers)
+    near = nearness(tables, workers)
+    attacks["membership"] = membership(tables, near)
+    scores |= {
+        "nearest_synthetic": near.synthetic.astype(float),
+        "nearest_other": near.other.astype(float),
+        "density_ratio": near.density_ratio,
+    }
+    return SyntheticAttacks(attacks, own, disclosed, narrower, scores)
+
+
+def _keys(tables: SyntheticTables, settings: SyntheticSettings, secret: str) -> list[str]:
+    """What is known where a secret is guessed."""
+    names = [column.name for column in tables.columns]
+    return [n for n in settings.known or names if n != secret and n in names]

@@ -1,0 +1,287 @@
+"""What an attack proves: people of the original against strangers of a control group.
+
+Every attack gives each person of the pool a score that never uses who is in the original. If the
+synthetic table tells nothing beyond the population, who is an original and who a control is
+exchangeable, and a difference of their means is noise of a known size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Bools, Floats, Ints
+from sievert.numerics.special_functions import wilson
+
+POWER = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)  # one-sided 5 %, seen in 80 %
+SKEWED = 2.0  # the skewness of scores from which the normal approximation is corrected
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class GroupRate:
+    """How an attack fares against some people: how many, the sum of their scores, its mean."""
+
+    people: int
+    hits: float
+    rate: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON."""
+        hits = int(self.hits) if float(self.hits).is_integer() else self.hits
+        return {"people": self.people, "hits": hits, "rate": self.rate}
+
+
+@dataclass(frozen=True)
+class SyntheticAttack:
+    """One attack: rates of originals and of strangers, and what their difference proves."""
+
+    name: str
+    original: GroupRate
+    control: GroupRate | None
+    baseline: float | None
+    risk: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    least_excess: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON."""
+        own = {
+            "original": self.original.to_dict(),
+            "control": None if self.control is None else self.control.to_dict(),
+            **{
+                k: getattr(self, k)
+                for k in ("baseline", "risk", "low", "high", "p", "least_excess")
+            },
+        }
+        return own | dict(self.details)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolGroups:
+    """Who is in the original, and which people came there together and change sides together."""
+
+    originals: int
+    clusters: Ints | None = None  # per person of the pool; each on their own unless given
+
+    def only(self, concerned: Bools) -> PoolGroups:
+        """The same of some people."""
+        own = int(np.count_nonzero(concerned[: self.originals]))
+        return PoolGroups(own, None if self.clusters is None else self.clusters[concerned])
+
+
+def weigh(
+    name: str, scores: Floats, groups: PoolGroups, baseline: float | None = None, **details: Any
+) -> SyntheticAttack:
+    """The rates, the risk with its interval, and the test that an attack's scores allow.
+
+    `scores` has one number from 0 to 1 per person, originals first; NaN: the attack does not
+    concern this person.
+    """
+    concerned = ~np.isnan(scores)
+    alone, groups = groups.originals == len(scores), groups.only(concerned)
+    scores, n = scores[concerned], groups.originals
+    own, other = scores[:n], scores[n:]
+    if alone:
+        return SyntheticAttack(name, _rate(own), None, baseline, details=details)
+    risk = low = high = least = None
+    if len(own) and len(other):
+        more = design_effect(scores, groups)
+        risk, low, high = risk_interval(own, other, more)
+        least = math.sqrt(more) * least_excess(_rate(other).rate or 0.0, len(own), len(other))
+    p = chance(scores, groups)
+    rates = _rate(own), _rate(other)
+    return SyntheticAttack(name, *rates, baseline, risk, low, high, p, least, details)
+
+
+def _rate(scores: Floats) -> GroupRate:
+    total = math.fsum(scores.tolist())
+    return GroupRate(len(scores), total, total / len(scores) if len(scores) else None)
+
+
+def least_excess(rate: float, originals: int, controls: int) -> float:
+    """The least excess of people that is seen in 80 of 100 tables, at 5 %.
+
+    >>> round(least_excess(0.08, 20108, 10054), 4)
+    0.0082
+    """
+    return POWER * math.sqrt(rate * (1.0 - rate) * (1 / originals + 1 / controls))
+
+
+# -- risk -----------------------------------------------------------------------------------------
+
+
+def risk_interval(
+    own: Floats, other: Floats, design: float = 1.0
+) -> tuple[float | None, float | None, float | None]:
+    """The risk (r_T - r_C)/(1 - r_C) with its interval: one minus a ratio of two failure rates.
+
+    The ratio's limits are those of Donner and Zou (MOVER-R), from the Wilson limits of both rates;
+    people who came together count as fewer, by the design effect.
+    """
+    failing, (low_own, high_own) = _failing(own, design)
+    spared, (low_other, high_other) = _failing(other, design)
+    if not spared:
+        return None, None, None
+    low = _ratio_limit(failing, spared, low_own, high_other, -1.0)
+    high = _ratio_limit(failing, spared, high_own, low_other, 1.0)
+    return (
+        1.0 - failing / spared,
+        None if high is None else 1.0 - high,
+        None if low is None else 1.0 - low,
+    )
+
+
+def _failing(scores: Floats, design: float) -> tuple[float, tuple[float, float]]:
+    """The mean of 1 - score, and its Wilson limits; fractions count as fewer whole people."""
+    n = len(scores)
+    mean = 1.0 - math.fsum(scores.tolist()) / n
+    trials = float(n)
+    if not _is_binary(scores) and n > 1:
+        spread = float(np.var(scores, ddof=1))
+        trials = n * mean * (1.0 - mean) / spread if spread > 0 else trials
+    return mean, wilson_share(mean, trials / design)
+
+
+def _is_binary(scores: Floats) -> bool:
+    return bool(((scores == 0.0) | (scores == 1.0)).all())
+
+
+def wilson_share(share: float, trials: float) -> tuple[float, float]:
+    """Wilson's limits of a share of so many trials, which need not be a whole number."""
+    return wilson(share * trials, trials, LEVEL)  # type: ignore[arg-type]
+
+
+def _ratio_limit(first: float, second: float, a: float, b: float, side: float) -> float | None:
+    product = first * second
+    below = b * (2.0 * second - b)
+    if below <= 0.0:
+        return None
+    inner = product * product - a * below * (2.0 * first - a)
+    return (product + side * math.sqrt(max(0.0, inner))) / below
+
+
+# -- tests ----------------------------------------------------------------------------------------
+
+
+def chance(scores: Floats, groups: PoolGroups) -> float | None:
+    """How likely chance alone gives originals so much more than strangers, one-sided.
+
+    Exact for scores of 0 and 1 (Fisher); normal for others, corrected where they are skewed, and
+    for people who came together.
+    """
+    n, c = groups.originals, len(scores) - groups.originals
+    if not n or not c:
+        return None
+    if groups.clusters is None and _is_binary(scores):
+        return hypergeometric_tail(int(scores[:n].sum()), n + c, int(scores.sum()), n)
+    z = difference(scores, groups)
+    if z is None:
+        return 1.0
+    p = NormalDist().cdf(-z)
+    parts = scores - math.fsum(scores.tolist()) / len(scores)
+    if groups.clusters is not None:
+        firsts = np.unique(groups.clusters[:n])
+        parts = _cluster_sums(parts, groups.clusters)
+        n, c = len(firsts), len(parts) - len(firsts)
+    spread = float(np.mean(parts**2))
+    skew = float(np.mean(parts**3)) / spread**1.5
+    if abs(skew) <= SKEWED or c <= 0:
+        return p
+    whole = n + c
+    g = skew * (c * c - n * n) / (whole * math.sqrt(n * c * whole))
+    return max(p, NormalDist().cdf(-(z - g * (z * z - 1.0) / 6.0)))
+
+
+def difference(scores: Floats, groups: PoolGroups) -> float | None:
+    """z: the difference of the means, in standard errors under exchange; None without spread."""
+    n, c = groups.originals, len(scores) - groups.originals
+    if len(scores) < 2 or not n or not c:
+        return None
+    spread = float(np.var(scores, ddof=1))
+    if not spread:
+        return None
+    means = math.fsum(scores[:n].tolist()) / n - math.fsum(scores[n:].tolist()) / c
+    return means / math.sqrt(spread * (1 / n + 1 / c) * design_effect(scores, groups))
+
+
+def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
+    sums: Floats = np.bincount(clusters, scores).astype(np.float64)
+    return sums[np.bincount(clusters) > 0]
+
+
+def design_effect(scores: Floats, groups: PoolGroups) -> float:
+    """How much more the difference varies where people who came together change sides together."""
+    if groups.clusters is None:
+        return 1.0
+    n, whole = groups.originals, len(scores)
+    spread = float(np.var(scores, ddof=1)) if whole > 1 else 0.0
+    if not spread:
+        return 1.0
+    centred = scores - math.fsum(scores.tolist()) / whole
+    sums = _cluster_sums(centred, groups.clusters)
+    many, mine = len(sums), len(np.unique(groups.clusters[:n]))
+    if not 0 < mine < many:
+        return 1.0
+    varies = mine * (1 - mine / many) * math.fsum((sums**2).tolist()) / (many - 1)
+    alone = n * (1 - n / whole) * spread
+    return varies / alone if varies else 1.0
+
+
+def hypergeometric_tail(hits: int, people: int, successes: int, originals: int) -> float:
+    """The chance of so many hits or more among the originals, who is original being drawn.
+
+    >>> hypergeometric_tail(3, 10, 3, 6)
+    0.16666666666666666
+    """
+    least, most = max(0, successes + originals - people), min(successes, originals)
+    if hits <= least:
+        return 1.0
+    # From the most likely number on both sides, each term by the one before it.
+    start = (successes + 1) * (originals + 1) // (people + 2)
+    start = min(max(start, least), most)
+    terms = {start: 1.0}
+    for k in range(start, most):
+        above = (successes - k) * (originals - k)
+        terms[k + 1] = terms[k] * above / ((k + 1) * (people - successes - originals + k + 1))
+    for k in range(start, least, -1):
+        below = k * (people - successes - originals + k)
+        terms[k - 1] = terms[k] * below / ((successes - k + 1) * (originals - k + 1))
+    tail = math.fsum(term for k, term in terms.items() if k >= hits)
+    return min(1.0, tail / math.fsum(terms.values()))
+
+
+def holm(chances: Mapping[str, float]) -> dict[str, float]:
+    """The chances of several tests, adjusted so that any false alarm at all is that unlikely.
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    ordered = sorted(chances, key=lambda name: chances[name])
+    adjusted, least = {}, 0.0
+    for rank, name in enumerate(ordered):
+        least = max(least, min(1.0, (len(ordered) - rank) * chances[name]))
+        adjusted[name] = least
+    return {name: adjusted[name] for name in chances}
+
+
+def area_under_curve(own: Sequence[float] | Floats, other: Sequence[float] | Floats) -> float:
+    """How often an original's score is above a stranger's; ties count half.
+
+    >>> area_under_curve([1.0, 2.0], [1.0, 0.0])
+    0.875
+    """
+    values, codes = np.unique(np.concatenate([own, other]), return_inverse=True)
+    first = np.bincount(codes[: len(own)], minlength=len(values))
+    second = np.bincount(codes[len(own) :], minlength=len(values))
+    below = np.cumsum(second) - second
+    twice = int((first * (2 * below + second)).sum())
+    return twice / (2 * len(own) * len(other))

@@ -1,0 +1,256 @@
+"""Attacks by nearness: linkability, inference of secrets, membership; and the usual distances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Bools, Floats, Ints
+from sievert.attacks.synthetic.evidence import (
+    SyntheticAttack,
+    area_under_curve,
+    chance,
+    difference,
+    weigh,
+)
+from sievert.attacks.synthetic.kernels import ALONE, Workers, count_near, guess_secrets, link_halves
+from sievert.attacks.synthetic.tables import UNIT, SyntheticTables
+
+NEAR = 0.05  # how much a row one unit away counts, of one that is equal; the square of it for two
+TOLERANCE = Fraction(1, 20)  # of the interquartile range of the pool, for guesses of numbers
+
+
+def linkability(
+    tables: SyntheticTables,
+    halves: tuple[Sequence[str], Sequence[str]],
+    workers: Workers = ALONE,
+) -> SyntheticAttack:
+    """Whether a synthetic row brings together what is known in two places about one person."""
+    half = np.array(
+        [0 if c.name in halves[0] else 1 if c.name in halves[1] else 2 for c in tables.columns]
+    )
+    people, fake = tables.pool_rows, tables.synthetic_rows
+    linked = np.zeros(len(people.rows))
+    workers.run(
+        link_halves,
+        len(people.rows),
+        *(tables.places(people.rows), tables.places(fake.rows), fake.counts),
+        *(tables.numeric, half, linked),
+    )
+    scores = linked[people.of_record]
+    even = weigh("linkability", (scores >= 0.5).astype(float), tables.groups)
+    return weigh(
+        "linkability",
+        scores,
+        tables.groups,
+        1.0 / len(tables.synthetic),
+        even_odds=even.to_dict(),
+    )
+
+
+# -- inference ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SecretGuesses:
+    """Per person the chance that a guess of a secret is right, or a row drawn of the nearest."""
+
+    secret: str
+    right: Floats
+    expected: Floats
+    mode: Floats  # by the most frequent value, also of numbers
+    baseline: float
+
+
+def guesses(
+    tables: SyntheticTables,
+    secrets: Sequence[str],
+    known: Sequence[str] | None = None,
+    workers: Workers = ALONE,
+) -> list[SecretGuesses]:
+    """Every person's secrets as guessed from the nearest synthetic rows on what is known."""
+    people, fake = tables.pool_rows, tables.synthetic_rows
+    at = np.array([tables.at(secret) for secret in secrets], dtype=np.int64)
+    use = np.array([known is None or c.name in known for c in tables.columns], dtype=bool)
+    shape = (len(people.rows), len(secrets))
+    right, expected, median = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    offsets = np.cumsum([0, *(tables.columns[i].values for i in at)])
+    workers.run(
+        guess_secrets,
+        len(people.rows),
+        *(tables.places(people.rows), tables.places(fake.rows), fake.counts, tables.numeric, use),
+        *(at, people.rows[:, at], fake.rows[:, at], offsets, right, expected, median),
+    )
+    results = []
+    for s, place in enumerate(at.tolist()):
+        own = right[:, s]
+        column = tables.columns[place]
+        if column.is_number:
+            close = _Closeness(tables, place)
+            own = close.right(median[:, s], people.rows[:, place])
+        results.append(
+            SecretGuesses(
+                column.name,
+                own[people.of_record],
+                expected[:, s][people.of_record],
+                right[:, s][people.of_record],
+                _naive(tables, place),
+            )
+        )
+    return results
+
+
+def inference(tables: SyntheticTables, guess: SecretGuesses) -> SyntheticAttack:
+    """How often a secret is guessed right, and how often a row drawn of the nearest has it."""
+    drawn = weigh("inference", guess.expected, tables.groups)
+    return weigh("inference", guess.right, tables.groups, guess.baseline, expected=drawn.to_dict())
+
+
+class _Closeness:
+    """Which guesses of a number count as right."""
+
+    def __init__(self, tables: SyntheticTables, place: int) -> None:
+        self.column = tables.columns[place]
+        codes = np.sort(tables.pool[:, place])
+        codes = codes[codes != self.column.missing]
+        numbers = self.column.numbers or ()
+        self.tolerance = Fraction(0)
+        if len(codes):
+            low, high = (codes[math.ceil(len(codes) * q / 4) - 1] for q in (1, 3))
+            self.tolerance = TOLERANCE * (numbers[high] - numbers[low])
+
+    def right(self, guessed: Ints, truth: Ints) -> Floats:
+        """1 where a guess is near enough, in the column's own units; 0 elsewhere."""
+        wide = self.column.values
+        keys, of_pair = np.unique(guessed * wide + truth, return_inverse=True)
+        own = [self._is_right(*divmod(key, wide)) for key in keys.tolist()]
+        return np.array(own, dtype=float)[of_pair]
+
+    def _is_right(self, guessed: int, truth: int) -> bool:
+        numbers, missing = self.column.numbers or (), self.column.missing
+        if missing in (guessed, truth):
+            return guessed == truth
+        return abs(numbers[guessed] - numbers[truth]) <= self.tolerance
+
+
+def _naive(tables: SyntheticTables, place: int) -> float:
+    """How often the most frequent synthetic value is right for originals, of numbers the median."""
+    column, own = tables.columns[place], tables.synthetic[:, place]
+    people = tables.pool[: tables.originals, place]
+    counts = np.bincount(own, minlength=column.values)
+    if column.is_number:
+        middle = int(np.searchsorted(2 * np.cumsum(counts), len(own)))
+        return float(_Closeness(tables, place).right(np.full(len(people), middle), people).mean())
+    modes = np.flatnonzero(counts == counts.max())
+    return float(np.isin(people, modes).mean()) / len(modes)
+
+
+# -- membership -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Nearness:
+    """Per person: the nearest synthetic rows, the nearest other people, and how many are near."""
+
+    synthetic: Ints  # the least distance to a synthetic row
+    second: Ints  # the second least
+    other: Ints  # the least distance to another person of the pool
+    near_synthetic: Ints  # rows at distance 0, up to one unit, up to two
+    near_other: Ints
+    share: Floats  # of the synthetic rows whose nearest person this is
+
+    @property
+    def density_ratio(self) -> Floats:
+        """Synthetic rows around a person, by real people around them."""
+        weights = np.array([1.0, NEAR, NEAR * NEAR])
+        ratio: Floats = (self.near_synthetic @ weights) / (self.near_other @ weights + NEAR * NEAR)
+        return ratio
+
+    @property
+    def nearer_than_kin(self) -> Bools:
+        """Who has a synthetic row a whole column nearer than any other real person."""
+        return self.other - self.synthetic >= UNIT
+
+
+def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
+    """The neighbours of every person."""
+    people, fake = tables.pool_rows, tables.synthetic_rows
+    x, y = tables.places(people.rows), tables.places(fake.rows)
+    back = _near(tables, y, x, people.counts, workers)
+    weights = fake.counts / back[2]
+    mine = _near(tables, x, y, fake.counts, workers, reach=back[0], weights=weights)
+    kin = _near(tables, x, x, people.counts, workers, own=True)
+    at = people.of_record
+    # A person's row stands for all people who have it: they share what falls to it.
+    return Nearness(mine[0][at], mine[1][at], kin[0][at], mine[3][at], kin[3][at], mine[4][at])
+
+
+def _near(
+    tables: SyntheticTables,
+    x: Ints,
+    y: Ints,
+    counts: Ints,
+    workers: Workers,
+    *,
+    own: bool = False,
+    reach: Ints | None = None,
+    weights: Floats | None = None,
+) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    n = x.shape[1]
+    nearest, second, tied = (np.zeros(n, dtype=np.int64) for _ in range(3))
+    near, share = np.zeros((n, 3), dtype=np.int64), np.zeros(n)
+    reach = (np.zeros(0) if reach is None else reach).astype(x.dtype)
+    weights = np.zeros(0) if weights is None else weights
+    workers.run(
+        count_near,
+        n,
+        *(x, y, counts, tables.numeric, own, reach, weights, nearest, second, tied, near, share),
+    )
+    return nearest, second, tied, near, share
+
+
+def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
+    """Whether the synthetic table carries traces of the people in the original.
+
+    The rate is of people with a synthetic row a whole column nearer than any other real person; the
+    test is that of the density ratio, which sees more.
+    """
+    n = tables.originals
+    details: dict[str, Any] = {}
+    ratio = near.density_ratio
+    if tables.controls:
+        details["distances"] = _usual_distances(tables, near)
+    mean = [
+        math.fsum(part.tolist()) / len(part) if len(part) else None
+        for part in (ratio[:n], ratio[n:])
+    ]
+    details["density_ratio"] = {
+        "original": mean[0],
+        "control": mean[1],
+        "z": difference(ratio, tables.groups),
+    }
+    attack = weigh("membership", near.nearer_than_kin.astype(float), tables.groups, None, **details)
+    if not tables.controls:
+        return attack
+    own = {**attack.details, "nearer_p": attack.p}
+    return replace(attack, p=chance(ratio, tables.groups), details=own)
+
+
+def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
+    """Distance to the closest record and its like, for comparison: they see far less."""
+    n, shared = tables.originals, near.share
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(near.second > 0, near.synthetic / near.second, 1.0)
+    m = len(tables.synthetic)
+    return {
+        "dcr_auc": area_under_curve(-near.synthetic[:n], -near.synthetic[n:]),
+        "nndr_auc": area_under_curve(-ratio[:n], -ratio[n:]),
+        "dcr_share": math.fsum(shared[:n].tolist()) / m,
+        "dcr_share_expected": n / tables.people,
+        "dcr_share_z": difference(shared, tables.groups),
+    }

@@ -1,0 +1,1 @@
+"""`sievert synthetic`: attacks on tables that are not paired, against a control group."""

@@ -1,0 +1,185 @@
+"""The public function `synthetic`.
+
+It has one keyword per option of the command, so that editors and `help` show them all.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
+
+from sievert import files
+from sievert.arrays import Floats
+from sievert.attacks.synthetic.attacks import SyntheticSettings
+from sievert.attacks.synthetic.kernels import Workers
+from sievert.commands._common import LARGE, PolicySource, Reading, check_known, requested_roles
+from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.commands.synthetic.result import SyntheticAssessment
+from sievert.commands.synthetic.run import (
+    TEXT,
+    attack_table,
+    beside,
+    check_control,
+    join,
+    read_codes,
+    split_columns,
+)
+from sievert.errors import require
+from sievert.files import escape_formula
+from sievert.notes import Caution
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
+
+PARTS = 100  # about as many are attacked one after the other
+NO_CONTROL = (
+    "no control group: these are rates, not risks; a stranger may suffer as much (--control FILE)"
+)
+
+
+# The public function: its keywords are the options of the command, its docstring their reference.
+def synthetic(
+    original: Any,
+    synthetic: Any,
+    control: Any = None,
+    quasi: str | Iterable[str] | None = None,
+    sensitive: str | Iterable[str] | None = None,
+    identifier: str | Iterable[str] | None = None,
+    *,
+    person: str | None = None,
+    split: tuple[Sequence[str], Sequence[str]] | None = None,
+    records: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    policy: PolicySource = None,
+    missing: str = "value",
+    verify: bool = False,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
+) -> SyntheticAssessment:
+    """Attack synthetic tables: what do they say of the people whose data they were made from?
+
+    Each attack scores every person of the original and of the control, people whom the generator
+    never saw, without using who is which. What originals suffer more than strangers is the risk.
+
+    Parameters
+    ----------
+    original
+        The table that the generator was trained on: a path, a frame, a dict of lists.
+    synthetic
+        The synthetic table, or a list of several; rows are not paired with those of the original.
+    control
+        People drawn together with the original and kept from the generator. Without it there are
+        rates, and no risk.
+    quasi
+        What an attacker knows of a person whose secret they infer; all other columns unless given.
+    sensitive
+        The columns that are inferred; all shared ones unless given.
+    identifier
+        Columns that are not compared.
+    person
+        The column that tells which rows are of one person: they change sides together.
+    split
+        Two sets of columns that are known in two places, for linkability.
+    records
+        Write one row per person, originals first, with every attack's score, to this CSV or Parquet
+        file.
+    policy
+        Its [limits.synthetic.ATTACK] are held against every table.
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+
+    >>> people = {"age": ["20", "30", "40", "50"], "job": ["a", "b", "a", "c"]}
+    >>> fake = {"age": ["20", "30", "41", "50"], "job": ["a", "b", "a", "c"]}
+    >>> found = synthetic(people, fake)
+    >>> found.tables[0].results.attacks["copies"].original.hits
+    3.0
+    """
+    requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
+    require(
+        missing == "value",
+        "a missing value is a value of its own here",
+        hint="--missing value",
+    )
+    format_ = None if records is None else files.record_format(records)
+    many = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+    require(many, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
+    require(records is None or len(many) == 1, "--records goes with one synthetic table")
+    reading = Reading(watch, LARGE, verify=verify, **source)
+    clock, notes, others = reading.clock, [], {}
+    inputs = [original, *many, control, policy]
+    with files.write_whole(records, sources=inputs, force=force) as target:
+        outputs = [target] if target else []
+        with reading(original, outputs=outputs) as (table, questions):
+            clock("reading the original", questions)
+            roles, more = requested.assign(questions, quasi_needed=False, people=True)
+            notes += more
+            left_out = [*roles.identifier, *roles.ignored]
+            left_out += [c for c in (roles.person, roles.household, roles.weight) if c]
+            together = roles.household or roles.person
+            people = read_codes(questions, table.name, left_out, together)
+            description = describe_input(table, questions)
+            kinds = getattr(questions.engine, "kinds", {})
+            given = source.get("types") or {}
+            categories = [c for c in people.columns if c in given and kinds.get(c) == TEXT]
+            unassessed = columns_without_role(questions, roles, *people.columns)
+        strangers = controlled = None
+        if control is not None:
+            with reading(control) as (table, questions):
+                clock("reading the control", questions)
+                strangers = read_codes(questions, table.name, left_out, together)
+                controlled = describe_input(table, questions)
+        attacked = []
+        for data in many:
+            with reading(data) as (table, questions):
+                clock("reading the synthetic table", questions)
+                fake = read_codes(questions, table.name, left_out, None)
+            tables = join(people, fake, strangers, categories)
+            names = [column.name for column in tables.columns]
+            others[fake.name] = names
+            clock("checking the control", None)
+            if strangers is not None:
+                check_control(tables, strangers.name)
+            for name in (*roles.quasi, *roles.sensitive):
+                check_known("shared column", name, names)
+            settings = SyntheticSettings(
+                tuple(roles.sensitive or [n for n in names if n not in roles.quasi]),
+                tuple(roles.quasi) or None,
+                split_columns(split, names),
+                Workers(source.get("threads"), clock.count("attacking", PARTS)),
+            )
+            attacked.append(attack_table(tables, settings, fake.name, requested, roles))
+        if target is not None and records is not None:
+            clock("writing records", None)
+            with (
+                reading(original, outputs=outputs) as (_, questions),
+                files.name_output(records),
+            ):
+                questions.write_columns(
+                    _record_columns(attacked[0].results.scores, people.records),
+                    target,
+                    str(format_),
+                )
+    notes += beside([*people.columns], others)
+    if control is None:
+        notes.insert(0, Caution(NO_CONTROL))
+    return SyntheticAssessment(
+        description,
+        roles,
+        attacked,
+        controlled,
+        {
+            "known": None if not roles.quasi else list(roles.quasi),
+            "split": None if split is None else [list(half) for half in split],
+        },
+        warnings=tuple(notes),
+        unassessed=unassessed,
+        **clock.stop(),
+    )
+
+
+def _record_columns(scores: Mapping[str, Floats], records: int) -> dict[str, Any]:
+    """The record file: of every original what each attack scored."""
+    columns: dict[str, Any] = {"record": ("BIGINT", range(1, records + 1))}
+    for name, own in scores.items():
+        numbers = [None if math.isnan(n) else n for n in own[:records].tolist()]
+        columns[escape_formula(name)] = ("DOUBLE", numbers)
+    return columns

@@ -1,0 +1,105 @@
+"""The result of `sievert synthetic`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.attacks.synthetic.attacks import SyntheticAttacks
+from sievert.attacks.synthetic.evidence import SyntheticAttack
+from sievert.commands._result import Result
+from sievert.policy import Judgement
+
+ALARM = 0.05  # of all headline tests together
+
+
+@dataclass(frozen=True)
+class AttackedTable:
+    """One synthetic table: what it is, and what every attack found."""
+
+    name: str
+    records: int
+    columns: tuple[str, ...]  # that all tables share
+    results: SyntheticAttacks
+    policy: Judgement | None = None
+
+    @property
+    def every_attack(self) -> Iterator[tuple[str, str | None, SyntheticAttack]]:
+        """Each attack with its name, and the secret that it is about, if there is one."""
+        results = self.results
+        yield from ((name, None, attack) for name, attack in results.attacks.items())
+        yield from (("inference", s, attack) for s, attack in results.inference.items())
+        yield from (("attribute_disclosure", s, a) for s, a in results.disclosure.items())
+
+    @property
+    def alarms(self) -> list[str]:
+        """The headline tests that say more than chance, all of them being looked at."""
+        return [name for name, p in self.results.adjusted.items() if p < ALARM]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON."""
+        results = self.results
+        return {
+            "name": self.name,
+            "rows": self.records,
+            "columns": list(self.columns),
+            "attacks": {
+                **{name: attack.to_dict() for name, attack in results.attacks.items()},
+                "inference": {s: attack.to_dict() for s, attack in results.inference.items()},
+                "attribute_disclosure": {s: a.to_dict() for s, a in results.disclosure.items()},
+                "singling_out_by_columns": {
+                    str(width): attack.to_dict() for width, attack in results.narrower.items()
+                },
+            },
+            "adjusted": dict(results.adjusted),
+            "alarms": self.alarms,
+            "policy": None if self.policy is None else self.policy.to_dict(),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class SyntheticAssessment(Result):
+    """How much synthetic tables say of the people in the original, attack by attack."""
+
+    tables: Sequence[AttackedTable]
+    control: Mapping[str, Any] | None  # as it was read
+    settings: Mapping[str, Any]
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every synthetic table meets the policy; None without one, or if undecided."""
+        states = {t.policy.met for t in self.tables if t.policy is not None}
+        return False if False in states else None if None in states or not states else True
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing stands against the tables: there is no policy, or all meet it."""
+        return all(t.policy is None or t.policy.met is True for t in self.tables)
+
+    def _content(self) -> dict[str, Any]:
+        first = self.tables[0].to_dict()
+        return {
+            "synthetic": [table.to_dict() for table in self.tables],
+            "attacks": first["attacks"],
+            "control": None if self.control is None else dict(self.control),
+            "settings": dict(self.settings),
+            "policy": first["policy"],
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for table in self.tables:
+            for name, secret, attack in table.every_attack:
+                control = attack.control
+                yield {
+                    "table": table.name,
+                    "attack": name,
+                    "secret": secret,
+                    "people": attack.original.people,
+                    "rate": attack.original.rate,
+                    "control": None if control is None else control.rate,
+                    "baseline": attack.baseline,
+                    "risk": attack.risk,
+                    "low": attack.low,
+                    "high": attack.high,
+                    "p": attack.p,
+                    "least_excess": attack.least_excess,
+                }

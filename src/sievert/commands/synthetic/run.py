@@ -1,0 +1,197 @@
+"""Tables that are not paired are read, put into one set of codes, attacked, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.attacks.synthetic.attacks import (
+    SyntheticAttacks,
+    SyntheticSettings,
+    attack_synthetic,
+)
+from sievert.attacks.synthetic.control import differing_columns, shares_people
+from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
+from sievert.commands._common import RequestedRoles, check_known
+from sievert.commands.synthetic.result import AttackedTable
+from sievert.counts.questions import Questions
+from sievert.errors import ExhaustedError, InputError, UsageError, require
+from sievert.formatting import list_names, plural
+from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
+from sievert.roles import Roles
+
+MOST_PAIRS = 4 * 10**12  # of people and rows, times columns: hours
+NO_CONTROL = "a limit on {} needs a control group"
+CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
+TEXT = "VARCHAR"
+
+
+@dataclass(frozen=True, eq=False)
+class TableCodes:
+    """The columns of one table as codes, and who came together."""
+
+    name: str
+    columns: Mapping[str, ColumnCodes]
+    records: int
+    clusters: ColumnCodes | None = None
+    categories: frozenset[str] = frozenset()
+
+
+def read_codes(
+    questions: Questions, name: str, without: Sequence[str], together: str | None
+) -> TableCodes:
+    """The columns that are compared, as codes."""
+    names = [c for c in questions.columns if c not in without]
+    require(names, f"{name}: no column is left to compare", error=InputError)
+    for column in names:
+        questions.engine.check_usable(column)
+    own = [*names, *([together] if together in questions.columns and together else [])]
+    cube = questions.records_in_order(own)
+    columns = {c: (cube.values[at], cube.codes[at]) for at, c in enumerate(names)}
+    clusters = (cube.values[-1], cube.codes[-1]) if len(own) > len(names) else None
+    return TableCodes(name, columns, questions.records, clusters)
+
+
+def join(
+    original: TableCodes,
+    synthetic: TableCodes,
+    control: TableCodes | None,
+    categories: Sequence[str],
+) -> SyntheticTables:
+    """The tables in one set of codes; a control that is none is refused."""
+    tables = join_tables(
+        original.columns,
+        synthetic.columns,
+        None if control is None else control.columns,
+        categories,
+        _clusters(original, control),
+    )
+    work = tables.people * len(tables.synthetic) * len(tables.columns)
+    require(
+        work <= MOST_PAIRS,
+        f"{synthetic.name}: {tables.people:,} people and {plural(len(tables.synthetic), 'row')} "
+        "are too many to compare each with each",
+        hint="a random part of all tables",
+        error=ExhaustedError,
+    )
+    return tables
+
+
+def check_control(tables: SyntheticTables, name: str) -> None:
+    """Raise an error for a control group that says nothing about strangers."""
+    require(
+        not shares_people(tables),
+        f"{name}: the control has people of the original: they are no strangers",
+        hint=CONTROL_HINT,
+    )
+    if differing := differing_columns(tables):
+        raise UsageError(
+            f"{name}: the control is not of the same people as the original: they differ, by more "
+            f"than chance, in {list_names(differing)}",
+            hint=f"{CONTROL_HINT}; without it, rates are shown and no risk",
+        )
+
+
+def _clusters(original: TableCodes, control: TableCodes | None) -> Ints | None:
+    """Who came together: numbers for the people of the original, then for those of the control."""
+    parts = [t.clusters for t in (original, control) if t is not None and t.clusters is not None]
+    if original.clusters is None or len(parts) != 1 + (control is not None):
+        return None
+    codes, start = [], 0
+    for texts, own in parts:
+        alone = np.array([text is None for text in texts], dtype=bool)[own]
+        numbers = np.where(alone, len(texts) + np.arange(len(own)), own)
+        codes.append(np.unique(numbers, return_inverse=True)[1] + start)
+        start += int(codes[-1].max()) + 1
+    return np.concatenate(codes)
+
+
+def split_columns(
+    given: tuple[Sequence[str], Sequence[str]] | None, columns: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The two halves of linkability, checked."""
+    if given is None:
+        return None
+    first, second = (tuple(names) for names in given)
+    for name in (*first, *second):
+        check_known("--split: shared column", name, columns)
+    require(
+        first and second and not {*first} & {*second},
+        "--split takes two sets of columns that share none",
+        hint="--split age,sex:town,job",
+    )
+    return first, second
+
+
+# -- the policy -----------------------------------------------------------------------------------
+
+
+def judge(
+    policy: Policy | None,
+    results: SyntheticAttacks,
+    requested: RequestedRoles,
+    roles: Roles,
+    columns: Sequence[str],
+) -> Judgement | None:
+    """The limits on attacks held against one table."""
+    if policy is None:
+        return None
+    gate = requested.gate([c for c in columns if c in roles.every_column], roles)
+    assert gate is not None
+    return gate.judge(list(_verdicts(policy, results)))
+
+
+def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
+    for name, limits in policy.synthetic.items():
+        several = {"inference": results.inference, "attribute_disclosure": results.disclosure}
+        if name in several:
+            attacks = {f"{name}.{secret}": a for secret, a in several[name].items()}
+        else:
+            attacks = {name: results.attacks[name]} if name in results.attacks else {}
+        require(
+            attacks,
+            f"limits.synthetic.{name}: this attack was not tried",
+            hint="--split A,B:C,D" if name == "linkability" else "-q COLUMNS -s SECRETS",
+        )
+        for place, attack in attacks.items():
+            for number, limit in limits.items():
+                value = attack.original.rate if number == "rate" else getattr(attack, number)
+                if attack.control is None and number != "rate":
+                    raise UsageError(NO_CONTROL.format(number), hint=CONTROL_HINT)
+                yield _verdict(f"{place}.{number}", value, limit)
+
+
+def _verdict(measure: str, value: float | None, limit: MeasureLimit) -> Verdict:
+    if value is None:
+        why = "the attack gives no number here"
+        return Verdict(measure, "synthetic", limit.min, limit.max, None, None, why)
+    low = limit.min is None or value >= limit.min
+    high = limit.max is None or value <= limit.max
+    return Verdict(measure, "synthetic", limit.min, limit.max, value, low and high)
+
+
+def attack_table(
+    tables: SyntheticTables,
+    settings: SyntheticSettings,
+    name: str,
+    requested: RequestedRoles,
+    roles: Roles,
+) -> AttackedTable:
+    """Every attack on one synthetic table, and the policy held against it."""
+    results = attack_synthetic(tables, settings)
+    columns = tuple(column.name for column in tables.columns)
+    judgement = judge(requested.policy, results, requested, roles, columns)
+    return AttackedTable(name, len(tables.synthetic), columns, results, judgement)
+
+
+def beside(original: Sequence[str], others: Mapping[str, Any]) -> list[str]:
+    """What is to be said of columns that not all tables have."""
+    return [
+        f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
+        for name, columns in others.items()
+        if (lacking := [c for c in original if c not in columns])
+    ]

@@ -1,0 +1,533 @@
+"""Attacks on synthetic tables: published vectors, brute force over all pairs, controls, limits."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import json
+import math
+import os
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sievert
+from sievert.attacks.synthetic import keys, nearness, singling_out
+from sievert.attacks.synthetic.control import differing_columns, shares_people
+from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
+from sievert.attacks.synthetic.tables import UNIT, SyntheticTables, join_tables
+from sievert.cli import app
+from sievert.errors import InputError, UsageError
+
+Rows = list[tuple[str | None, ...]]
+
+
+def columns(rows: Rows, names: Any) -> dict[str, Any]:
+    table = {}
+    for at, name in enumerate(names):
+        own = [row[at] for row in rows]
+        texts = list(dict.fromkeys(own))
+        code = {text: at for at, text in enumerate(texts)}
+        table[name] = (texts, np.array([code[t] for t in own], dtype=np.int64))
+    return table
+
+
+def as_dict(rows: Rows, names: Any) -> dict[str, list[str | None]]:
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def rows_of(text: str) -> Rows:
+    return [tuple(word) for word in text.split()]
+
+
+ORIGINAL = rows_of("ax1p ax2p ay3q by4q bz5r cz9r")
+CONTROL = rows_of("ax1q by4p bx6p cy8r")
+FAKE = rows_of("ax1p ax1p by4q cz9r az7q")
+NAMES = "ABNS"
+
+
+@pytest.fixture(scope="module")
+def toy() -> SyntheticTables:
+    return join_tables(columns(ORIGINAL, NAMES), columns(FAKE, NAMES), columns(CONTROL, NAMES))
+
+
+# -- vectors --------------------------------------------------------------------------------------
+
+
+def test_toy_copies(toy: SyntheticTables) -> None:
+    attack, _ = keys.copies(toy)
+    assert attack.control is not None
+    assert (attack.original.hits, attack.control.hits, attack.risk) == (3, 0, 0.5)
+    assert attack.p == pytest.approx(1 / 6, rel=1e-14)
+    assert (attack.low, attack.high) == (
+        pytest.approx(-0.1398, abs=5e-5),
+        pytest.approx(0.8124, abs=5e-5),
+    )
+    copied = np.array([1.0, 0, 0, 1, 0, 1, 0, 0, 0, 0])
+    assert difference(copied, PoolGroups(6)) == pytest.approx(1.6036, abs=5e-5)
+
+
+@pytest.mark.parametrize("cells", [10**6, 0])  # tables of counts, and trees
+@pytest.mark.parametrize(
+    ("width", "predicates", "hits", "rates", "people"),
+    [
+        (1, 5, (2, 2), (44 / 75, 0.4), {5: 1}),
+        (2, 17, (9, 6), (0.478431, 0.352941), {3: 1, 5: 4}),
+        (3, 12, (7, 1), (0.433333, 0.083333), {3: 2, 5: 4}),
+    ],
+)
+def test_toy_singling_out(
+    toy: SyntheticTables,
+    monkeypatch: pytest.MonkeyPatch,
+    cells: int,
+    width: int,
+    predicates: int,
+    hits: tuple[int, int],
+    rates: tuple[float, float],
+    people: dict[int, int],
+) -> None:
+    monkeypatch.setattr(singling_out, "MOST_CELLS", cells)
+    counts = singling_out.count_predicates(toy, width)
+    assert counts.predicates == predicates
+    assert ((counts.originals == 1).sum(), (counts.controls == 1).sum()) == hits
+    own = [each / predicates for each in counts.singled_out(6, 4, 4)]
+    assert own == pytest.approx(rates, abs=1e-6)
+    assert {i: n for i, n in enumerate(counts.per_person.tolist()) if n} == people
+
+
+def test_toy_linkability_and_inference(toy: SyntheticTables) -> None:
+    linked = nearness.linkability(toy, ("AB", "NS"))
+    assert linked.control is not None
+    assert (linked.original.hits, linked.control.hits) == pytest.approx((43 / 12, 5 / 6))
+    assert linked.risk == pytest.approx(28 / 57)
+    assert (linked.low, linked.high) == (
+        pytest.approx(-0.0087, abs=5e-5),
+        pytest.approx(0.7604, abs=5e-5),
+    )
+    (guess,) = nearness.guesses(toy, ["S"], list("ABN"))
+    assert guess.right.tolist() == guess.expected.tolist() == [1, 1, 1, 1, 0, 1, 0, 0, 0, 1]
+    attack = nearness.inference(toy, guess)
+    assert attack.risk == pytest.approx(7 / 9)
+    assert (attack.low, attack.high) == (
+        pytest.approx(-0.0394, abs=5e-5),
+        pytest.approx(0.9603, abs=5e-5),
+    )
+
+
+def test_toy_membership(toy: SyntheticTables) -> None:
+    near = nearness.nearness(toy)
+    assert near.synthetic.tolist() == [0, 128, 1152, 0, 1536, 0, 1024, 1024, 1664, 1152]
+    assert near.other.tolist() == [128, 128, 1152, 1024, 1536, 1152, 1024, 1024, 1280, 1152]
+    assert near.share.tolist() == [2, 0, 1, 1, 0, 1, 0, 0, 0, 0]
+    assert near.density_ratio[[0, 3]] == pytest.approx([2 / 0.105, 1 / 0.055])
+    apart = near.other - near.synthetic
+    assert area_under_curve(apart[:6], apart[6:]) == 19.5 / 24
+    attack = nearness.membership(toy, near)
+    assert attack.original.hits == 2 and attack.details["nearer_p"] == pytest.approx(1 / 3)
+    distances = attack.details["distances"]
+    assert distances["dcr_auc"] == 18.5 / 24
+    assert distances["dcr_share_z"] == pytest.approx(1.825742, abs=5e-7)
+
+
+def test_toy_keys(toy: SyntheticTables) -> None:
+    attack = keys.attribute_disclosure(toy, ["A", "B"], "S")
+    own, other = attack.details, attack.details["control_rates"]
+    assert (own["cap"], own["matched"], own["cap_zero"], own["tcap"]) == (1, 4, 4 / 6, 1)
+    assert own["gcap"] == pytest.approx(29 / 36)
+    assert (other["cap"], other["matched"], other["cap_zero"], other["tcap"]) == (0, 2, 0, 0)
+    assert other["gcap"] == pytest.approx(7 / 24)
+    assert (own["unique_in_original"], own["replicated_uniques"]) == (4 / 6, 2 / 6)
+    assert attack.control is not None
+    assert (attack.original.rate, attack.control.rate) == (4 / 6, 0)
+
+
+def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
+    reference = os.environ.get("SIEVERT_REFERENCE")
+    if reference is None:
+        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
+    with (Path(reference) / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file, delimiter=";")
+    table: Rows = [tuple(row) for row in rows]
+    if kind == "fresh":
+        return table[0::3], table[2::3], table[1::3], names
+    own, other = [r for i, r in enumerate(table) if i % 3 != 2], table[2::3]
+    n = len(own)
+    fake: Rows = [tuple(own[(k + 1009 * j) % n][j] for j in range(9)) for k in range(n)]
+    if kind == "shift5":
+        fake = [own[k] if k % 20 == 0 else row for k, row in enumerate(fake)]
+    return own, fake, other, names
+
+
+VECTORS: dict[str, dict[str, Any]] = {
+    "shift5": {
+        "copies": (6057, 2568),
+        "unique": (1322, 10239, 412, 5273),
+        "predicates": (9409, 1726, 1567, 0.156744, 0.166543, 674, 350),
+        "linked": (17.684106, 0.862630),
+        "mode": (0.489846, 0.468746, 0.039716, 0.030682, 0.048642),
+        "occupation": (0.157690, 0.130401, 0.146322, 0.121494),
+        "distances": (6096486, 3285924, 0.523809, 0.672878, 193, 23),
+        "ratio": (0.772831, 0.435255, 4.479),
+    },
+    "fresh": {
+        "copies": (3402, 3367),
+        "unique": (606, 5729, 534, 5650),
+        "predicates": (7849, 1819, 1842, 0.231749, 0.234680, 455, 469),
+        "linked": (3.651743, 2.537715),
+        "mode": (0.561314, 0.562528, -0.002775, None, None),
+        "occupation": (0.248129, 0.247337, 0.225382, 0.225324),
+        "distances": (2923198, 3008322, 0.502215, 0.502013, 21, 28),
+        "ratio": (0.544211, 0.533097, 1.175),
+    },
+}
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_adult_vectors(kind: str) -> None:
+    own, fake, other, names = adult(kind)
+    vector = VECTORS[kind]
+    tables = join_tables(columns(own, names), columns(fake, names), columns(other, names))
+    n = tables.originals
+    every, unique = keys.copies(tables)
+    assert every.control is not None and unique.control is not None
+    assert (every.original.hits, every.control.hits) == vector["copies"]
+    assert (
+        *(unique.original.hits, unique.original.people),
+        *(unique.control.hits, unique.control.people),
+    ) == vector["unique"]
+    counts = singling_out.count_predicates(tables, 3)
+    rates = counts.singled_out(n, tables.controls, min(n, tables.controls))
+    hit = counts.per_person > 0
+    assert (
+        *(counts.predicates, (counts.originals == 1).sum(), (counts.controls == 1).sum()),
+        *(round(rate / counts.predicates, 6) for rate in rates),
+        *(hit[:n].sum(), hit[n:].sum()),
+    ) == vector["predicates"]
+    linked = nearness.linkability(tables, (names[:4], names[4:]))
+    assert linked.control is not None
+    sums = (linked.original.hits, linked.control.hits)
+    assert sums == pytest.approx(vector["linked"], abs=5e-7)
+    guesses = nearness.guesses(tables, names)
+    mean = weigh("mean", np.mean([g.mode for g in guesses], axis=0), tables.groups)
+    assert mean.control is not None
+    numbers = (mean.original.rate, mean.control.rate, mean.risk, mean.low, mean.high)
+    for number, value in zip(numbers, vector["mode"], strict=True):
+        assert value is None or number == pytest.approx(value, abs=5e-7)
+    occupation = nearness.inference(tables, guesses[7])
+    drawn = occupation.details["expected"]
+    assert occupation.control is not None
+    assert (
+        *(occupation.original.rate, occupation.control.rate),
+        *(drawn["original"]["rate"], drawn["control"]["rate"]),
+    ) == pytest.approx(vector["occupation"], abs=5e-7)
+    near = nearness.nearness(tables)
+    attack = nearness.membership(tables, near)
+    distances, ratio = attack.details["distances"], attack.details["density_ratio"]
+    assert attack.control is not None
+    assert (
+        *(near.synthetic[:n].sum(), near.synthetic[n:].sum()),
+        *(round(distances["dcr_auc"], 6), round(distances["dcr_share"], 6)),
+        *(attack.original.hits, attack.control.hits),
+    ) == vector["distances"]
+    assert (ratio["original"], ratio["control"]) == pytest.approx(vector["ratio"][:2], abs=5e-7)
+    assert ratio["z"] == pytest.approx(vector["ratio"][2], abs=5e-4)
+
+
+def test_unique_matches_of_census_releases_are_those_of_nist() -> None:
+    reference = os.environ.get("SIEVERT_REFERENCE")
+    if reference is None:
+        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
+    folder = Path(reference) / "data/nist"
+    expected = json.loads((folder / "sdnist_values.json").read_text(encoding="utf-8"))
+    original = _read(folder / "ma2019.csv.gz")
+    for name, values in expected.items():
+        tables = join_tables(original, _read(folder / "releases" / name))
+        _, unique = keys.copies(tables)
+        assert {
+            "features_shared_with_original": len(tables.columns),
+            "of_these_found_in_release": unique.original.hits,
+            "of_these_unique_in_release_too": unique.details["unique_in_both"],
+            "unique_in_original": unique.original.people,
+        }.items() <= values.items()
+    assert len(expected) == 15
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    return columns([tuple(cell or None for cell in row) for row in rows], names)
+
+
+# -- brute force ----------------------------------------------------------------------------------
+
+
+def random_tables(seed: int) -> tuple[Rows, Rows, Rows, str]:
+    random = Random(seed)
+    names = "ABCDE"[: random.randint(1, 5)]
+    kinds = [random.choice(("word", "number", "decimal")) for _ in names]
+
+    def cell(kind: str) -> str | None:
+        if random.random() < 0.1:
+            return None
+        if kind == "word":
+            return random.choice("pqrs")
+        number = random.randint(0, 9)
+        return str(number) if kind == "number" else f"{number * 0.37:.2f}"
+
+    def some(least: int) -> Rows:
+        return [tuple(cell(k) for k in kinds) for _ in range(random.randint(least, 12))]
+
+    return some(1), some(1), some(1), names
+
+
+class Brute:
+    """Distances, predicates and scores by their definitions, with fractions."""
+
+    def __init__(self, original: Rows, fake: Rows, control: Rows, names: str) -> None:
+        self.pool, self.fake, self.n = original + control, fake, len(original)
+        self.numeric = []
+        for at in range(len(names)):
+            known = [r[at] for r in self.pool + fake if r[at] is not None]
+            self.numeric.append(bool(known) and all(_is_number(t) for t in known))
+        self.width = len(names)
+
+    def value(self, row: Any, at: int) -> Any:
+        text = row[at]
+        return Fraction(text) if self.numeric[at] and text is not None else text
+
+    def part(self, a: Any, b: Any, at: int) -> int:
+        x, y = self.value(a, at), self.value(b, at)
+        if x is None or y is None or not self.numeric[at]:
+            return UNIT * (x != y)
+        known = [v for r in self.pool if (v := self.value(r, at)) is not None]
+        low, high = (min(known), max(known)) if known else (Fraction(0), Fraction(0))
+        x, y = (min(max(v, low), high) for v in (x, y))
+        every = [v for r in self.pool + self.fake if (v := self.value(r, at)) is not None]
+        if low == high:
+            return 0
+        if high - low <= UNIT and all(v.denominator == 1 for v in every):
+            return int(UNIT // (high - low) * abs(x - y))
+        first, second = (
+            math.floor(UNIT * (v - low) / (high - low) + Fraction(1, 2)) for v in (x, y)
+        )
+        return abs(first - second)
+
+    def distance(self, a: Any, b: Any, ats: Any) -> int:
+        return sum(self.part(a, b, at) for at in ats)
+
+    def nearest(self, row: Any, ats: Any) -> list[int]:
+        every = [self.distance(row, other, ats) for other in self.fake]
+        return [j for j, d in enumerate(every) if d == min(every)]
+
+    def holds(self, source: Any, ats: Any, row: Any) -> bool:
+        return all(self._holds(source, at, row) for at in ats)
+
+    def _holds(self, source: Any, at: int, row: Any) -> bool:
+        x, y = self.value(source, at), self.value(row, at)
+        if not self.numeric[at] or x is None or y is None:
+            return bool(x == y)
+        known = sorted(v for r in self.fake if (v := self.value(r, at)) is not None)
+        middle = (known[(len(known) - 1) // 2] + known[len(known) // 2]) / 2
+        return bool(y >= x if x > middle else y <= x)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        Fraction(text)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_every_score_by_brute_force(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, fake, control, names = random_tables(seed)
+    brute = Brute(original, fake, control, names)
+    tables = join_tables(columns(original, names), columns(fake, names), columns(control, names))
+    every = range(brute.width)
+    same = [[brute.value(r, at) for at in every] for r in fake]
+    copied, _ = keys.copies(tables)
+    hits = [[brute.value(r, at) for at in every] in same for r in brute.pool]
+    assert copied.original.hits == sum(hits[: brute.n])
+    for width in range(1, min(3, brute.width) + 1):
+        expected, attacking = Counter[int](), 0
+        for ats in itertools.combinations(every, width):
+            for source in fake:
+                if sum(brute.holds(source, ats, row) for row in fake) != 1:
+                    continue
+                attacking += 1
+                who = [i for i, row in enumerate(brute.pool) if brute.holds(source, ats, row)]
+                expected.update(who if len(who) == 1 else ())
+        for cells in (10**6, 0):
+            monkeypatch.setattr(singling_out, "MOST_CELLS", cells)
+            counts = singling_out.count_predicates(tables, width)
+            assert counts.predicates == attacking
+            assert {i: n for i, n in enumerate(counts.per_person.tolist()) if n} == expected
+    near = nearness.nearness(tables)
+    for i, row in enumerate(brute.pool):
+        away = sorted(brute.distance(row, other, every) for other in fake)
+        assert near.synthetic[i] == away[0]
+        if len(away) > 1:
+            assert near.second[i] == away[1]
+        bounds = [(0, 0), (1, UNIT), (UNIT + 1, 2 * UNIT)]
+        assert near.near_synthetic[i].tolist() == [
+            sum(a <= d <= b for d in away) for a, b in bounds
+        ]
+        kin = [brute.distance(row, o, every) for j, o in enumerate(brute.pool) if j != i]
+        assert near.near_other[i].tolist() == [sum(a <= d <= b for d in kin) for a, b in bounds]
+        if kin:
+            assert near.other[i] == min(kin)
+    share = Counter[int]()
+    for other in fake:
+        away = [brute.distance(row, other, every) for row in brute.pool]
+        who = [i for i, d in enumerate(away) if d == min(away)]
+        share.update({i: Fraction(1, len(who)) for i in who})  # type: ignore[dict-item]
+    assert near.share.tolist() == pytest.approx([float(share[i]) for i in range(len(brute.pool))])
+    if brute.width > 1:
+        _check_guesses(brute, tables, names)
+        _check_linkability(brute, tables, names)
+
+
+def _check_guesses(brute: Brute, tables: SyntheticTables, names: str) -> None:
+    for at, guess in enumerate(nearness.guesses(tables, list(names))):
+        known = [c for c in range(brute.width) if c != at]
+        for i, row in enumerate(brute.pool):
+            values = Counter(brute.value(brute.fake[j], at) for j in brute.nearest(row, known))
+            most, truth = max(values.values()), brute.value(row, at)
+            modes = [v for v, n in values.items() if n == most]
+            assert guess.mode[i] == ((truth in modes) / len(modes))
+            assert guess.expected[i] == values[truth] / values.total()
+
+
+def _check_linkability(brute: Brute, tables: SyntheticTables, names: str) -> None:
+    halves = [0], list(range(1, brute.width))
+    linked = nearness.linkability(tables, (names[:1], names[1:]))
+    total = Fraction(0)
+    for row in brute.pool[: brute.n]:
+        first, second = ({*brute.nearest(row, half)} for half in halves)
+        total += Fraction(len(first & second), len(first) * len(second))
+    assert linked.original.hits == pytest.approx(float(total))
+
+
+# -- the control ----------------------------------------------------------------------------------
+
+
+def people(records: int, seed: int, jobs: str = "abcd") -> Rows:
+    random = Random(seed)
+    return [
+        (
+            str(random.randint(18, 80)),
+            random.choice("fm"),
+            random.choice(jobs),
+            str(random.random()),
+        )
+        for _ in range(records)
+    ]
+
+
+WHO = ("age", "sex", "job", "weight")
+
+
+def test_a_wrong_control_is_refused() -> None:
+    own, fake = people(400, 1), people(400, 2)
+    good = join_tables(columns(own, WHO), columns(fake, WHO), columns(people(200, 3), WHO))
+    assert not differing_columns(good) and not shares_people(good)
+    other = join_tables(columns(own, WHO), columns(fake, WHO), columns(people(200, 3, "ad"), WHO))
+    assert differing_columns(other) == ["job"]
+    tables = as_dict(own, WHO), as_dict(fake, WHO)
+    with pytest.raises(UsageError, match="'job'"):
+        sievert.synthetic(*tables, as_dict(people(200, 3, "ad"), WHO))
+    for control in (own, own[:100], own[:60] + people(200, 3)):
+        with pytest.raises(UsageError, match="people of the original"):
+            sievert.synthetic(*tables, as_dict(control, WHO))
+
+
+def test_people_who_came_together_count_as_fewer() -> None:
+    scores = np.array([1.0] * 40 + [0.0] * 60)
+    alone = weigh("copies", scores, PoolGroups(50))
+    together = weigh("copies", scores, PoolGroups(50, np.repeat(np.arange(20), 5)))
+    assert alone.p is not None and together.p is not None and together.p > alone.p
+    assert alone.low is not None and together.low is not None and together.low < alone.low
+    each = weigh("copies", np.arange(10) / 10, PoolGroups(4, np.arange(10)))
+    assert each.p == pytest.approx(weigh("copies", np.arange(10) / 10, PoolGroups(4)).p)
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def test_without_control_there_is_no_risk(tmp_path: Path) -> None:
+    own, fake = people(60, 1), people(30, 2) + people(60, 1)[:30]
+    result = sievert.synthetic(as_dict(own, WHO), as_dict(fake, WHO))
+    content = result.to_dict()
+    assert all(a["risk"] is None and a["p"] is None for a in _every(content["attacks"]))
+    assert content["attacks"]["copies"]["original"]["hits"] == 30
+    assert "rates, not risks" in repr(result) and " risk" not in repr(result).replace(
+        "not risk", ""
+    )
+    rules = {"limits": {"synthetic": {"copies": {"risk": {"max": 0.05}}}}}
+    with pytest.raises(UsageError, match="needs a control"):
+        sievert.synthetic(as_dict(own, WHO), as_dict(fake, WHO), policy=rules)
+
+
+def _every(attacks: dict[str, Any]) -> list[dict[str, Any]]:
+    inner = ("inference", "attribute_disclosure", "singling_out_by_columns")
+    own = [a for name, a in attacks.items() if name not in inner]
+    return own + [a for name in inner for a in attacks[name].values()]
+
+
+def test_limits_on_attacks() -> None:
+    own, other = people(300, 1), people(300, 5)
+    tables = as_dict(own, WHO), as_dict(people(150, 2) + own[:150], WHO), as_dict(other, WHO)
+    roles = {"quasi": ["age", "sex"], "sensitive": ["job"], "rows_are_people": True}
+    roles["ignored"] = {"weight": "not attacked"}  # type: ignore[assignment]
+    for most, met in ((0.001, False), (0.99, True)):
+        limits = {"copies": {"risk": {"max": most}}, "inference": {"high": {"max": 1.0}}}
+        result = sievert.synthetic(
+            *tables, policy={"roles": roles, "limits": {"synthetic": limits}}
+        )
+        assert result.met is met and result.passed is met
+    for wrong in ({"copy": {"risk": {"max": 1}}}, {"copies": {"risk": {"min": 0.1}}}):
+        with pytest.raises(UsageError, match=r"limits\.synthetic"):
+            sievert.synthetic(*tables, policy={"limits": {"synthetic": wrong}})
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = people(80, 1)
+    for name, rows in (("t", own), ("s", people(40, 2) + own[:40]), ("c", people(80, 3))):
+        lines = [",".join(map(str, row)) for row in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join([",".join(WHO), *lines]), encoding="utf-8")
+    t, s, c = (str(tmp_path / f"{name}.csv") for name in "tsc")
+    split, page, scores = "age,sex:job", str(tmp_path / "p.html"), str(tmp_path / "r.csv")
+    command = ["synthetic", t, s, "--control", c, "-q", "age,sex", "-s", "job", "-i", "weight"]
+    more = ["--split", split, "--json", "-", "--html", page, "--records", scores]
+    assert app._run([*command, *more]) == 0
+    content = json.loads(capsys.readouterr().out)
+    attacks = content["attacks"]
+    names = {"copies", "unique_copies", "singling_out", "linkability", "membership"}
+    assert names <= set(attacks) and set(attacks["inference"]) == {"job"}
+    assert attacks["attribute_disclosure"]["job"]["keys"] == ["age", "sex"]
+    assert set(attacks["copies"]) >= {"original", "control", "risk", "low", "high", "p"}
+    html = Path(page).read_text(encoding="utf-8")
+    assert "singling out" in html and "generator" in html
+    assert len(Path(scores).read_text(encoding="utf-8").splitlines()) == 81
+    assert app._run([*command, "--split", "age"]) == 2
+    assert app._run(["synthetic", t]) == 2
+
+
+def test_several_tables_and_odd_ones() -> None:
+    own = people(50, 1)
+    fakes = [as_dict(people(20, 2), WHO), as_dict(own, WHO)]
+    result = sievert.synthetic(as_dict(own, WHO), fakes)
+    assert [t.results.attacks["copies"].original.hits for t in result.tables] == [0, 50]
+    assert "side by side" in repr(result)
+    with pytest.raises(InputError, match="share no column"):
+        sievert.synthetic({"a": ["1", "2"]}, {"b": ["1"]})
+    same = sievert.synthetic({"a": ["1"] * 5}, {"a": ["1"]}, {"a": ["1"] * 3})
+    assert same.tables[0].results.attacks["copies"].risk is None  # every stranger is hit as well
+    assert same.to_frame().shape[0] == len(list(same._rows()))
