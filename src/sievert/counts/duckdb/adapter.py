@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,25 @@ class DuckDB:
         threads: int | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table, self.behind = table, "given"
+        self.table, self.behind, self._sound = table, "given", True
         self.uncoded: str | None = None
-        if memory is None and threads is None and not outputs and connection.is_small(table):
+        plain = memory is None and threads is None and not outputs
+        self._lent = connection.FileEngine.borrow(table) if plain else None
+        if self._lent is not None:
+            self._connection = self._lent.connection
+            table = replace(table, path=self._lent.path, parts=())
+        elif plain and connection.is_small(table):
             self._connection = connection.shared_engine().cursor()
         else:
             self._connection = connection.own_engine(table)
             self.run(connection.lock_down(table, scratch, memory, threads, outputs))
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
-        self.columns, self.kinds, view = reading.view(self, table)
-        self.view("input", view)
+        try:
+            self.columns, self.kinds, view = reading.view(self, table)
+            self.view("input", view)
+        except BaseException:
+            self.close()
+            raise
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
@@ -121,12 +131,17 @@ class DuckDB:
         self._connection.interrupt()
 
     def close(self) -> None:
-        self._connection.close()
+        lent, self._lent = self._lent, None
+        if lent is None:
+            self._connection.close()
+        else:
+            lent.give_back(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
         try:
             return ask()
         except duckdb.Error as error:
+            self._sound = False
             # Not chained: the engine's message may repeat a line of the data.
             raise failures.explain(error, self.table, self._connection, self.behind) from None
         except MemoryError:
