@@ -138,14 +138,16 @@ class DuckDB:
             lent.give_back(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
+        sound, self._sound = self._sound, False  # until it is answered
         try:
-            return ask()
+            answer = ask()
         except duckdb.Error as error:
-            self._sound = False
             # Not chained: the engine's message may repeat a line of the data.
             raise failures.explain(error, self.table, self._connection, self.behind) from None
         except MemoryError:
             raise ExhaustedError("out of memory", hint="a smaller --memory") from None
+        self._sound = sound
+        return answer
 
     # -- dialect --------------------------------------------------------------------------------
 
