@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ class DuckDB:
 
     name = "duckdb"
     expected: int | None = None
+    _connection: Any = None
 
     def __init__(
         self,
@@ -33,23 +33,12 @@ class DuckDB:
     ) -> None:
         self.table, self.behind, self._sound = table, "given", True
         self.uncoded: str | None = None
-        plain = memory is None and threads is None and not outputs
-        self._lent = connection.FileEngine.borrow(table) if plain else None
-        if self._lent is not None:
-            self._connection = self._lent.connection
-            table = replace(table, path=self._lent.path, parts=())
-        elif plain and connection.is_small(table):
-            self._connection = connection.shared_engine().cursor()
-        else:
-            self._connection = connection.own_engine(table)
-            self.run(connection.lock_down(table, scratch, memory, threads, outputs))
+        settings = scratch, memory, threads, outputs
+        opened = self._guard(lambda: connection.open_engine(table, *settings))
+        self._connection, table, self._lent = opened
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
-        try:
-            self.columns, self.kinds, view = reading.view(self, table)
-            self.view("input", view)
-        except BaseException:
-            self.close()
-            raise
+        self.columns, self.kinds, view = reading.view(self, table)
+        self.view("input", view)
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
@@ -95,8 +84,7 @@ class DuckDB:
     query_records = rows
 
     def arrays(self, sql: str) -> list[Any]:
-        columns = self._guard(lambda: self._execute(sql).fetchnumpy())
-        return list(columns.values())
+        return list(self._guard(lambda: self._execute(sql).fetchnumpy()).values())
 
     def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
         return [self.arrays(sql) for sql in queries]
@@ -131,10 +119,9 @@ class DuckDB:
         self._connection.interrupt()
 
     def close(self) -> None:
+        self._connection.close()
         lent, self._lent = self._lent, None
-        if lent is None:
-            self._connection.close()
-        else:
+        if lent is not None:
             lent.give_back(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:

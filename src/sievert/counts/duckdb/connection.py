@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -90,14 +91,33 @@ class FileEngine:
 
     def give_back(self, *, sound: bool) -> None:
         """Forget the file; the engine waits for the next one if it is sound, and else ends."""
-        self.connection.close()
+        self.connection.close()  # if its user has not done so
         os.ftruncate(self._copy, 0)
         os.lseek(self._copy, 0, os.SEEK_SET)
         if sound:
             self.idle[os.getpid()].append(self)
         else:
             self._engine.close()
-            os.close(self._copy)
+
+    def __del__(self) -> None:
+        os.close(self._copy)
+
+
+Opened = tuple[duckdb.DuckDBPyConnection, Table, FileEngine | None]
+
+
+def open_engine(
+    table: Table, scratch: Path, memory: str | None, threads: int | None, outputs: Sequence[Path]
+) -> Opened:
+    """A connection for a table, the table as it is found there, and the engine to give back."""
+    plain = memory is None and threads is None and not outputs
+    if plain and (lent := FileEngine.borrow(table)) is not None:
+        return lent.connection, replace(table, path=lent.path, parts=()), lent
+    if plain and is_small(table):
+        return shared_engine().cursor(), table, None
+    engine = own_engine(table)
+    engine.execute(lock_down(table, scratch, memory, threads, outputs))
+    return engine, table, None
 
 
 def _size(table: Table) -> int:
