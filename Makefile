@@ -101,7 +101,8 @@ docs: $(VENV)/.full
 	$(BIN)/python -m website
 
 soak: $(VENV)/.full
-	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property --soak
+	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
+	  tests/unit/test_lattice.py tests/unit/test_linkage.py tests/unit/test_suda.py --soak
 
 lock: $(VENV)/.full
 	$(PIP) install pip-tools

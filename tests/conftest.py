@@ -7,11 +7,14 @@ import gc
 import os
 import pickle
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sievert.numerics import acceleration
 
 # Tests run side by side: threads of a library that wait for each other would only get in the way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,6 +24,38 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 gc.disable()
 
 HERE = Path(__file__).parent
+PLAIN_JIT = acceleration.jit
+compiling: Counter[str] = Counter()  # the sources whose loops this worker is compiling
+
+
+def jit_in_turns(function: Any) -> Any:
+    """A compiled loop as ever, but no two workers compile the same source at once.
+
+    The second one waits and loads what the first one has kept. Sources form no cycle, so that
+    nobody waits for whoever waits for them; within a worker, numba's own lock comes first.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
+
+    loop, source = PLAIN_JIT(function), function.__code__.co_filename
+    compile_plainly = loop.compile
+
+    def compile_in_turn(signature: Any) -> Any:
+        if signature in loop.overloads:
+            return compile_plainly(signature)
+        with global_compiler_lock, open(source, "rb") as turn:
+            if not compiling[source]:
+                fcntl.flock(turn, fcntl.LOCK_EX)
+            compiling[source] += 1
+            try:
+                return compile_plainly(signature)
+            finally:
+                compiling[source] -= 1
+
+    loop.compile = compile_in_turn
+    return loop
+
+
+acceleration.jit = jit_in_turns
 # The soak tests go on where the laws stop, and share what mutates files.
 sys.path[:0] = [str(HERE / "property"), str(HERE / "soak")]
 LONG = ("mutation", "parity", "property", "golden", "browser")

@@ -14,6 +14,7 @@ import pandas
 import polars
 import pyarrow as pa
 import pytest
+from effort import tried
 from pyarrow import csv, parquet
 from tests import randomtables
 
@@ -91,7 +92,7 @@ def in_memory(table: pa.Table, random: Random) -> Any:
     return chunked if kind != "pandas" else chunked.to_pandas(types_mapper=pandas.ArrowDtype)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(tried(30, soak=300)))
 def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     table = random_table(random)
@@ -127,7 +128,7 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert [c.tolist() for c in first.codes] == [c.tolist() for c in other.codes]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(tried(20, soak=200)))
 def test_random_tables_with_everything(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,7 +185,7 @@ def test_missing_values_match_anything(seed: int, monkeypatch: pytest.MonkeyPatc
             assert counts.wildcard is None
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(tried(8, soak=80)))
 def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random, mark = Random(f"suppressed {seed}"), ("*", "it's", "a", None)[seed % 4]
     case = randomtables.mark_suppressed(randomtables.case(random), random, mark)
@@ -210,7 +211,7 @@ def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.Monke
             assert people["reidentification"]["suppressed_records"]["unit"] == "records"
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(tried(12, soak=120)))
 def test_text_and_typed_columns(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources that only the engine reads: CSV, a database, types, codes for missing, lists."""
     random = Random(f"text {seed}")

@@ -186,14 +186,14 @@ def compare(folder: Path, name: str) -> None:
 
 def test_random_tables(interpreted: None, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(20)))
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(12, soak=60))))
 
 
 def test_random_tables_whose_cells_stay(
     interpreted: None, cells_stay: None, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(10)))
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(6, soak=60))))
 
 
 MARKS = ("*", "it's %s \\ é?", "a", None)  # None is a missing value

@@ -8,11 +8,12 @@ from typing import Any
 
 import comparisonoracle as oracle
 import pytest
+from effort import tried
 
 import sievert
 from sievert.commands.compare import api
 
-CASES = 120
+CASES = tried(72, soak=480)
 EXACT = 1e-11
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import oracle
 import pytest
+from effort import tried
 from randomtables import case
 from test_oracle_agreement import agree
 
@@ -22,7 +23,7 @@ from sievert.commands._subsets import (
 from sievert.measures import BY_ID
 from sievert.session import open_source
 
-TABLES = 200
+TABLES = tried(120, soak=400)
 CHUNKS = 10
 MONOTONE_RECORDS = [m for m in ABOUT_RECORDS if m != "itpr"]
 MONOTONE_SECRETS = [m for m in ABOUT_SECRETS if m != "itpr"]

@@ -147,12 +147,12 @@ def test_steps_of_the_gamma_function(x: float, d: float) -> None:
 
 
 def likelihood(sizes: Sizes, theta: Any, alpha: Any) -> Any:
-    """The logarithm of Pitman's sampling formula, term by term."""
+    """The logarithm of Pitman's sampling formula, factor by factor."""
     u, n = sizes.things, sizes.records
-    found = mpmath.fsum(mpmath.log(theta + j * alpha) for j in range(1, u))
-    found -= mpmath.fsum(mpmath.log(theta + j) for j in range(1, n))
+    found = mpmath.log(mpmath.fprod(theta + j * alpha for j in range(1, u)))
+    found -= mpmath.log(mpmath.fprod(theta + j for j in range(1, n)))
     for i, c in rows(sizes):
-        found += c * mpmath.fsum(mpmath.log(j - alpha) for j in range(1, i))
+        found += c * mpmath.log(mpmath.fprod(j - alpha for j in range(1, i)))
     return found
 
 

@@ -28,6 +28,7 @@ import time
 import traceback
 import warnings
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -1037,6 +1038,7 @@ def engine_fails(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], N
     def fails(error: BaseException) -> None:
         monkeypatch.setattr(duckdb, "connect", lambda *a, **k: Broken(connect(*a, **k), error))
         monkeypatch.setattr(connection, "shared_engine", connection.own_engine)
+        monkeypatch.setattr(connection.FileEngine, "idle", defaultdict(list))
 
     return fails
 

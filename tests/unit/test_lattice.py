@@ -12,6 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from effort import tried
 
 from sievert.counts.cube import Cube
 from sievert.lattice import Lattice, SubsetSummary
@@ -76,7 +77,7 @@ def check(
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(tried(24, soak=200)))
 @pytest.mark.slow
 def test_random_tables(seed: int, compiled: bool) -> None:
     if compiled:

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import tried
 
 from sievert.attacks import suda
 from sievert.errors import InvariantError, UsageError
 from sievert.numerics.acceleration import compile_loops
 
-CHUNKS, TABLES = 20, 30
+CHUNKS, TABLES = tried(10, soak=100), 30
 Record = tuple[int | None, ...]
 Sets = list[tuple[int, ...]]
 

@@ -203,7 +203,7 @@ def results(tmp_path: Path) -> dict[str, Any]:
         "attack": sievert.attack(TABLE, quasi=columns[0], sensitive=columns[1]),
         "compare": sievert.compare(TABLE, coarse, quasi=columns[0], sensitive=columns[1],
                                    paired=True, policy=POLICY),
-        "compromise": sievert.compromise(numbers, quasi=columns[0], sensitive=["pay"]),
+        "compromise": sievert.compromise(numbers, columns[0], "pay", replicates=3),
         "limit": sievert.randomise(TABLE, *columns, at=0.1),
     }  # fmt: skip
 

@@ -20,6 +20,7 @@ class DuckDB:
 
     name = "duckdb"
     expected: int | None = None
+    _connection: Any = None
 
     def __init__(
         self,
@@ -30,13 +31,11 @@ class DuckDB:
         threads: int | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table, self.behind = table, "given"
+        self.table, self.behind, self._sound = table, "given", True
         self.uncoded: str | None = None
-        if memory is None and threads is None and not outputs and connection.is_small(table):
-            self._connection = connection.shared_engine().cursor()
-        else:
-            self._connection = connection.own_engine(table)
-            self.run(connection.lock_down(table, scratch, memory, threads, outputs))
+        settings = scratch, memory, threads, outputs
+        opened = self._guard(lambda: connection.open_engine(table, *settings))
+        self._connection, table, self._lent = opened
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
@@ -85,8 +84,7 @@ class DuckDB:
     query_records = rows
 
     def arrays(self, sql: str) -> list[Any]:
-        columns = self._guard(lambda: self._execute(sql).fetchnumpy())
-        return list(columns.values())
+        return list(self._guard(lambda: self._execute(sql).fetchnumpy()).values())
 
     def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
         return [self.arrays(sql) for sql in queries]
@@ -122,15 +120,21 @@ class DuckDB:
 
     def close(self) -> None:
         self._connection.close()
+        lent, self._lent = self._lent, None
+        if lent is not None:
+            lent.give_back(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
+        sound, self._sound = self._sound, False  # until it is answered
         try:
-            return ask()
+            answer = ask()
         except duckdb.Error as error:
             # Not chained: the engine's message may repeat a line of the data.
             raise failures.explain(error, self.table, self._connection, self.behind) from None
         except MemoryError:
             raise ExhaustedError("out of memory", hint="a smaller --memory") from None
+        self._sound = sound
+        return answer
 
     # -- dialect --------------------------------------------------------------------------------
 

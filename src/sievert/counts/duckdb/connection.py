@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 import duckdb
 
@@ -15,6 +19,7 @@ CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extens
 LOCK = "SET enable_external_access = false; SET lock_configuration = true"
 SMALL = 100_000  # records of a frame in memory, up to which the engine has nothing to spill
 SMALL_FILE = 1 << 20  # bytes
+SHOWS_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").exists()  # as a file
 
 
 @cache
@@ -36,10 +41,92 @@ def is_small(table: Table) -> bool:
     return in_memory and len(values) < SMALL
 
 
+class FileEngine:
+    """A locked engine that reads small files, one at a time, and only its own copy of each.
+
+    The copy is in memory and has no name in any directory, so nothing is left behind. An engine
+    goes on to the next file, which gets a connection of its own, unless a question to it failed.
+    """
+
+    # By process: a child that was forked has engines of its own.
+    idle: ClassVar[defaultdict[int, list[FileEngine]]] = defaultdict(list)
+
+    def __init__(self) -> None:
+        self._copy = os.memfd_create("sievert")
+        self.path = Path(f"/proc/self/fd/{self._copy}")
+        self._engine = duckdb.connect(":memory:", config={**CONFIGURATION, "threads": "1"})
+        self._engine.execute(
+            "SET temp_directory = ''; SET enable_external_file_cache = false; "
+            f"SET allowed_paths = [{literal(str(self.path))}]; {LOCK}"
+        )
+        self.connection = self._engine
+
+    @classmethod
+    def borrow(cls, table: Table) -> FileEngine | None:
+        """An engine that nobody uses, with a copy of the table's file; None unless it is small."""
+        paths = _files(table)
+        one = table.kind in ("csv", "parquet") and not table.member and len(paths) == 1
+        if not (one and SHOWS_MEMORY and paths[0].is_file() and _size(table) < SMALL_FILE):
+            return None
+        try:
+            engine = cls.idle[os.getpid()].pop()
+        except IndexError:
+            engine = cls()
+        engine.connection = engine._engine.cursor()
+        try:
+            with open(engine._copy, "wb", closefd=False) as copy:
+                copy.write(paths[0].read_bytes())
+            if table.kind == "csv" or engine._count_rows() < SMALL:
+                return engine
+        except (OSError, duckdb.Error):  # no room for the copy, or a damaged file
+            pass
+        engine.give_back(sound=False)
+        return None
+
+    def _count_rows(self) -> int:
+        """How many rows a Parquet file has, which its size does not tell."""
+        sql = f"SELECT num_rows FROM parquet_file_metadata({literal(str(self.path))})"
+        ((rows,),) = self.connection.execute(sql).fetchall()
+        return int(rows)
+
+    def give_back(self, *, sound: bool) -> None:
+        """Forget the file; the engine waits for the next one if it is sound, and else ends."""
+        self.connection.close()  # if its user has not done so
+        os.ftruncate(self._copy, 0)
+        os.lseek(self._copy, 0, os.SEEK_SET)
+        if sound:
+            self.idle[os.getpid()].append(self)
+        else:
+            self._engine.close()
+
+    def __del__(self) -> None:
+        os.close(self._copy)
+
+
+Opened = tuple[duckdb.DuckDBPyConnection, Table, FileEngine | None]
+
+
+def open_engine(
+    table: Table, scratch: Path, memory: str | None, threads: int | None, outputs: Sequence[Path]
+) -> Opened:
+    """A connection for a table, the table as it is found there, and the engine to give back."""
+    plain = memory is None and threads is None and not outputs
+    if plain and (lent := FileEngine.borrow(table)) is not None:
+        return lent.connection, replace(table, path=lent.path, parts=()), lent
+    if plain and is_small(table):
+        return shared_engine().cursor(), table, None
+    engine = own_engine(table)
+    engine.execute(lock_down(table, scratch, memory, threads, outputs))
+    return engine, table, None
+
+
+def _size(table: Table) -> int:
+    return sum(path.stat().st_size for path in _files(table) if path.exists())
+
+
 def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
     """An engine for one table, not locked yet; for a small text it starts no threads of its own."""
-    files = _files(table) if table.kind == "csv" else ()
-    small = files and sum(path.stat().st_size for path in files if path.exists()) < SMALL_FILE
+    small = table.kind == "csv" and _size(table) < SMALL_FILE
     return duckdb.connect(
         ":memory:", config={**CONFIGURATION, **({"threads": "1"} if small else {})}
     )
