@@ -15,7 +15,7 @@ from randomtables import Case, case
 import sievert
 from sievert.measures import BY_ID
 
-TABLES = tried(600, soak=2000)
+TABLES = tried(800, soak=2000)
 CHUNKS = 40
 TOLERANCE = mpmath.mpf("1e-12")
 

@@ -26,7 +26,7 @@ from sievert.errors import InputError, UsageError
 from sievert.measures.unicity import Trajectories
 from sievert.roles import Roles, tells_people_apart
 
-PARTS = tried(3, 20)
+PARTS = tried(4, 20)
 EACH = 50  # tables of a part
 WILDCARD = ("wildcard", "records_with_missing_quasi")
 
