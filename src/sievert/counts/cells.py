@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
 from sievert.counts.answers import Sizes
+from sievert.counts.recoded_records import RecodedRecords
 from sievert.errors import InputError, require
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
@@ -86,6 +87,9 @@ class Adapter(Protocol):
     def has_text(self, column: str, text: str) -> str: ...  # a condition on records, not cells
     def write(
         self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
+    ) -> None: ...
+    def write_release(
+        self, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
     ) -> None: ...
     def progress(self) -> float: ...
     def interrupt(self) -> None: ...

@@ -302,12 +302,12 @@ def recoded_records(
 ) -> RecodedRecords | None:
     """The release as an engine can write it from its own records; None if it has to be read here.
 
-    Small tables are read here, and so are those of which people are counted.
+    Small tables of DuckDB are read here: only that engine has an order of records.
     """
     recoding, problem, roles = protection.recoding, protection.problem, protection.roles
-    if recoding is None or problem is None or protection.people is not None:
+    if recoding is None or problem is None:
         return None
-    if questions.records < IN_THE_ENGINE or questions.engine.name != "duckdb":
+    if questions.records < IN_THE_ENGINE and questions.engine.name == "duckdb":
         return None
     wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
     gone = recoding.class_keys[recoding.suppressed_classes].astype(np.int64)
