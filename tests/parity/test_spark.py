@@ -689,7 +689,8 @@ def test_releases(
 ) -> None:
     """Spark writes the records that DuckDB writes, by the same recoding, with the same verdicts."""
     orders = enginereleases.confirm_here(monkeypatch)
-    for seed in range(tried(3, 24)):
+    for seed in range(1, tried(4, 24)):
+        enginereleases.start_from_a_floor(monkeypatch, seed)
         data = tmp_path / f"{seed}.parquet"
         pyarrow.parquet.write_table(enginereleases.frame(seed), data)
         given, kind = enginereleases.options(seed), ("parquet", "csv")[seed % 2]

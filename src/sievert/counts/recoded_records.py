@@ -46,23 +46,25 @@ class RecodedRecords:
         sql_name: Callable[[str], str],
         same: Callable[[str, str], str],
         literal: Callable[[str], str],
+        tables: Sequence[str],
     ) -> tuple[dict[str, str], str]:
         """Of each column of the release its value as SQL, and what joins the maps to records `r`.
 
-        The maps are called m0, m1, ..., the suppressed classes `gone`; `same` is the condition that
+        The maps are in these tables, the suppressed classes in `gone`; `same` is the condition that
         a column of the records has the value `v` of a map.
         """
         values = {name: f"r.{sql_name(name)}" for name in self.names}
         joins = [
-            f"JOIN m{i} ON {same(f'r.{sql_name(name)}', f'm{i}.v')}"
-            for i, name in enumerate(self.maps)
+            f"JOIN {table} ON {same(f'r.{sql_name(name)}', f'{table}.v')}"
+            for table, name in zip(tables, self.maps, strict=True)
         ]
         if len(self.suppressed):
-            key = " + ".join(f"m{i}.n" for i in range(len(self.maps)))
+            key = " + ".join(f"{table}.n" for table in tables)
             joins.append(f"LEFT JOIN gone ON gone.k = {key}")
-        for i, name in enumerate(self.maps):
-            values[name] = f"m{i}.t"
+        mark = literal(self.mark)
+        for table, name in zip(tables, self.maps, strict=True):
+            values[name] = f"{table}.t"
             if len(self.suppressed) and not self.drop:
-                values[name] = f"CASE WHEN gone.k IS NULL THEN m{i}.t ELSE {literal(self.mark)} END"
+                values[name] = f"CASE WHEN gone.k IS NULL THEN {table}.t ELSE {mark} END"
         where = " WHERE gone.k IS NULL" if self.drop and len(self.suppressed) else ""
         return values, " ".join(joins) + where

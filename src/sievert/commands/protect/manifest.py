@@ -48,6 +48,8 @@ def manifest(
         content["secrets"] = {"columns": list(part.names), **release_digest(part.path)}
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
+    if result.floor:
+        content["floor"] = result.floor
     if result.earlier is not None:
         content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:

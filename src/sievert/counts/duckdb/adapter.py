@@ -112,7 +112,7 @@ class DuckDB:
         options = reading.COPY[kind].format(delimiter=literal(delimiter), header=header)
         self.run(f"COPY ({sql}) TO {literal(str(path))} ({options})")
 
-    write_release = releases.write_release
+    write_release, show_recoded = releases.write_release, releases.show_recoded
 
     def progress(self) -> float:
         """Per cent of the running query that is done, or -1."""

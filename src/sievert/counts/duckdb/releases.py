@@ -15,18 +15,10 @@ def write_release(
     engine: Any, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
 ) -> None:
     """Write all records; columns without a map are as they are."""
-    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
-    tables = [f"m{i}" for i in range(len(records.maps))]
-    for table, (name, column) in zip(tables, records.maps.items(), strict=True):
-        _load_map(engine, table, places[name], column)
-    if len(records.suppressed):
-        engine.load("gone", {"k": ("int", records.suppressed.tolist())})
-        tables.append("gone")
-    values, joins = records.select(
-        places.__getitem__, lambda own, value: f"{own} IS NOT DISTINCT FROM {value}", literal
-    )
+    values, joins, tables = _join_maps(engine, records, "m")
     fields = ", ".join(f"{value} AS {quote_identifier(name)}" for name, value in values.items())
-    own = ", ".join({places[name]: None for name in (*records.names, *records.maps)})
+    names = dict.fromkeys((*records.names, *records.maps))
+    own = ", ".join(f"c{engine.columns.index(name)}" for name in names)
     engine.write(
         f"SELECT {fields} FROM (SELECT ROW_NUMBER() OVER () AS record, {own} FROM input) AS r "
         f"{joins} ORDER BY r.record",
@@ -37,6 +29,33 @@ def write_release(
     )
     for table in tables:
         engine.forget(table)
+
+
+def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
+    """Make a view of recoded records, its columns called as those of the input."""
+    values, joins, _ = _join_maps(engine, records, f"{view}_")
+    fields = (f"{value} AS c{engine.columns.index(name)}" for name, value in values.items())
+    engine.view(view, f"SELECT {', '.join(fields)} FROM input AS r {joins}")
+
+
+def _join_maps(
+    engine: Any, records: RecodedRecords, prefix: str
+) -> tuple[dict[str, str], str, list[str]]:
+    """The values of the release, the joins, and the tables that were loaded for them."""
+    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
+    tables = [f"{prefix}{i}" for i in range(len(records.maps))]
+    for table, (name, column) in zip(tables, records.maps.items(), strict=True):
+        _load_map(engine, table, places[name], column)
+    values, joins = records.select(
+        places.__getitem__,
+        lambda own, value: f"{own} IS NOT DISTINCT FROM {value}",
+        literal,
+        tables,
+    )
+    if len(records.suppressed):
+        engine.load("gone", {"k": ("int", records.suppressed.tolist())})
+        tables.append("gone")
+    return values, joins, tables
 
 
 def _load_map(engine: Any, table: str, column: str, labels: ColumnMap) -> None:

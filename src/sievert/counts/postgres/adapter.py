@@ -32,6 +32,7 @@ class Postgres(Transfer):
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None
         self._views: dict[str, str] = {}
+        self.labelled: frozenset[str] = frozenset()  # columns that have labels for values
         self._stopped = self._asking = self._doubting = False
         super().__init__(table, scratch, **options)
         try:
@@ -98,11 +99,12 @@ class Postgres(Transfer):
 
     def _ways(self, fields: Mapping[str, str]) -> dict[str, str]:
         """How the values of each field arrive, by its column's name in SQL."""
-        return {field: self.way(column) for field, column in fields.items()}
+        return {field: self.way(self.columns[int(c[1:])]) for field, c in fields.items()}
 
-    def way(self, column: str) -> str:
-        """How the values of a column arrive, by its name in SQL."""
-        return reading.transfer_type(self.catalog[self.columns[int(column[1:])]], self.table)
+    def way(self, name: str) -> str:
+        """How the values of a column arrive."""
+        plain = reading.transfer_type(self.catalog[name], self.table)
+        return "VARCHAR" if name in self.labelled else plain
 
     def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
         with self._cursor() as cursor:
@@ -144,7 +146,7 @@ class Postgres(Transfer):
     ) -> None:
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 
-    write_release = releases.write_release
+    write_release, show_recoded = releases.write_release, releases.show_recoded
     write_here = Transfer.write
 
     def run_there(self, sql: str) -> None:

@@ -23,20 +23,12 @@ def write_release(
     engine: Any, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
 ) -> None:
     """Write all records; columns without a map are as they are."""
-    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
-    for i, (name, column) in enumerate(records.maps.items()):
-        engine.view(f"m{i}", _constants(_spelled(engine, places[name], column)))
-    if len(records.suppressed):
-        engine.view("gone", f"SELECT unnest({_array(records.suppressed.tolist(), 'bigint')}) AS k")
-    values, joins = records.select(
-        places.__getitem__, lambda own, value: f"{_coded(own)} = {value}", literal
-    )
+    values, joins = _join_maps(engine, records, "m")
     engine.run_there(ONE_SCAN)  # so that the same table has the same order
-    own = ", ".join({places[name]: None for name in (*records.names, *records.maps)})
+    names = dict.fromkeys((*records.names, *records.maps))
+    own = ", ".join(f"c{engine.columns.index(name)}" for name in names)
     fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
-    ways = [
-        "VARCHAR" if name in records.maps else engine.way(places[name]) for name in records.names
-    ]
+    ways = ["VARCHAR" if name in records.maps else engine.way(name) for name in records.names]
     engine.take(
         "released",
         engine.with_views(
@@ -56,14 +48,37 @@ def write_release(
     engine.forget("released")
 
 
-def _spelled(engine: Any, column: str, labels: ColumnMap) -> ColumnMap:
+def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
+    """Make a view of recoded records, its columns called as those of the input; labels are text."""
+    values, joins = _join_maps(engine, records, f"{view}_")
+    fields = (f"{value} AS c{engine.columns.index(name)}" for name, value in values.items())
+    engine.view(view, f"SELECT {', '.join(fields)} FROM input AS r {joins}")
+    engine.labelled = frozenset(records.maps)
+
+
+def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[str, str], str]:
+    """The values of the release, and the joins; the maps are views."""
+    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
+    tables = [f"{prefix}{i}" for i in range(len(records.maps))]
+    engine.labelled = frozenset()
+    for table, (name, column) in zip(tables, records.maps.items(), strict=True):
+        engine.view(table, _constants(_spelled(engine, name, column)))
+    if len(records.suppressed):
+        engine.view("gone", f"SELECT unnest({_array(records.suppressed.tolist(), 'bigint')}) AS k")
+    return records.select(
+        places.__getitem__, lambda own, value: f"{_coded(own)} = {value}", literal, tables
+    )
+
+
+def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
     """The same map with values as the database spells them, which need not be how DuckDB does.
 
     A missing value is nothing, and x stands before every other one: the database can look for them
     in one table then.
     """
+    column = f"c{engine.columns.index(name)}"
     sql = f"SELECT {_coded(column)} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
-    ways = {"v": "VARCHAR", column: engine.way(column)}
+    ways = {"v": "VARCHAR", column: engine.way(name)}
     engine.take("occurring", engine.with_views(sql), ways)
     rows = engine.rows(f"SELECT v, {engine.as_text(column)} FROM occurring")
     engine.forget("occurring")

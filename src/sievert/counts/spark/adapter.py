@@ -106,6 +106,13 @@ class Spark(FetchedCells):
             self._ask, self._there, self.columns, records, path, kind, delimiter, header
         )
 
+    def show_recoded(self, view: str, records: RecodedRecords) -> None:
+        """Make a view of recoded records, its columns called as those of the input."""
+        values, joins, tables = releases.join_maps(self._there, self.columns, records, f"{view}_")
+        fields = (f"{value} AS c{self.columns.index(name)}" for name, value in values.items())
+        hint = releases.send_whole(tables)
+        self.view(view, f"SELECT {hint}{', '.join(fields)} FROM input AS r {joins}")
+
     def progress(self) -> float:
         """Per cent of the running tasks that are done, or -1."""
         tracker = self._context.statusTracker()

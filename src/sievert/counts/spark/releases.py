@@ -32,19 +32,12 @@ def write_release(
     header: bool,
 ) -> None:
     """Write all records; columns without a map are as they are."""
-    places = {name: f"c{i}" for i, name in enumerate(columns)}
-    tables = _load(cells, records)
-
-    def same(own: str, value: str) -> str:
-        return f"{cells.as_text(own)} IS NOT DISTINCT FROM {value}"
-
-    values, joins = records.select(places.__getitem__, same, spelling.literal)
+    values, joins, tables = join_maps(cells, columns, records, "m")
     if kind == "csv":
         own = {n: v if n in records.maps else cells.as_text(v) for n, v in values.items()}
         values = {"line": _line(own, delimiter)}
-    hint = f"/*+ BROADCAST({', '.join(few)}) */ " if (few := _small(tables)) else ""
     fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
-    sql = f"SELECT {hint}{fields} FROM input AS r {joins}"
+    sql = f"SELECT {send_whole(tables)}{fields} FROM input AS r {joins}"
     try:
         if kind == "csv":
             names = delimiter.join(csv_cell(n, delimiter) for n in records.names) if header else ""
@@ -56,20 +49,29 @@ def write_release(
             cells.forget(table)
 
 
-def _load(cells: ClusterCells, records: RecodedRecords) -> dict[str, int]:
-    """Load the maps and the suppressed classes; of each table how many rows it has."""
-    sizes = {}
-    for i, column in enumerate(records.maps.values()):
-        cells.load(f"m{i}", column.table())
-        sizes[f"m{i}"] = len(column.values)
+def join_maps(
+    cells: ClusterCells, columns: Sequence[str], records: RecodedRecords, prefix: str
+) -> tuple[dict[str, str], str, dict[str, int]]:
+    """The values of the release, the joins, and the rows of the tables loaded for them."""
+    places = {name: f"c{i}" for i, name in enumerate(columns)}
+    sizes = {f"{prefix}{i}": len(column.values) for i, column in enumerate(records.maps.values())}
+    for table, column in zip(sizes, records.maps.values(), strict=True):
+        cells.load(table, column.table())
+
+    def same(own: str, value: str) -> str:
+        return f"{cells.as_text(own)} IS NOT DISTINCT FROM {value}"
+
+    values, joins = records.select(places.__getitem__, same, spelling.literal, [*sizes])
     if len(records.suppressed):
         cells.load("gone", {"k": ("int", records.suppressed.tolist())})
         sizes["gone"] = len(records.suppressed)
-    return sizes
+    return values, joins, sizes
 
 
-def _small(tables: Mapping[str, int]) -> list[str]:
-    return [table for table, rows in tables.items() if rows <= FEW]
+def send_whole(tables: Mapping[str, int]) -> str:
+    """Tell Spark to send small tables to every worker."""
+    few = ", ".join(table for table, rows in tables.items() if rows <= FEW)
+    return f"/*+ BROADCAST({few}) */ " if few else ""
 
 
 def _write_parquet(ask: Ask, sql: str, path: Path, names: Sequence[str]) -> None:
