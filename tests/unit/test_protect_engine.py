@@ -51,8 +51,9 @@ def test_the_same_bytes(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(run, "IN_THE_ENGINE", least)
         out = tmp_path / f"{place}.csv"
         result = sievert.protect(
-            data, policy=rules(), hierarchies=TREES, out=out, suppress=share, threads=2, **more
-        )
+            data, policy=rules(), hierarchies=TREES, out=out, suppress=share, **more,
+            threads=2, memory="1GB", temp=tmp_path,
+        )  # fmt: skip
         assert result.released
         results.append((out.read_bytes(), result.to_dict()))
     assert results[0] == results[1]

@@ -1,5 +1,6 @@
 """A release as a file: written, assessed, confirmed in a process of its own, with its manifest."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -165,7 +166,8 @@ class ReleaseFile:
             },
             "parameters": dict(measuring.parameters),
         }
-        options |= {o: source[o] for o in MEANS if source.get(o) is not None}
+        means = {o: source[o] for o in MEANS if source.get(o) is not None}
+        options |= {o: os.fspath(v) if isinstance(v, os.PathLike) else v for o, v in means.items()}
         if self.questions.engine.name == "spark":
             options["engine"] = "spark"
         if self.kind == "csv":
