@@ -14,7 +14,7 @@ from sievert.commands.protect import run
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.duckdb.releases import write_release
 from sievert.counts.recoded_records import RecodedRecords
-from sievert.errors import InvariantError, SievertError
+from sievert.errors import ExhaustedError, InvariantError, SievertError
 
 RULES: dict[str, Any] = {
     "roles": {"quasi": ["age", "day", "town"], "sensitive": ["ill"], "rows_are_people": True},
@@ -130,3 +130,17 @@ def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.Monkey
     released = parquet.read_table(out).to_pydict()
     assert result.released and released["ill"] == [f"i{age % 3}" for age in ages]
     assert released["age"].count("*") == result.suppressed_records > 0
+
+
+def test_people_that_do_not_fit_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused with an estimate, before any combination is counted."""
+    data = {"age": [20, 21] * 50, "who": [f"p{n // 2}" for n in range(100)]}
+    roles = {"quasi": ["age"], "person": "who"}
+    given: dict[str, Any] = {"policy": {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}}
+    assert sievert.protect(data, **given).met
+    monkeypatch.setattr(run, "count_combinations", None)
+    monkeypatch.setattr("sievert.commands.protect.people.CELL", 10**8)
+    with pytest.raises(ExhaustedError, match=r"about 27\.9 GB, more than the 1\.0 GB"):
+        sievert.protect(data, memory="1GB", **given)

@@ -48,6 +48,7 @@ class SearchSettings:
     weights: Mapping[str, float] | None = None
     seconds: float | None = None
     frontier: bool = False  # whether all nodes are gone through
+    memory: str | None = None  # as --memory says
 
 
 class ProtectionProblem:

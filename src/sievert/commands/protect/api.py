@@ -162,7 +162,9 @@ def protect(
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)
-    search = SearchSettings(share, loss, weights=weights, seconds=seconds, frontier=frontier)
+    search = SearchSettings(
+        share, loss, None, weights, seconds, frontier, memory=source.get("memory")
+    )
     settings = MethodSettings(
         share,
         loss,

@@ -22,7 +22,7 @@ from sievert.commands._release_problem import (
 from sievert.commands._search_floor import ColumnValues, SearchFloor, find_floor, fits
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.method import RecordRelease
-from sievert.commands.protect.people import PeopleProblem
+from sievert.commands.protect.people import PeopleProblem, check_memory
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
@@ -131,6 +131,8 @@ def find_protection(
     start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
     roles, policy, notes = start.roles, start.policy, start.notes
     people = _people(questions, start, missing)
+    if people is not None:
+        check_memory(people, roles, settings.memory)
     for name, weight in (settings.weights or {}).items():
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
