@@ -92,8 +92,9 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
     hint = "another name for the output"
     require(not same, "the output is the input", hint=hint, error=RefusedError)
     if path.is_dir():
+        parts = [PART.fullmatch(part.name) for part in path.iterdir()]
         require(
-            all(PART.fullmatch(p.name) for p in path.iterdir()),
+            parts and all(parts),
             f"{path.name or path} is a directory",
             hint="a file name",
         )

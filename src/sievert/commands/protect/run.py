@@ -137,32 +137,23 @@ def find_protection(
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     clock("counting combinations", questions)
-    values = combinations = floor = None
+    given = None if levels is None else _chosen_levels(levels, roles.quasi)
     if people is None and not earlier and not fits(questions, roles):
-        values = ColumnValues.of_table(questions, roles.quasi)
+        problem, trees, sources = _above_floor(questions, start, measuring, settings, given)
     else:
         combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-    trees, sources = start.hierarchies(
-        values or (combinations and combinations.classes), measuring.hierarchies
-    )
-    if values is not None:
-        chosen = None if levels is None else _chosen_levels(levels, roles.quasi)
-        floor, combinations = find_floor(
-            questions, roles, SearchFloor.of_values(values, roles, trees), chosen
+        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
+        parts = (roles, combinations, measuring, trees, settings)
+        problem = (
+            ProtectionProblem(questions, *parts)
+            if people is None
+            else PeopleProblem(people, *parts)
         )
-        notes.append(floor.remark)
-    assert combinations is not None
-    if people is None:
-        problem = ProtectionProblem(
-            questions, roles, combinations, measuring, trees, settings, floor
-        )
-    else:
-        problem = PeopleProblem(people, roles, combinations, measuring, trees, settings)
     if earlier and key is not None:
         k = size_rule({**policy.everywhere, **policy.reidentification})
         problem.beside = JointReleases(questions, roles.quasi, key, earlier, k)
     clock("searching", questions)
-    recoding, unmet = _solve(problem, policy, levels, roles.quasi)
+    recoding, unmet = _solve(problem, policy, given, roles.quasi)
     if levels is not None:
         notes += (
             f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
@@ -197,6 +188,25 @@ def find_protection(
     )
 
 
+def _above_floor(
+    questions: Questions,
+    start: Preparation,
+    measuring: MeasureSettings,
+    settings: SearchSettings,
+    given: Sequence[int] | None,
+) -> tuple[ProtectionProblem, dict[str, Hierarchy | None], dict[str, str]]:
+    """The problem of a table with too many combinations, with its hierarchies and their sources."""
+    roles = start.roles
+    values = ColumnValues.of_table(questions, roles.quasi)
+    trees, sources = start.hierarchies(values, measuring.hierarchies)
+    lowest = SearchFloor.of_values(values, roles, trees)
+    floor, combinations = find_floor(questions, roles, lowest, given)
+    if given is None:
+        start.notes.append(floor.remark)
+    problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings, floor)
+    return problem, trees, sources
+
+
 def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
     """The table counted in people, if somebody has several rows."""
     if start.roles.person is None:
@@ -213,18 +223,17 @@ def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQue
 def _solve(
     problem: ProtectionProblem,
     policy: Policy,
-    levels: Mapping[str, int] | None,
+    levels: Sequence[int] | None,
     quasi: Sequence[str],
 ) -> tuple[FullDomainRecoding | None, str | None]:
     """The best recoding; where none meets the policy, the best without one of its limits."""
     search = problem.search(policy)
     if levels is not None:
-        chosen = _chosen_levels(levels, quasi)
-        for name, level, column in zip(quasi, chosen, problem.columns, strict=True):
+        for name, level, column in zip(quasi, levels, problem.columns, strict=True):
             if not column.floor <= level < column.floor + column.levels:
                 most = column.floor + column.levels - 1
                 raise UsageError(f"--levels: {name!r} has the levels 0 to {most}")
-        given = search.at([n - c.floor for n, c in zip(chosen, problem.columns, strict=True)])
+        given = search.at([n - c.floor for n, c in zip(levels, problem.columns, strict=True)])
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     seconds = problem.settings.seconds
     recoding = search.run(lambda r: problem.meets(r, policy), seconds)

@@ -44,6 +44,8 @@ def write_release(
             _write_text(ask, sql, path, names)
         else:
             _write_parquet(ask, sql, path, [*records.names])
+    except OSError as error:
+        raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
     finally:
         for table in tables:
             cells.forget(table)
@@ -97,8 +99,6 @@ def _write_text(ask: Ask, sql: str, path: Path, header: str) -> None:
             for part in _parts(parts):
                 with part.open("rb") as content:
                     shutil.copyfileobj(content, file, 1 << 20)
-    except OSError as error:
-        raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(parts, ignore_errors=True)
 
