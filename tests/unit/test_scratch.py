@@ -93,13 +93,13 @@ def test_a_directory_is_written_whole(tmp_path: Path) -> None:
                 raise ValueError
 
     for _ in range(2):
-        with pytest.raises(ValueError, match="^$"):
+        with pytest.raises(ValueError, match=r"^$"):
             write("bad")
         assert not list(tmp_path.iterdir())
     write("one")
     with pytest.raises(RefusedError, match="is there already"):
         write("two")
-    with pytest.raises(ValueError, match="^$"):
+    with pytest.raises(ValueError, match=r"^$"):
         write("bad", force=True)
     assert (out / "part-00000.parquet").read_text() == "one"
     write("two", force=True)
