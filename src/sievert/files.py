@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
 PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
 OUR_KEYS = ("table", "seconds", "measures", "paper")
 SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
+PART = re.compile(r"part-\d{5,}\.parquet")  # of a release that is a directory
 OUR_PAGE = b"<!-- written by sievert -->"
 
 
@@ -46,6 +48,19 @@ def escape_formula(text: str) -> str:
     ("'=1+1", 'age')
     """
     return f"'{text}" if text[:1] in FORMULA else text
+
+
+def csv_cell(text: str | None, delimiter: str) -> str:
+    """A text as it stands in a CSV file: missing is nothing, an empty text two quotes.
+
+    >>> csv_cell(None, ","), csv_cell("", ","), csv_cell('a,"b"', ","), csv_cell("a", ",")
+    ('', '""', '"a,""b""\"', 'a')
+    """
+    if text is None:
+        return ""
+    if not text or any(c in text for c in (delimiter, '"', "\n", "\r")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def _is_ours(path: Path) -> bool:
@@ -102,7 +117,20 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
     same = any(is_same(path, source) for source in sources)
     hint = "another name for the output"
     require(not same, "the output is the input", hint=hint, error=RefusedError)
-    require(not path.is_dir(), f"{path.name or path} is a directory", hint="a file name")
+    if path.is_dir():
+        parts = [PART.fullmatch(part.name) for part in path.iterdir()]
+        require(
+            parts and all(parts),
+            f"{path.name or path} is a directory",
+            hint="a file name",
+        )
+        require(
+            force,
+            f"{path.name} is there already",
+            hint="--force, or another name",
+            error=RefusedError,
+        )
+        return
     require(
         path.is_file(),
         f"{path.name} is not a regular file",
@@ -140,28 +168,52 @@ def check(
 
 @contextmanager
 def write_whole(
-    path: str | os.PathLike[str] | None, *, sources: Iterable[Any] = (), force: bool = False
+    path: str | os.PathLike[str] | None,
+    *,
+    sources: Iterable[Any] = (),
+    force: bool = False,
+    directory: bool = False,
 ) -> Iterator[Path | None]:
-    """A temporary name beside `path` to write to; it takes the place of `path` if all went well."""
+    """A temporary name beside `path` to write to; it takes the place of `path` if all went well.
+
+    Whoever writes a directory makes it; it replaces a directory of parts only.
+    """
     if path is None:
         yield None
         return
     target = check(path, sources=sources, force=force)
+    require(
+        not target.exists() or target.is_dir() == directory,
+        f"{target.name} is {'a file' if directory else 'a directory'}",
+        hint="another name",
+        error=RefusedError,
+    )
     isolation.sweep(target.resolve().parent)
     isolation.announce_directory(target.resolve().parent)
-    temporary = target.resolve().parent / f".{isolation.temporary_name()}.part"
+    temporary, old = (
+        target.resolve().parent / f".{isolation.temporary_name()}.part" for _ in range(2)
+    )
     failed = f"{target.name} cannot be written"
     try:
-        with _as_ours(failed):
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        if not directory:
+            with _as_ours(failed):
+                os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield temporary
         with _as_ours(failed):
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
+            for file in temporary.iterdir() if directory else [temporary]:
+                _sync(file)
+            if directory and target.exists():  # a directory does not replace another
+                target.rename(old)
             temporary.replace(target)
             _sync(target.parent)
     finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary, ignore_errors=True)
         temporary.unlink(missing_ok=True)
+        if old.is_dir() and not target.exists():
+            old.rename(target)
+        elif old.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 @contextmanager
@@ -181,8 +233,8 @@ def name_output(path: str | os.PathLike[str]) -> Iterator[None]:
         raise ExhaustedError(f"{Path(path).name}: {error.what}", hint=error.hint) from None
 
 
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -109,7 +109,7 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
     """The engine and the time limit; an error for an unknown option or one out of its range."""
     if wrong := [option for option in options if option not in OPTIONS]:
         raise unknown("option", wrong[0], OPTIONS)
-    engine = _choose_engine(options.get("engine"), data)
+    engine = choose_engine(options.get("engine"), data)
     threads, timeout = options.get("threads"), options.get("timeout")
     require(
         threads is None or 1 <= threads <= MOST_THREADS,
@@ -134,7 +134,7 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
     return engine, timeout
 
 
-def _choose_engine(engine: str | None, data: Any) -> str:
+def choose_engine(engine: str | None, data: Any) -> str:
     """The engine that the user wants, or the one that holds the data."""
     spark = type(data).__module__.startswith("pyspark.")
     database = isinstance(data, str) and data.startswith(DATABASES)
@@ -165,7 +165,7 @@ def _adapter(
     if engine == "postgres":
         from sievert.counts.postgres.adapter import Postgres
 
-        return Postgres(table, scratch, memory=memory, threads=threads)
+        return Postgres(table, scratch, memory=memory, threads=threads, outputs=outputs)
     from sievert.counts.duckdb.adapter import DuckDB
 
     return DuckDB(table, scratch, memory=memory, threads=threads, outputs=outputs)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import enginereleases
 import pytest
 from badinputs import command, environment, run
 from effort import tried
@@ -825,3 +826,33 @@ def test_people_with_several_rows(server: Server) -> None:
         ours = sievert.assess(place, list(made.quasi), ["s"], **options)
         theirs = sievert.assess(columns, list(made.quasi), ["s"], **options)
         assert told(ours) == told(theirs)
+
+
+# -- releases -----------------------------------------------------------------------------------
+
+
+def test_releases(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database recodes as DuckDB does: the same records, manifest and verdicts."""
+    enginereleases.confirm_here(monkeypatch)
+    for seed in range(tried(6, 40)):
+        enginereleases.start_from_a_floor(monkeypatch, seed)
+        given, kind = enginereleases.options(seed), ("parquet", "csv")[seed // 2 % 2]
+        address = server.load("r", enginereleases.columns(seed), enginereleases.POSTGRES)
+        here, there = (
+            enginereleases.release(data, tmp_path / f"{place}{seed}.{kind}", **given)
+            for place, data in (("here", enginereleases.frame(seed)), ("there", address))
+        )
+        assert here == there
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_the_same_bytes_again_and_nothing_written_there(server: Server, tmp_path: Path) -> None:
+    """A role that may only read is enough; the release is checked by a process of its own."""
+    address = server.load("r", enginereleases.columns(1), enginereleases.POSTGRES)
+    address = address.replace("admin@", "keyed@").replace("?", f"?password={server.password}&")
+    outs = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for out in outs:
+        assert sievert.protect(address, out=out, **enginereleases.options(1)).released
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    with pytest.raises(UsageError, match="--how noise needs the records here"):
+        sievert.protect(address, out=tmp_path / "c.csv", how="noise", **enginereleases.options(1))

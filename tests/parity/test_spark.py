@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import enginereleases
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -25,13 +26,15 @@ from randomtables import Case, case, mark_suppressed
 
 import sievert
 from sievert.counts.questions import Questions
-from sievert.counts.spark import fetched_cells
+from sievert.counts.spark import fetched_cells, releases
 from sievert.counts.spark import session as spark_session
 from sievert.counts.spark.adapter import Spark
 from sievert.errors import (
     EngineError,
     ExhaustedError,
     InputError,
+    InvariantError,
+    RefusedError,
     SievertError,
     UsageError,
 )
@@ -676,3 +679,71 @@ def test_people_with_several_rows(spark: Any, interpreted: None, tmp_path: Path)
         path = tmp_path / f"{seed}.parquet"
         pyarrow.parquet.write_table(table, path)
         same(path, list(made.quasi), ["s"], person="id", partitions={"s": made.partition})
+
+
+# -- releases -------------------------------------------------------------------------------------
+
+
+def test_releases(
+    spark: Any, interpreted: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark writes the records that DuckDB writes, by the same recoding, with the same verdicts."""
+    orders = enginereleases.confirm_here(monkeypatch)
+    for seed in range(1, tried(4, 24)):
+        enginereleases.start_from_a_floor(monkeypatch, seed)
+        data = tmp_path / f"{seed}.parquet"
+        pyarrow.parquet.write_table(enginereleases.frame(seed), data)
+        given, kind = enginereleases.options(seed), ("parquet", "csv")[seed % 2]
+        here = enginereleases.release(data, tmp_path / f"here{seed}.{kind}", **given)
+        out = tmp_path / f"there{seed}.{kind}"
+        there = enginereleases.release(data, out, engine="spark", **given)
+        assert here == there
+        assert orders[-1]["file"]["options"]["engine"] == "spark"
+        assert out.is_dir() == (kind == "parquet")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def in_two_parts(spark: Any, folder: Path) -> Any:
+    """A table that Spark has in two parts."""
+    (folder / "data").mkdir()
+    pyarrow.parquet.write_table(enginereleases.frame(1), folder / "data" / "t.parquet")
+    return spark.read.parquet(f"file://{folder}/data/t.parquet").repartition(2)
+
+
+def test_a_directory_of_parts(
+    spark: Any, interpreted: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Private files with names of ours; replaced if that is wanted, and only if they are ours."""
+    enginereleases.confirm_here(monkeypatch)
+    out, given = tmp_path / "r.parquet", enginereleases.options(1)
+    data = in_two_parts(spark, tmp_path)
+    assert sievert.protect(data, out=out, **given).released
+    assert sorted(p.name for p in out.iterdir()) == ["part-00000.parquet", "part-00001.parquet"]
+    assert {p.stat().st_mode & 0o777 for p in out.iterdir()} == {0o600}
+    manifest = json.loads((tmp_path / "r.parquet.json").read_text(encoding="utf-8"))
+    assert manifest["release"]["files"] == 2
+    with pytest.raises(RefusedError, match="is there already"):
+        sievert.protect(data, out=out, **given)
+    before = (out / "part-00000.parquet").stat().st_ino
+    assert sievert.protect(data, out=out, force=True, **given).released
+    assert (out / "part-00000.parquet").stat().st_ino != before
+    (out / "mine").write_text("")
+    with pytest.raises(UsageError, match="is a directory"):
+        sievert.protect(data, out=out, force=True, **given)
+
+
+def test_a_release_that_is_not_confirmed(
+    spark: Any, interpreted: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part that was lost, as on a disk that workers do not share: nothing is written."""
+    enginereleases.confirm_here(monkeypatch)
+    data = in_two_parts(spark, tmp_path)
+    parts = releases._parts
+    monkeypatch.setattr(releases, "_parts", lambda place: parts(place)[:1])
+    for kind in ("csv", "parquet"):
+        with pytest.raises(InvariantError, match="not confirmed"):
+            sievert.protect(data, out=tmp_path / f"r.{kind}", **enginereleases.options(1))
+    for how, out in (("noise", "r.csv"), (None, "r.xlsx")):
+        with pytest.raises(UsageError):
+            sievert.protect(data, out=tmp_path / out, how=how, **enginereleases.options(1))
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

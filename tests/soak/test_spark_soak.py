@@ -188,3 +188,35 @@ def test_killed(tmp_path: Path) -> None:
     subprocess.run(command, env={**os.environ, "TMPDIR": str(temp)}, check=True,
                    stdout=subprocess.DEVNULL)  # fmt: skip
     assert list(temp.iterdir()) == []
+
+
+def test_a_release_that_is_killed_or_not(tmp_path: Path) -> None:
+    """Killed while Spark writes, no release is there; then there is one, and nothing else."""
+    data, temp = write(tmp_path / "people.parquet", 200_000), tmp_path / "temp"
+    here, policy = tmp_path / "out", tmp_path / "policy.toml"
+    for folder in (temp, here):
+        folder.mkdir()
+    policy.write_text(
+        '[roles]\nquasi = ["age", "zip", "job"]\nsensitive = ["disease"]\nrows_are_people = true\n'
+        '[limits]\nk_anonymity = { min = 20 }\n[hierarchies]\nage = "interval:10,30"\n',
+        encoding="utf-8",
+    )
+    out = here / "release.parquet"
+    command = [SIEVERT, "protect", str(data), "--policy", str(policy), "--engine", "spark", "-o",
+               str(out), "--json", str(tmp_path / "result.json")]  # fmt: skip
+    environment = {**os.environ, "TMPDIR": str(temp)}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as process:
+        while process.poll() is None and not any(here.glob(".*.part/part-*")):
+            time.sleep(0.02)
+        assert process.poll() is None  # Spark has begun to write
+        process.kill()
+    time.sleep(PROMPT)
+    assert java(temp) == []
+    assert not any(path.name.startswith("release") for path in here.iterdir())
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert sorted(path.name for path in here.iterdir()) == [out.name, f"{out.name}.json"]
+    assert list(temp.iterdir()) == []
+    result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert result["released"] and result["policy"]["met"]
+    released = duckdb.sql(f"SELECT count(*), count(*) FILTER (age = '*') FROM '{out}/*.parquet'")
+    assert released.fetchall() == [(200_000, result["suppressed"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 
 import sievert
 from sievert.commands.protect import run
-from sievert.errors import SievertError, UsageError
+from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.duckdb.releases import write_release
+from sievert.counts.recoded_records import RecodedRecords
+from sievert.errors import ExhaustedError, InvariantError, SievertError
 
 RULES: dict[str, Any] = {
     "roles": {"quasi": ["age", "day", "town"], "sensitive": ["ill"], "rows_are_people": True},
@@ -33,18 +37,23 @@ def table(seed: int, path: Path) -> Path:
     return path
 
 
+def rules() -> dict[str, Any]:
+    """The policy, with a role for every column."""
+    return {**RULES, "roles": {**RULES["roles"], "ignored": {"name": "kept or not"}}}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_bytes(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, share = table(seed, tmp_path / "t.csv"), (0, 0.1, 0.3)[seed % 3]
     more: dict[str, Any] = {"drop": seed % 2 == 1, "keep": ["name"] if seed > 1 else []}
-    rules = {**RULES, "roles": {**RULES["roles"], "ignored": {"name": "kept"}}}
     results = []
     for place, least in (("memory", 10**9), ("engine", 1)):
         monkeypatch.setattr(run, "IN_THE_ENGINE", least)
         out = tmp_path / f"{place}.csv"
         result = sievert.protect(
-            data, policy=rules, hierarchies=TREES, out=out, suppress=share, threads=2, **more
-        )
+            data, policy=rules(), hierarchies=TREES, out=out, suppress=share, **more,
+            threads=2, memory="1GB", temp=tmp_path,
+        )  # fmt: skip
         assert result.released
         results.append((out.read_bytes(), result.to_dict()))
     assert results[0] == results[1]
@@ -56,20 +65,51 @@ def test_the_same_columns_of_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for least in (10**9, 1):
         monkeypatch.setattr(run, "IN_THE_ENGINE", least)
         out = tmp_path / f"{least}.parquet"
-        rules = {**RULES, "roles": {**RULES["roles"], "ignored": {"name": "not kept"}}}
-        assert sievert.protect(data, policy=rules, hierarchies=TREES, out=out).released
+        assert sievert.protect(data, policy=rules(), hierarchies=TREES, out=out).released
         tables.append(parquet.read_table(out))
-        sievert.protect(data, policy=rules, hierarchies=TREES, out=out)  # unchanged: it may go
+        sievert.protect(data, policy=rules(), hierarchies=TREES, out=out)  # unchanged: it may go
         Path(f"{out}.json").unlink()
         with pytest.raises(SievertError):  # nobody knows that it is ours
-            sievert.protect(data, policy=rules, hierarchies=TREES, out=out)
+            sievert.protect(data, policy=rules(), hierarchies=TREES, out=out)
     assert tables[0].equals(tables[1])
 
 
-def test_other_engines_do_not_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sievert.counts.duckdb.adapter.DuckDB.name", "spark")
-    with pytest.raises(UsageError, match="spark does not write"):
-        sievert.protect(table(1, tmp_path / "t.csv"), policy=RULES, out=tmp_path / "r.csv")
+def test_a_release_with_fewer_records_is_not_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+
+    def lose_some(engine: Any, records: RecodedRecords, *where: Any, **how: Any) -> None:
+        write_release(engine, replace(records, drop=True), *where, **how)
+
+    monkeypatch.setattr(DuckDB, "write_release", lose_some)
+    data, out = table(2, tmp_path / "t.csv"), tmp_path / "r.csv"
+    given = {"policy": rules(), "hierarchies": TREES, "suppress": 0.3, "out": out}
+    with pytest.raises(InvariantError, match="not confirmed"):
+        sievert.protect(data, **given)
+    assert not out.exists()
+    assert sievert.protect(data, drop=True, **given).suppressed_records > 0
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_people_with_several_rows(
+    drop: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written by the engine, the person of each record beside the copy that is checked."""
+    data, results = table(5, tmp_path / "t.csv"), []
+    lines = data.read_text(encoding="utf-8").splitlines()
+    random = Random(1)
+    rows = [f"{line};p{random.randint(0, 150)}" for line in lines[1:]]
+    data.write_text("\n".join([f"{lines[0]};who", *rows, ""]), encoding="utf-8")
+    roles = {"quasi": ["age", "day"], "sensitive": ["ill"], "person": "who",
+             "ignored": {"name": "dropped", "town": "dropped"}}  # fmt: skip
+    given = {"policy": {"roles": roles, "limits": {"k_anonymity": {"min": 4}}}, "drop": drop}
+    for least in (10**9, 1):
+        monkeypatch.setattr(run, "IN_THE_ENGINE", least)
+        out = tmp_path / f"{least}.csv"
+        result = sievert.protect(data, out=out, hierarchies=TREES, suppress=0.2, **given)
+        results.append((out.read_bytes(), result.to_dict()))
+    assert results[0] == results[1] and results[0][1]["released"]
 
 
 def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,9 +124,25 @@ def test_a_directory_of_parquet_files(tmp_path: Path, monkeypatch: pytest.Monkey
         parquet.write_table(arrow.table(columns), data / f"{part}.parquet")
     monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
     roles = {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True}
-    rules = {"roles": roles, "limits": {"k_anonymity": {"min": 25}}}
+    limits = {"k_anonymity": {"min": 25}}
     out = tmp_path / "release.parquet"
-    result = sievert.protect(data, policy=rules, hierarchies=TREES, out=out, suppress=0.3)
+    result = sievert.protect(
+        data, policy={"roles": roles, "limits": limits}, hierarchies=TREES, out=out, suppress=0.3
+    )
     released = parquet.read_table(out).to_pydict()
     assert result.released and released["ill"] == [f"i{age % 3}" for age in ages]
     assert released["age"].count("*") == result.suppressed_records > 0
+
+
+def test_people_that_do_not_fit_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused with an estimate, before any combination is counted."""
+    data = {"age": [20, 21] * 50, "who": [f"p{n // 2}" for n in range(100)]}
+    roles = {"quasi": ["age"], "person": "who"}
+    given: dict[str, Any] = {"policy": {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}}
+    assert sievert.protect(data, **given).met
+    monkeypatch.setattr(run, "count_combinations", None)
+    monkeypatch.setattr("sievert.commands.protect.people.CELL", 10**8)
+    with pytest.raises(ExhaustedError, match=r"about 27\.9 GB, more than the 1\.0 GB"):
+        sievert.protect(data, memory="1GB", **given)

@@ -59,7 +59,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 @pytest.fixture
 def same_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of a release in this process: the same function, without starting another."""
-    monkeypatch.setattr(writing, "confirm", lambda *order, **_: _confirm(*order))
+    monkeypatch.setattr(writing, "confirm", lambda *order, **_: _confirm(*order[:3]))
 
 
 def _confirm(*order: Any) -> None:

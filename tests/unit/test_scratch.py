@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import sievert
-from sievert.errors import UsageError
+from sievert import files
+from sievert.errors import RefusedError, UsageError
 from sievert.sources import isolation
 
 
@@ -76,3 +77,36 @@ def test_what_a_killed_run_leaves_is_gone_after_the_next(tmp_path: Path) -> None
     sievert.assess(table, "q", "s", temp=tmp_path / "temp", records=tmp_path / "r.csv")
     assert list((tmp_path / "temp").iterdir()) == []
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.csv", "t.csv", "temp"]
+
+
+def test_a_directory_is_written_whole(tmp_path: Path) -> None:
+    """It takes its place at the end, replaces parts of ours if forced, and nothing else."""
+    out = tmp_path / "r.parquet"
+
+    def write(text: str, *, force: bool = False) -> None:
+        with files.write_whole(out, force=force, directory=True) as temporary:
+            assert temporary is not None
+            temporary.mkdir()
+            (temporary / "part-00000.parquet").write_text(text)
+            assert out.exists() is force
+            if text == "bad":
+                raise ValueError
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"^$"):
+            write("bad")
+        assert not list(tmp_path.iterdir())
+    write("one")
+    with pytest.raises(RefusedError, match="is there already"):
+        write("two")
+    with pytest.raises(ValueError, match=r"^$"):
+        write("bad", force=True)
+    assert (out / "part-00000.parquet").read_text() == "one"
+    write("two", force=True)
+    assert (out / "part-00000.parquet").read_text() == "two"
+    with pytest.raises(RefusedError, match="is a directory"), files.write_whole(out, force=True):
+        pass
+    (out / "mine").write_text("")
+    with pytest.raises(UsageError, match="is a directory"):
+        write("two", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]

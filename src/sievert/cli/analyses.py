@@ -286,7 +286,7 @@ def protect(
         The original table, as for assess.
     release
         Write the release to this .csv or .parquet file, and beside it a manifest, FILE.json. It
-        holds the quasi-identifiers and the secrets only.
+        holds the quasi-identifiers and the secrets only. Spark writes Parquet as a directory.
     charts
         Draw the frontier as an SVG file in this directory.
     """

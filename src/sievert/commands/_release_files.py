@@ -13,7 +13,7 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, UsageError, require
-from sievert.files import KINDS
+from sievert.files import KINDS, csv_cell
 
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"
@@ -59,26 +59,13 @@ def write_release(
     try:
         with target.open("w", encoding="utf-8", newline="") as file:
             if header:
-                file.write(delimiter.join(_cell(c.name, delimiter) for c in columns) + "\n")
-            cells = [np.array([_cell(t, delimiter) for t in c.texts], object) for c in columns]
+                file.write(delimiter.join(csv_cell(c.name, delimiter) for c in columns) + "\n")
+            cells = [np.array([csv_cell(t, delimiter) for t in c.texts], object) for c in columns]
             for at in range(0, len(columns[0].codes), BLOCK):
                 block = (x[c.codes[at : at + BLOCK]] for x, c in zip(cells, columns, strict=True))
                 file.writelines(delimiter.join(row) + "\n" for row in zip(*block, strict=True))
     except OSError as error:
         raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
-
-
-def _cell(text: Text, delimiter: str) -> str:
-    """A text as it stands in a CSV file: missing is nothing, an empty text two quotes.
-
-    >>> _cell(None, ","), _cell("", ","), _cell('a,"b"', ","), _cell("a", ",")
-    ('', '""', '"a,""b""\"', 'a')
-    """
-    if text is None:
-        return ""
-    if not text or any(c in text for c in (delimiter, '"', "\n", "\r")):
-        return '"' + text.replace('"', '""') + '"'
-    return text
 
 
 def _parquet() -> Any:

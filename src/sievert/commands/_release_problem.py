@@ -13,11 +13,13 @@ from sievert.arrays import Bools, Ints
 from sievert.commands._clock import Clock
 from sievert.commands._combinations import CombinationCounts
 from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands._search_floor import SearchFloor
 from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.cells import Suppression
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
+from sievert.counts.recoded_records import ColumnMap
 from sievert.counts.secret_counts import order_values
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
@@ -46,6 +48,7 @@ class SearchSettings:
     weights: Mapping[str, float] | None = None
     seconds: float | None = None
     frontier: bool = False  # whether all nodes are gone through
+    memory: str | None = None  # as --memory says
 
 
 class ProtectionProblem:
@@ -59,16 +62,22 @@ class ProtectionProblem:
         measuring: MeasureSettings,
         hierarchies: Mapping[str, Hierarchy | None],
         settings: SearchSettings,
+        floor: SearchFloor | None = None,
     ) -> None:
         self.questions, self.roles, self.combinations = questions, roles, combinations
-        self.measuring, self.settings = measuring, settings
+        self.measuring, self.settings, self.floor = measuring, settings, floor
         self.beside: JointReleases | None = None  # earlier releases of the same people
         self.columns, self.numbers = [], []
         classes = combinations.classes
+        searched = None if floor is None else floor.searched
         for at, name in enumerate(roles.quasi):
             present = np.flatnonzero(classes.totals(at))
             texts = [classes.values[at][code] for code in present]
-            column, numbers = LevelledColumn.of_values(name, texts, hierarchies.get(name))
+            if searched is None:
+                column, numbers = LevelledColumn.of_values(name, texts, hierarchies.get(name))
+            else:
+                column = searched[at]
+                numbers = np.array([column.labels[0].index(text) for text in texts])
             number_of = np.zeros(len(classes.values[at]), dtype=np.int64)
             number_of[present] = numbers
             self.columns.append(column)
@@ -180,6 +189,19 @@ class ProtectionProblem:
         """The fewest people with the same classes in this release and all earlier ones."""
         assert self.beside is not None
         return self.beside.join(recoding, self.codes).smallest
+
+    def label_map(self, place: int, level: int, low: int) -> ColumnMap:
+        """Of every value of a column its label on a level; the number of the label, shifted."""
+        if self.floor is not None:
+            return self.floor.label_map(place, self.floor.levels[place] + level, low)
+        classes, column = self.combinations.classes, self.columns[place]
+        present = np.flatnonzero(classes.totals(place))
+        own = column.tables[level][self.numbers[place][present]].tolist()
+        return ColumnMap(
+            [classes.values[place][code] for code in present],
+            [column.labels[level][label] for label in own],
+            [label << low for label in own],
+        )
 
     def _label_codes(self, recoding: FullDomainRecoding) -> list[Ints]:
         """Per column the label of every code of the combinations; the same text, the same code."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
 from sievert.counts.answers import Sizes
+from sievert.counts.recoded_records import RecodedRecords
 from sievert.errors import InputError, require
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
@@ -87,6 +88,10 @@ class Adapter(Protocol):
     def write(
         self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
     ) -> None: ...
+    def write_release(
+        self, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
+    ) -> None: ...
+    def show_recoded(self, view: str, records: RecodedRecords) -> None: ...
     def progress(self) -> float: ...
     def interrupt(self) -> None: ...
     def close(self) -> None: ...
@@ -180,6 +185,12 @@ class CellTables:
 
     def _count_records(self) -> int:
         return int(self.engine.query_records(f"SELECT COUNT(*) FROM {self._input}")[0][0])
+
+    def count_combinations(self, columns: Sequence[str]) -> int:
+        """How many different combinations of values some columns have; missing is a value."""
+        keys = self.sql_names(columns)
+        sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {self._input} GROUP BY {keys}) AS d"
+        return int(self.engine.query_records(sql)[0][0])
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""

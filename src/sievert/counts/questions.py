@@ -22,6 +22,7 @@ from sievert.counts.cells import (
     quote_identifier,
 )
 from sievert.counts.cube import MOST_KEYS, Cube, can_match, rank_texts
+from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.secret_counts import SecretCounter
 from sievert.hierarchies import Hierarchy
 
@@ -186,9 +187,14 @@ class Questions(CellTables):
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
-        sql = "SELECT COUNT(*) FROM (SELECT {0} FROM {1} GROUP BY {0}) AS d"
-        queries = {c: sql.format(self.sql_name(c), self._input) for c in columns}
-        return {c: int(self.engine.query_records(query)[0][0]) for c, query in queries.items()}
+        return {c: self.count_combinations((c,)) for c in columns}
+
+    def recode(self, view: str, records: RecodedRecords) -> Questions:
+        """Questions about the records with labels for values, shown by a view of the engine."""
+        self.engine.show_recoded(view, records)
+        other = Questions(self.engine, self.records)
+        other._input, other._number = view, self._number
+        return other
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:
         """The histogram of class sizes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,7 @@ WITH_CHECKSUM = re.compile(rb"(\x15[\x80-\xff]*[\x00-\x7f]){3}\x15")
 def verify(table: Table, original: Path) -> dict[str, Any]:
     """The SHA-256 of a file (of a directory: of its files' digests), and its page checksums."""
     files = table.parts or (original,)
-    digests = [file_sha256(path) for path in files]
-    facts: dict[str, Any] = {
-        "sha256": digests[0]
-        if len(digests) == 1
-        else hashlib.sha256("".join(digests).encode()).hexdigest()
-    }
+    facts: dict[str, Any] = {"sha256": files_sha256(files)}
     if table.kind == "parquet":
         stored = [_check_pages(path, table.name) for path in files]
         facts["page_checksums"] = (
@@ -37,7 +33,15 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
     return facts
 
 
-def file_sha256(path: Path) -> str:
+def files_sha256(files: Sequence[Path]) -> str:
+    """The SHA-256 of a file; of several, in their order, that of their digests in hexadecimal."""
+    digests = [_file_sha256(path) for path in files]
+    return (
+        digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    )
+
+
+def _file_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

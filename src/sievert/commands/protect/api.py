@@ -36,7 +36,7 @@ from sievert.methods.full_domain import LOSSES
 from sievert.methods.microaggregation import GAMMA
 from sievert.notes import Caution
 from sievert.policy import Judgement, Policy
-from sievert.session import Steps, no_progress
+from sievert.session import Steps, choose_engine, no_progress
 from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 
@@ -101,7 +101,8 @@ def protect(
     quasi, sensitive, identifier, policy
         The roles of the columns, and the policy that the release has to meet.
     out
-        Where to write the release (.csv or .parquet); beside it a manifest, `<out>.json`.
+        Where to write the release (.csv or .parquet, which is a directory where Spark writes it);
+        beside it a manifest, `<out>.json`.
     suppress
         The largest share of records that may be suppressed: as [protect] in the policy says, else
         its limit on suppressed_records, else 0.02.
@@ -167,7 +168,9 @@ def protect(
     measuring = MeasureSettings(
         trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
     ).with_policy(own)
-    search = SearchSettings(0.0, loss, weights=weights, seconds=seconds, frontier=frontier)
+    search = SearchSettings(
+        0.0, loss, None, weights, seconds, frontier, memory=source.get("memory")
+    )
     settings = MethodSettings(
         0.0,
         loss,
@@ -186,6 +189,7 @@ def protect(
     )
     settings.check_read_by(how)
     kind = "csv" if out is None else release_kind(out)
+    in_parts = kind == "parquet" and choose_engine(source.get("engine"), data) == "spark"
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
     beside = None if out is None else files.manifest_beside(Path(out))
     reading = Reading(watch, verify=verify, **source)
@@ -200,15 +204,15 @@ def protect(
             private_directory(source.get("temp")) as private,
             files.write_whole(beside, sources=inputs, force=force) as manifest_file,
             files.write_whole(apart, sources=inputs, force=force) as secrets,
-            files.write_whole(out, sources=inputs, force=force) as target,
+            files.write_whole(out, sources=inputs, force=force, directory=in_parts) as target,
             reading(
                 data, outputs=[p for p in (target, secrets, private / f"people.{kind}") if p]
             ) as (table, questions),
         ):
             require(
-                questions.engine.name == "duckdb" or (how == "full" and out is None),
-                f"{questions.engine.name} does not write releases: without -o, levels are found",
-                hint="the table as a file, and --levels",
+                questions.engine.name == "duckdb" or how == "full",
+                f"--how {how} needs the records here, not on {questions.engine.name}",
+                hint="--how full, or the table as a file",
             )
             share = share_to_suppress(own, questions.records) if suppress is None else suppress
             share = 0.0 if how in PLAIN else share
@@ -229,6 +233,7 @@ def protect(
                 target or private / f"release.{kind}",
                 secrets or private / f"secrets.{kind}",
                 *(kind, table, questions, protection, measuring),
+                drop=drop,
             )
             people, judgement = protection.people, protection.judgement
             described = describe_input(table, people or questions, missing)
@@ -237,9 +242,9 @@ def protect(
                 with files.name_output(Path(str(out or "release"))):
                     records = recoded_records(questions, protection, kept, drop=drop)
                     if records is not None:
-                        file.write_in_engine(records)
+                        file.write_in_engine(private / f"people.{kind}", records)
                     else:
-                        file.write_from_memory(private / f"people.{kind}", kept, drop=drop)
+                        file.write_from_memory(private / f"people.{kind}", kept)
             if judgement is None:
                 judgement = file.judge(source)
             protection.notes[:0] = cautions

@@ -16,14 +16,20 @@ NOT_CHECKED = "the release was not confirmed by its own assessment: nothing was 
 
 
 def confirm(
-    path: Path, policy: Mapping[str, Any], options: Mapping[str, Any], *, released: Path
+    path: Path,
+    policy: Mapping[str, Any],
+    options: Mapping[str, Any],
+    records: int | None,
+    *,
+    released: Path,
 ) -> None:
     """Assess a file in a new process with a policy; an error unless the policy is met.
 
-    It must have the records of the file that is released, and may have one column more.
+    It must have the records of the file that is released, so many of them where that is known, and
+    may have one column more.
     """
     of_file = {"path": str(path), "policy": policy, "options": options}
-    order = json.dumps({"file": of_file, "released": str(released)})
+    order = json.dumps({"file": of_file, "records": records, "released": str(released)})
     command = [sys.executable, "-m", "sievert.commands.protect.check"]
     done = subprocess.run(command, input=order.encode(), capture_output=True, check=False)  # noqa: S603
     require(
@@ -33,36 +39,51 @@ def confirm(
 
 def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:
     """A policy held against a file, by the ordinary path."""
-    import sievert
-
-    judged = sievert.assess(path, policy=policy, quick=True, **options).policy
+    judged: Judgement | None = _assess(path, policy, options).policy
     assert judged is not None
     return judged
 
 
-def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:
-    """Whether a file has the records of another one, whatever columns it has besides."""
-    from sievert.session import open_source
+def _assess(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    import sievert
 
-    reading = {o: options[o] for o in ("types", "delimiter", "header") if o in options}
+    return sievert.assess(path, policy=policy, quick=True, **options)
+
+
+def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:
+    """Whether a file has the records of another one, whatever columns it has besides.
+
+    Different records are counted, so that it does not matter how many there are, nor their order.
+    """
+    from sievert.session import OPTIONS, open_source
+
+    reading: Any = {o: options[o] for o in OPTIONS if o in options}
     names: list[str] = []
-    records = []
+    counted = []
     for each in (released, path):
         with open_source(each, **reading) as (_, questions):
             names = names or list(questions.columns)
-            records.append(questions.records_in_order(names))
-    one, other = records
-    return one.values == other.values and all(map(np.array_equal, one.codes, other.codes))
+            counted.append(questions.cube(names))
+    one, other = counted
+    same = one.values == other.values and np.array_equal(one.counts, other.counts)
+    return same and all(map(np.array_equal, one.codes, other.codes))
+
+
+def is_confirmed(order: Mapping[str, Any]) -> bool:
+    """Whether a file meets its policy, and has the records that it must have."""
+    checked, released = order["file"], order["released"]
+    result = _assess(**checked)
+    rows = result.table["rows"] + result.table["suppressed"]
+    if result.policy.met is not True or order["records"] not in (None, rows):
+        return False
+    return released == checked["path"] or _same_records(
+        checked["path"], released, checked["options"]
+    )
 
 
 def main() -> None:
-    """Read what to assess from standard input, and print whether the policy is met."""
-    order = json.load(sys.stdin)
-    checked, released = order["file"], order["released"]
-    met = judge(**checked).met
-    if met is True and released != checked["path"]:
-        met = _same_records(checked["path"], released, checked["options"])
-    sys.stdout.write(json.dumps(met))
+    """Read what to assess from standard input, and print whether it is confirmed."""
+    sys.stdout.write(json.dumps(is_confirmed(json.load(sys.stdin))))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from sievert.commands.protect.result import ColumnLevel, Protected
 from sievert.commands.protect.writing import ReleasePart
 from sievert.errors import InputError, require
 from sievert.hierarchies import is_made_from_data
-from sievert.sources.checksums import file_sha256
+from sievert.sources.checksums import files_sha256
 from sievert.version import __version__
 
 USUAL = MethodSettings()
@@ -32,7 +32,7 @@ def manifest(
     content: dict[str, Any] = {
         "sievert": __version__,
         "table": {"columns": list(release.names)},
-        "release": {"sha256": file_sha256(release.path)},
+        "release": release_digest(release.path),
         "policy": {"name": result.policy.name, "sha256": result.policy.digest},
         "how": result.how,
         "levels": result.levels,
@@ -45,9 +45,11 @@ def manifest(
         "suppressed": result.suppressed_records,
     }
     for part in apart:
-        content["secrets"] = {"columns": list(part.names), "sha256": file_sha256(part.path)}
+        content["secrets"] = {"columns": list(part.names), **release_digest(part.path)}
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
+    if result.floor:
+        content["floor"] = result.floor
     if result.earlier is not None:
         content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:
@@ -59,6 +61,17 @@ def manifest(
             "notes": list(result.release.notes),
         }
     return content
+
+
+def release_digest(path: Path) -> dict[str, Any]:
+    """The SHA-256 of a file; of a directory that of its files' digests by name, and their number.
+
+    It is what `assess --verify` prints of the release.
+    """
+    if not path.is_dir():
+        return {"sha256": files_sha256([path])}
+    files = sorted(path.iterdir())
+    return {"sha256": files_sha256(files), "files": len(files)}
 
 
 def read_recoding(path: str | os.PathLike[str]) -> tuple[dict[str, int], dict[str, Any]]:

@@ -23,11 +23,16 @@ from sievert.commands._release_problem import (
 from sievert.counts.cube import Cube
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.recoded_people import RecodedPeopleQuestions
+from sievert.errors import ExhaustedError, require
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
+from sievert.numerics.acceleration import physical_memory
 from sievert.policy import Policy
 from sievert.roles import Roles
+from sievert.sources import unpack
 
+CELL, RECORD, PERSON = 16, 100, 100  # bytes: a value of a record, a record, a person
+SHARE = 0.6  # of the machine's memory, unless --memory says otherwise
 COUNTED = ("distinct", "distinct_known")  # the rules for a class that do not depend on people
 
 
@@ -88,6 +93,24 @@ class PeopleProblem(ProtectionProblem):
     def _owner(self, cube: Cube) -> Ints:
         """Of sightings with a secret before the person: the combination of each."""
         return cube.select_columns(cube.columns[:-1]).owner
+
+
+def check_memory(people: PeopleQuestions, roles: Roles, memory: str | None) -> None:
+    """An error before the work where the people of all combinations would not fit into memory.
+
+    Every record is kept once for the classes and once for each secret, and people by their names.
+    The bytes are those that were measured, rounded up.
+    """
+    cells = (len(roles.quasi) + 2) * (1 + len(roles.sensitive))
+    needed = people.rows.records * (CELL * cells + RECORD) + (people.people or 0) * PERSON
+    room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
+    require(
+        needed <= room,
+        f"people with several rows are searched in memory: about {needed / 2**30:.1f} GB, more "
+        f"than the {room / 2**30:.1f} GB that there are",
+        hint="a larger --memory, fewer quasi-identifiers or secrets, or one record a person",
+        error=ExhaustedError,
+    )
 
 
 def person_column(people: PeopleQuestions) -> FileColumn:

@@ -59,6 +59,12 @@ class Protected(Result):
         return {name: level for name, level in levels if level is not None}
 
     @property
+    def floor(self) -> dict[str, int]:
+        """The levels that the search started from, where there were too many combinations."""
+        columns = () if self.recoding is None else self.recoding.columns
+        return {column.name: column.floor for column in columns if column.floor}
+
+    @property
     def suppressed_records(self) -> int:
         """How many records of the release have `*` in every quasi-identifier."""
         of = self.recoding or self.release
@@ -87,6 +93,8 @@ class Protected(Result):
                 "nodes": recoding.nodes,
                 "evaluated": recoding.visited,
             }
+            if self.floor:
+                content["floor"] = self.floor
         if self.frontier:
             content |= {
                 "frontier": [self._point(p) for p in self.frontier],
@@ -105,7 +113,7 @@ class Protected(Result):
     def _point(self, point: FrontierPoint) -> dict[str, Any]:
         recoding = point.recoding
         return {
-            "levels": dict(zip(self.roles.quasi, recoding.levels, strict=True)),
+            "levels": dict(zip(self.roles.quasi, recoding.hierarchy_levels, strict=True)),
             "classes": recoding.classes,
             "suppressed": recoding.suppressed_records,
             "disclosed": point.disclosed,

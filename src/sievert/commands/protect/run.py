@@ -19,13 +19,14 @@ from sievert.commands._release_problem import (
     limit_share_suppressed,
     without_limit,
 )
+from sievert.commands._search_floor import ColumnValues, SearchFloor, find_floor, fits
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.method import RecordRelease
-from sievert.commands.protect.people import PeopleProblem
+from sievert.commands.protect.people import PeopleProblem, check_memory
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
-from sievert.counts.recoded_records import ColumnMap, RecodedRecords
+from sievert.counts.recoded_records import RecodedRecords
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
@@ -130,21 +131,29 @@ def find_protection(
     start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
     roles, policy, notes = start.roles, start.policy, start.notes
     people = _people(questions, start, missing)
+    if people is not None:
+        check_memory(people, roles, settings.memory)
     for name, weight in (settings.weights or {}).items():
         check_known("--column-weight: quasi-identifier", name, roles.quasi)
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     clock("counting combinations", questions)
-    combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-    trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
-    if people is None:
-        problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings)
+    given = None if levels is None else _chosen_levels(levels, roles.quasi)
+    if people is None and not earlier and not fits(questions, roles):
+        problem, trees, sources = _above_floor(questions, start, measuring, settings, given)
     else:
-        problem = PeopleProblem(people, roles, combinations, measuring, trees, settings)
+        combinations = count_combinations(questions, roles.quasi, roles.sensitive)
+        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
+        parts = (roles, combinations, measuring, trees, settings)
+        problem = (
+            ProtectionProblem(questions, *parts)
+            if people is None
+            else PeopleProblem(people, *parts)
+        )
     if earlier and key is not None:
         k = size_rule({**policy.everywhere, **policy.reidentification})
         problem.beside = JointReleases(questions, roles.quasi, key, earlier, k)
     clock("searching", questions)
-    recoding, unmet = _solve(problem, policy, levels, roles.quasi)
+    recoding, unmet = _solve(problem, policy, given, roles.quasi)
     if levels is not None:
         notes += (
             f"the hierarchy of {name!r} ({source}) is made from this table: its labels may differ "
@@ -161,7 +170,11 @@ def find_protection(
         points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
     columns = {
         name: ColumnLevel(
-            level, column.levels - 1, sources.get(name), len(column.labels[level]), fixed[name]
+            column.floor + level,
+            column.floor + column.levels - 1,
+            sources.get(name),
+            len(column.labels[level]),
+            fixed[name],
         )
         for name, column, level in zip(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
@@ -173,6 +186,25 @@ def find_protection(
         people=people,
         earlier=_together(problem, recoding, earlier),
     )
+
+
+def _above_floor(
+    questions: Questions,
+    start: Preparation,
+    measuring: MeasureSettings,
+    settings: SearchSettings,
+    given: Sequence[int] | None,
+) -> tuple[ProtectionProblem, dict[str, Hierarchy | None], dict[str, str]]:
+    """The problem of a table with too many combinations, with its hierarchies and their sources."""
+    roles = start.roles
+    values = ColumnValues.of_table(questions, roles.quasi)
+    trees, sources = start.hierarchies(values, measuring.hierarchies)
+    lowest = SearchFloor.of_values(values, roles, trees)
+    floor, combinations = find_floor(questions, roles, lowest, given)
+    if given is None:
+        start.notes.append(floor.remark)
+    problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings, floor)
+    return problem, trees, sources
 
 
 def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
@@ -191,13 +223,17 @@ def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQue
 def _solve(
     problem: ProtectionProblem,
     policy: Policy,
-    levels: Mapping[str, int] | None,
+    levels: Sequence[int] | None,
     quasi: Sequence[str],
 ) -> tuple[FullDomainRecoding | None, str | None]:
     """The best recoding; where none meets the policy, the best without one of its limits."""
     search = problem.search(policy)
     if levels is not None:
-        given = search.at(_chosen_levels(levels, problem, quasi))
+        for name, level, column in zip(quasi, levels, problem.columns, strict=True):
+            if not column.floor <= level < column.floor + column.levels:
+                most = column.floor + column.levels - 1
+                raise UsageError(f"--levels: {name!r} has the levels 0 to {most}")
+        given = search.at([n - c.floor for n, c in zip(levels, problem.columns, strict=True)])
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     seconds = problem.settings.seconds
     recoding = search.run(lambda r: problem.meets(r, policy), seconds)
@@ -235,16 +271,10 @@ def _together(
     }
 
 
-def _chosen_levels(
-    levels: Mapping[str, int], problem: ProtectionProblem, quasi: Sequence[str]
-) -> list[int]:
+def _chosen_levels(levels: Mapping[str, int], quasi: Sequence[str]) -> list[int]:
     for name in levels:
         check_known("--levels: quasi-identifier", name, quasi)
-    chosen = [levels.get(name, 0) for name in quasi]
-    for name, level, column in zip(quasi, chosen, problem.columns, strict=True):
-        if not 0 <= level < column.levels:
-            raise UsageError(f"--levels: {name!r} has the levels 0 to {column.levels - 1}")
-    return chosen
+    return [levels.get(name, 0) for name in quasi]
 
 
 def _judge(
@@ -302,27 +332,19 @@ def recoded_records(
 ) -> RecodedRecords | None:
     """The release as an engine can write it from its own records; None if it has to be read here.
 
-    Small tables are read here, and so are those of which people are counted.
+    Small tables of DuckDB are read here: only that engine has an order of records.
     """
     recoding, problem, roles = protection.recoding, protection.problem, protection.roles
-    if recoding is None or problem is None or protection.people is not None:
+    if recoding is None or problem is None:
         return None
-    if questions.records < IN_THE_ENGINE or questions.engine.name != "duckdb":
+    small = questions.records < IN_THE_ENGINE and problem.floor is None
+    if small and questions.engine.name == "duckdb":
         return None
     wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
     gone = recoding.class_keys[recoding.suppressed_classes].astype(np.int64)
     for j, name in enumerate(roles.quasi):
-        column, level = recoding.columns[j], recoding.levels[j]
-        if level == 0 and not len(gone):
-            continue  # as it is
-        values, numbers = problem.combinations.classes.values[j], problem.numbers[j]
-        present = np.flatnonzero(problem.combinations.classes.totals(j))
-        own = column.tables[level][numbers[present]]
-        maps[name] = ColumnMap(
-            [values[code] for code in present],
-            [column.labels[level][label] for label in own],
-            [int(label) << recoding.lows[j] for label in own],
-        )
+        if recoding.hierarchy_levels[j] or len(gone):  # else it is as it was
+            maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])
     names = [c for c in questions.columns if c in wanted]
     return RecodedRecords(names, maps, gone, ROOT, drop)
 

@@ -1,5 +1,6 @@
 """A release as a file: written, assessed, confirmed in a process of its own, with its manifest."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +12,13 @@ from sievert.commands.protect.check import confirm, judge
 from sievert.commands.protect.people import person_column
 from sievert.commands.protect.run import Protection, release_columns
 from sievert.counts.questions import Questions
-from sievert.counts.recoded_records import RecodedRecords, write_recoded
+from sievert.counts.recoded_records import RecodedRecords
 from sievert.hierarchies import Hierarchy
 from sievert.measures import BY_ID
 from sievert.policy import Judgement, Policy, to_tables
 from sievert.sources.table import Table
+
+MEANS = ("memory", "threads", "temp", "master")  # with which a release is read back, as the table
 
 
 @dataclass(frozen=True)
@@ -46,19 +49,21 @@ class ReleaseFile:
         questions: Questions,
         protection: Protection,
         measuring: MeasureSettings,
+        *,
+        drop: bool,
     ) -> None:
         self.path, self.secrets_path, self.kind = path, secrets_path, kind
         self.table, self.questions = table, questions
-        self.protection, self.measuring = protection, measuring
+        self.protection, self.measuring, self.drop = protection, measuring, drop
         self.parts: list[ReleasePart] = []
         self.with_person: Path | None = None
 
-    def write_from_memory(self, with_person: Path, keep: Iterable[str], *, drop: bool) -> None:
+    def write_from_memory(self, with_person: Path, keep: Iterable[str]) -> None:
         """Read the records, and write them; with a person beside, where people are counted."""
         columns, suppressed = release_columns(self.questions, self.protection, keep)
         people = self.protection.people
         who = None if people is None else person_column(people)
-        if drop:
+        if self.drop:
             columns = [c.only(~suppressed) for c in columns]
             who = None if who is None else who.only(~suppressed)
         self._write(self.path, columns)
@@ -95,15 +100,20 @@ class ReleaseFile:
             self._write(path, [*columns, person])
             self.with_person = path
 
-    def write_in_engine(self, records: RecodedRecords) -> None:
-        """Let the engine write the release from its own records."""
-        write_recoded(self.questions, records, self.path, self.kind, **self._csv())
+    def write_in_engine(self, with_person: Path, records: RecodedRecords) -> None:
+        """Let the engine write the release from its own records; with a person, as above."""
+        engine, people = self.questions.engine, self.protection.people
+        engine.write_release(records, self.path, self.kind, **self._csv())
         self.parts = [self._whole(records.names)]
+        if people is not None and people.person not in records.names:
+            beside = replace(records, names=(*records.names, people.person))
+            engine.write_release(beside, with_person, self.kind, **self._csv())
+            self.with_person = with_person
 
     def _csv(self) -> dict[str, Any]:
         """A text file is written as the input is."""
         if self.table.kind != "csv":
-            return {}
+            return {"delimiter": ",", "header": True}
         return {"delimiter": self.table.delimiter or ",", "header": self.table.header}
 
     def _write(self, path: Path, columns: Sequence[FileColumn]) -> None:
@@ -124,7 +134,16 @@ class ReleaseFile:
     def confirm(self, source: Mapping[str, Any]) -> None:
         """An error unless a new process meets the policy with every file."""
         for part in self._limited:
-            confirm(self.with_person or part.path, *self._order(part, source), released=part.path)
+            order = self._order(part, source)
+            confirm(self.with_person or part.path, *order, self._records, released=part.path)
+
+    @property
+    def _records(self) -> int | None:
+        """How many records the file must have; None where its method decides."""
+        recoding = self.protection.recoding
+        if recoding is None:
+            return None
+        return self.questions.records - (recoding.suppressed_records if self.drop else 0)
 
     @property
     def _limited(self) -> list[ReleasePart]:
@@ -147,6 +166,10 @@ class ReleaseFile:
             },
             "parameters": dict(measuring.parameters),
         }
+        means = {o: source[o] for o in MEANS if source.get(o) is not None}
+        options |= {o: os.fspath(v) if isinstance(v, os.PathLike) else v for o, v in means.items()}
+        if self.questions.engine.name == "spark":
+            options["engine"] = "spark"
         if self.kind == "csv":
             types = {c: t for c, t in (source.get("types") or {}).items() if c in part.sensitive}
             like_the_input = self.table.kind == "csv"

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from sievert.counts.cells import Kind
-from sievert.counts.duckdb import connection, failures, reading
+from sievert.counts.duckdb import connection, failures, reading, releases
 from sievert.counts.duckdb.reading import literal
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
@@ -109,6 +109,8 @@ class DuckDB:
     ) -> None:
         options = reading.COPY[kind].format(delimiter=literal(delimiter), header=header)
         self.run(f"COPY ({sql}) TO {literal(str(path))} ({options})")
+
+    write_release, show_recoded = releases.write_release, releases.show_recoded
 
     def progress(self) -> float:
         """Per cent of the running query that is done, or -1."""

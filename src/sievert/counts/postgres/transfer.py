@@ -6,7 +6,7 @@ a private file into one that spills.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from sievert.counts.duckdb import connection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.postgres import reading
-from sievert.errors import EngineError, require
+from sievert.errors import EngineError, InputError, require
 from sievert.sources.table import Table
 
 FEW = 10_000  # records whose cells go through memory
@@ -25,11 +25,17 @@ class Transfer(DuckDB):
     """A DuckDB that takes over what the database answers."""
 
     def __init__(
-        self, table: Table, scratch: Path, *, memory: str | None = None, threads: int | None = None
+        self,
+        table: Table,
+        scratch: Path,
+        *,
+        memory: str | None = None,
+        threads: int | None = None,
+        outputs: Sequence[Path] = (),
     ) -> None:
         self._scratch, self._file = scratch, scratch / "cells"
-        self._small = memory is None and threads is None
-        outputs = () if self._small else (self._file,)
+        self._small = memory is None and threads is None and not outputs
+        outputs = () if self._small else (self._file, *outputs)
         none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
         super().__init__(none, scratch, memory=memory, threads=threads, outputs=outputs)
         self.table = table
@@ -74,4 +80,14 @@ class Transfer(DuckDB):
             arrived == sent,
             f"{self.table.name}: {arrived} of {sent} cells arrived",
             error=EngineError,
+        )
+
+    def check_counted(self, cells: str, records: int) -> None:
+        """Check that some cells cover all records."""
+        ((counted,),) = self.rows(f"SELECT SUM(n) FROM {cells}")
+        require(
+            int(counted or 0) == records,
+            f"{self.table.name}: two counts of its records differ",
+            hint="a table, or a view that does not depend on time or chance",
+            error=InputError,
         )

@@ -13,7 +13,8 @@ from typing import Any
 
 from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
-from sievert.counts.spark import failures, session, spelling
+from sievert.counts.recoded_records import RecodedRecords
+from sievert.counts.spark import failures, releases, session, spelling
 from sievert.counts.spark.cluster_cells import NO_RECORDS
 from sievert.counts.spark.fetched_cells import FetchedCells
 from sievert.errors import ExhaustedError, SievertError
@@ -95,6 +96,22 @@ class Spark(FetchedCells):
     ) -> None:
         """Spark has no order of records to write them in."""
         raise NO_RECORDS
+
+    def write_release(
+        self, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
+    ) -> None:
+        """Let Spark write a release: a directory of Parquet, or a file of text."""
+        self._check_records()
+        releases.write_release(
+            self._ask, self._there, self.columns, records, path, kind, delimiter, header
+        )
+
+    def show_recoded(self, view: str, records: RecodedRecords) -> None:
+        """Make a view of recoded records, its columns called as those of the input."""
+        values, joins, tables = releases.join_maps(self._there, self.columns, records, f"{view}_")
+        fields = (f"{value} AS c{self.columns.index(name)}" for name, value in values.items())
+        hint = releases.send_whole(tables)
+        self.view(view, f"SELECT {hint}{', '.join(fields)} FROM input AS r {joins}")
 
     def progress(self) -> float:
         """Per cent of the running tasks that are done, or -1."""

@@ -7,7 +7,7 @@ keeps it nearly sorted: rows that get the same label stand side by side.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,8 @@ class LevelledColumn:
     labels: tuple[tuple[Text, ...], ...]
     leaves: tuple[Ints, ...]
     domain: int
+    floor: int = 0  # the level of the hierarchy that is level 0 here
+    bits_below: float = 0.0  # that records have lost on it already
 
     @property
     def levels(self) -> int:
@@ -50,6 +52,21 @@ class LevelledColumn:
         return tuple(
             upper[np.unique(lower, return_index=True)[1]]
             for lower, upper in zip(self.tables, self.tables[1:], strict=False)
+        )
+
+    def above(self, floor: int, counts: Ints) -> LevelledColumn:
+        """The column without the levels below one, whose labels stand for its values.
+
+        `counts` are the records of every value. Losses stay those of the values.
+        """
+        first = np.unique(self.tables[floor], return_index=True)[1]
+        return replace(
+            self,
+            tables=tuple(table[first] for table in self.tables[floor:]),
+            labels=self.labels[floor:],
+            leaves=self.leaves[floor:],
+            floor=floor,
+            bits_below=bits_lost(self.tables[floor], counts),
         )
 
     @classmethod
@@ -98,6 +115,13 @@ class LevelledColumn:
 def _from_the_top(text: Text, labels: Sequence[Text]) -> list[tuple[bool, str]]:
     """What values are ordered by: their labels from the root down; missing ones come last."""
     return [(label is None, label or "") for label in (*reversed(labels), text)]
+
+
+def bits_lost(table: Ints, counts: Ints) -> float:
+    """Sum over records of log2(records with the label / records with the value)."""
+    merged = np.bincount(table, counts)[table]
+    present = counts > 0
+    return float((counts[present] * np.log2(merged[present] / counts[present])).sum())
 
 
 def column_order(columns: Sequence[LevelledColumn]) -> list[int]:

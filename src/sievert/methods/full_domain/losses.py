@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.methods.full_domain.columns import LevelledColumn
+from sievert.methods.full_domain.columns import LevelledColumn, bits_lost
 
 LOSSES = (
     "generalization_loss",
@@ -70,7 +70,7 @@ class LevelSums:
         self.sums = self._sum(columns, value_counts, self.shares)
         self.penalty_sums = self._sum(columns, value_counts, self.penalties)
         self.entropies = [
-            [_bits_lost(table, counts) for table in column.tables]
+            [column.bits_below + bits_lost(table, counts) for table in column.tables]
             for column, counts in zip(columns, value_counts, strict=True)
         ]
 
@@ -106,13 +106,6 @@ class LevelSums:
     def arithmetic(self, means: Floats) -> float:
         """The weighted mean of the columns' mean shares."""
         return float((means * self.weights).sum())
-
-
-def _bits_lost(table: Ints, counts: Ints) -> float:
-    """Sum over records of log2(records with the label / records with the value)."""
-    merged = np.bincount(table, counts)[table]
-    present = counts > 0
-    return float((counts[present] * np.log2(merged[present] / counts[present])).sum())
 
 
 def discernability(sizes: Ints, gone: Bools, records: int) -> int:

@@ -49,6 +49,11 @@ class FullDomainRecoding:
     nodes: int
     visited: int
 
+    @property
+    def hierarchy_levels(self) -> tuple[int, ...]:
+        """The levels as the hierarchies number them, whatever the search started from."""
+        return tuple(c.floor + level for c, level in zip(self.columns, self.levels, strict=True))
+
     def labels(self, codes: Ints) -> Ints:
         """The number of the label of every value: `codes[i, j]` numbers that of column j."""
         chosen = zip(self.columns, self.levels, strict=True)

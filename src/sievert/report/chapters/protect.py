@@ -44,13 +44,15 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         "loss": writer.share(data["loss"]["generalization_loss"]["arithmetic"]),
         "dropped": writer.names(data["dropped_columns"]),
         "limit": data["unmet"],
+        "floor": ", ".join(f"{writer.name(c)} {n}" for c, n in data.get("floor", {}).items()),
     }
     said = [key for key, names in (("coarser", changed), ("gone", one_label)) if names]
     first = " ".join(part.say(key, **values) for key in said or ["unchanged"])
     findings = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
-    why = "proven" if data["proven"] else "open" if data["evaluated"] else "given"
+    proven = "above_floor" if "floor" in data else "proven"
+    why = proven if data["proven"] else "open" if data["evaluated"] else "given"
     why = "nearest" if data["unmet"] else why
-    findings.append((part.say("lost", **values), part.say(why)))
+    findings.append((part.say("lost", **values), part.say(why, **values)))
     if data["unmet"]:
         findings.insert(0, (part.say("unmet", **values), part.say("unmet_why", **values)))
     elif data["dropped_columns"]:

@@ -1,0 +1,110 @@
+"""A release of a table of Postgres: recoded in the database, in its one snapshot that only reads.
+
+The maps are constants of the query, so that nothing is written there, not even temporary tables.
+What leaves the database are the rows of the release; they are streamed through a private file into
+our DuckDB, which spills, and writes them in the order of the scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sievert.counts.cells import quote_identifier
+from sievert.counts.duckdb.reading import literal
+from sievert.counts.recoded_records import ColumnMap, RecodedRecords
+from sievert.errors import InvariantError, require
+
+ONE_SCAN = "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL synchronize_seqscans = off"
+
+
+def write_release(
+    engine: Any, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
+) -> None:
+    """Write all records; columns without a map are as they are."""
+    values, joins = _join_maps(engine, records, "m")
+    engine.run_there(ONE_SCAN)  # so that the same table has the same order
+    names = dict.fromkeys((*records.names, *records.maps))
+    own = ", ".join(f"c{engine.columns.index(name)}" for name in names)
+    fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
+    ways = ["VARCHAR" if name in records.maps else engine.way(name) for name in records.names]
+    engine.take(
+        "released",
+        engine.with_views(
+            f"SELECT {fields}, r.record AS n FROM "
+            f"(SELECT ROW_NUMBER() OVER () AS record, {own} FROM input) AS r {joins}"
+        ),
+        {f"o{i}": way for i, way in enumerate(ways)},
+    )
+    named = (f"o{i} AS {quote_identifier(name)}" for i, name in enumerate(records.names))
+    engine.write_here(
+        f"SELECT {', '.join(named)} FROM released ORDER BY n",
+        path,
+        f"release_{kind}",
+        delimiter=delimiter,
+        header=header,
+    )
+    engine.forget("released")
+
+
+def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
+    """Make a view of recoded records, its columns called as those of the input; labels are text."""
+    values, joins = _join_maps(engine, records, f"{view}_")
+    fields = (f"{value} AS c{engine.columns.index(name)}" for name, value in values.items())
+    engine.view(view, f"SELECT {', '.join(fields)} FROM input AS r {joins}")
+    engine.labelled = frozenset(records.maps)
+
+
+def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[str, str], str]:
+    """The values of the release, and the joins; the maps are views."""
+    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
+    tables = [f"{prefix}{i}" for i in range(len(records.maps))]
+    engine.labelled = frozenset()
+    for table, (name, column) in zip(tables, records.maps.items(), strict=True):
+        engine.view(table, _constants(_spelled(engine, name, column)))
+    if len(records.suppressed):
+        engine.view("gone", f"SELECT unnest({_array(records.suppressed.tolist(), 'bigint')}) AS k")
+    return records.select(
+        places.__getitem__, lambda own, value: f"{_coded(own)} = {value}", literal, tables
+    )
+
+
+def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
+    """The same map with values as the database spells them, which need not be how DuckDB does.
+
+    A missing value is nothing, and x stands before every other one: the database can look for them
+    in one table then.
+    """
+    column = f"c{engine.columns.index(name)}"
+    sql = f"SELECT {_coded(column)} AS v, {column}, COUNT(*) AS n FROM input GROUP BY {column}"
+    ways = {"v": "VARCHAR", column: engine.way(name)}
+    engine.take("occurring", engine.with_views(sql), ways)
+    rows = engine.rows(f"SELECT v, {engine.as_text(column)} FROM occurring")
+    engine.forget("occurring")
+    label = dict(zip(labels.values, zip(labels.labels, labels.numbers, strict=True), strict=True))
+    require(
+        all(text in label for _, text in rows),
+        "values of a column have no label",
+        error=InvariantError,
+    )
+    own = [label[text] for _, text in rows]
+    return ColumnMap([v for v, _ in rows], [t for t, _ in own], [n for _, n in own])
+
+
+def _coded(column: str) -> str:
+    return f"CASE WHEN {column} IS NULL THEN '' ELSE 'x' || CAST({column} AS text) END"
+
+
+def _constants(column: ColumnMap) -> str:
+    """A map as a query without a table."""
+    kinds = (("v", "text"), ("t", "text"), ("n", "bigint"))
+    fields = zip(kinds, (column.values, column.labels, column.numbers), strict=True)
+    return "SELECT " + ", ".join(
+        f"unnest({_array(values, kind)}) AS {name}" for (name, kind), values in fields
+    )
+
+
+def _array(values: Sequence[Any], kind: str) -> str:
+    texts = ("NULL" if v is None else literal(v) if isinstance(v, str) else str(v) for v in values)
+    return f"CAST(ARRAY[{', '.join(texts)}] AS {kind}[])"

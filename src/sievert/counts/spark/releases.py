@@ -1,0 +1,119 @@
+"""A release that Spark writes: no record comes to this process.
+
+Parquet is a directory of parts; of text, the parts are put together into one file. The records are
+in no order.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sievert.counts.recoded_records import RecodedRecords
+from sievert.counts.spark import spelling
+from sievert.counts.spark.cluster_cells import Ask, ClusterCells
+from sievert.errors import ExhaustedError
+from sievert.files import PART, csv_cell
+from sievert.sources.isolation import temporary_name
+
+FEW = 10**6  # rows of a map that every worker gets whole
+NO_MARK = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+
+
+def write_release(
+    ask: Ask,
+    cells: ClusterCells,
+    columns: Sequence[str],
+    records: RecodedRecords,
+    path: Path,
+    kind: str,
+    delimiter: str,
+    header: bool,
+) -> None:
+    """Write all records; columns without a map are as they are."""
+    values, joins, tables = join_maps(cells, columns, records, "m")
+    if kind == "csv":
+        own = {n: v if n in records.maps else cells.as_text(v) for n, v in values.items()}
+        values = {"line": _line(own, delimiter)}
+    fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
+    sql = f"SELECT {send_whole(tables)}{fields} FROM input AS r {joins}"
+    try:
+        if kind == "csv":
+            names = delimiter.join(csv_cell(n, delimiter) for n in records.names) if header else ""
+            _write_text(ask, sql, path, names)
+        else:
+            _write_parquet(ask, sql, path, [*records.names])
+    except OSError as error:
+        raise ExhaustedError(f"the release cannot be written: {error.strerror}") from None
+    finally:
+        for table in tables:
+            cells.forget(table)
+
+
+def join_maps(
+    cells: ClusterCells, columns: Sequence[str], records: RecodedRecords, prefix: str
+) -> tuple[dict[str, str], str, dict[str, int]]:
+    """The values of the release, the joins, and the rows of the tables loaded for them."""
+    places = {name: f"c{i}" for i, name in enumerate(columns)}
+    sizes = {f"{prefix}{i}": len(column.values) for i, column in enumerate(records.maps.values())}
+    for table, column in zip(sizes, records.maps.values(), strict=True):
+        cells.load(table, column.table())
+
+    def same(own: str, value: str) -> str:
+        return f"{cells.as_text(own)} IS NOT DISTINCT FROM {value}"
+
+    values, joins = records.select(places.__getitem__, same, spelling.literal, [*sizes])
+    if len(records.suppressed):
+        cells.load("gone", {"k": ("int", records.suppressed.tolist())})
+        sizes["gone"] = len(records.suppressed)
+    return values, joins, sizes
+
+
+def send_whole(tables: Mapping[str, int]) -> str:
+    """Tell Spark to send small tables to every worker."""
+    few = ", ".join(table for table, rows in tables.items() if rows <= FEW)
+    return f"/*+ BROADCAST({few}) */ " if few else ""
+
+
+def _write_parquet(ask: Ask, sql: str, path: Path, names: Sequence[str]) -> None:
+    """A directory of Parquet files called part-00000.parquet and so on, and of nothing else."""
+    ask(sql, lambda frame: frame.toDF(*names).write.options(**NO_MARK).parquet(f"file://{path}"))
+    for number, part in enumerate(_parts(path)):
+        part.rename(path / f"part-{number:05}.parquet")
+    for part in path.iterdir():
+        if PART.fullmatch(part.name):
+            part.chmod(0o600)
+        else:
+            part.unlink()  # checksums of Spark's own
+    path.chmod(0o700)
+
+
+def _write_text(ask: Ask, sql: str, path: Path, header: str) -> None:
+    """One file: Spark writes parts beside it, which follow each other in it."""
+    parts = path.with_name(f".{temporary_name()}.part")
+    try:
+        ask(sql, lambda frame: frame.write.options(**NO_MARK).text(f"file://{parts}", lineSep="\n"))
+        with path.open("wb") as file:
+            file.write(f"{header}\n".encode() if header else b"")
+            for part in _parts(parts):
+                with part.open("rb") as content:
+                    shutil.copyfileobj(content, file, 1 << 20)
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
+
+
+def _parts(directory: Path) -> list[Path]:
+    return sorted(directory.glob("part-*"))
+
+
+def _line(values: Mapping[str, str], delimiter: str) -> str:
+    """A record as a line of text, its cells quoted where they must be; as SQL."""
+    signs = [spelling.literal(sign) for sign in (delimiter, '"', "\n", "\r")]
+    quote, two = spelling.literal('"'), spelling.literal('""')
+    cells = []
+    for value in values.values():
+        odd = " OR ".join([f"{value} = ''", *(f"CONTAINS({value}, {sign})" for sign in signs)])
+        quoted = f"CONCAT({quote}, REPLACE({value}, {quote}, {two}), {quote})"
+        cells.append(f"CASE WHEN {value} IS NULL THEN '' WHEN {odd} THEN {quoted} ELSE {value} END")
+    return f"CONCAT_WS({spelling.literal(delimiter)}, {', '.join(cells)})"
