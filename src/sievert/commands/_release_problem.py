@@ -21,6 +21,7 @@ from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import order_values
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
+from sievert.measures import BY_ID
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -33,6 +34,8 @@ from sievert.roles import Roles
 from sievert.session import no_progress
 
 GIVEN = "given"  # a hierarchy that is not a text
+UNIQUE = "unique_records"
+ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
@@ -85,8 +88,8 @@ class ProtectionProblem:
         """How many records may be suppressed."""
         return math.floor(Fraction(repr(float(self.settings.suppress))) * self.combinations.records)
 
-    def search(self, policy: Policy) -> Search:
-        """The search for a recoding that meets a policy."""
+    def search(self, policy: Policy, suppress: int | None = None) -> Search:
+        """The search for a recoding that meets a policy; so many records may be suppressed."""
         weights = self.settings.weights or {}
         k, secrets = self._rules(policy)
         return Search(
@@ -95,7 +98,7 @@ class ProtectionProblem:
             self.combinations.classes.counts,
             secrets,
             k=k,
-            suppress=self.allowed,
+            suppress=self.allowed if suppress is None else suppress,
             loss=self.settings.loss,
             secret=self.settings.secret or next(iter(self.roles.sensitive), None),
             weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
@@ -115,34 +118,33 @@ class ProtectionProblem:
 
     def verdicts(self, recoding: FullDomainRecoding, policy: Policy) -> tuple[Verdict, ...]:
         """The verdicts on the release, from counts: what `assess` says of its file."""
-        if (measures := self._measures(recoding, policy)) is None:
-            return ()
-        inference = {s: measures.inference(s) for s in self.roles.sensitive}
-        return tuple(judge(policy, measures.reidentification(), inference)[0])
+        return self.judge(recoding.levels, self.gone(recoding), policy)[0]
 
-    def unique_records(self, recoding: FullDomainRecoding) -> int:
-        """How many records of the release have a combination of their own."""
-        kept = ~self._gone(recoding)
-        if not kept.any():
-            return 0
-        _, owner = np.unique(recoding.labels(self.codes)[kept], axis=0, return_inverse=True)
-        sizes = np.bincount(owner.ravel(), self.combinations.classes.counts[kept])
-        return int(np.count_nonzero(sizes == 1))
+    def judge(
+        self, levels: Sequence[int], gone: Bools, policy: Policy
+    ) -> tuple[tuple[Verdict, ...], int]:
+        """The verdicts on the table with its columns on levels, and how many are unique in it.
 
-    def _measures(self, recoding: FullDomainRecoding, policy: Policy) -> TableMeasures | None:
-        """The measures of the release; None where everybody is suppressed."""
-        gone = self._gone(recoding)
+        The combinations that are `gone` are suppressed; of all of them nothing is said.
+        """
         if gone.all():
-            return None
+            return (), 0
         suppressed = int(self.combinations.classes.counts[gone].sum())
-        codes = dict(zip(self.roles.quasi, self._label_codes(recoding), strict=True))
+        codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
         questions = self._released(codes, gone)
         questions.records = self.combinations.records - suppressed
-        questions.suppression = Suppression(ROOT, records=suppressed)
-        ids = {m for _, m, _ in policy.every_limit()}
-        return TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
+        if suppressed:
+            questions.suppression = Suppression(ROOT, records=suppressed)
+        ids = {m for _, m, _ in policy.every_limit()} | {UNIQUE}
+        if any("order" in BY_ID[m].needs for m in policy.everywhere):
+            ids.add(ANY_OF_A_SECRET)
+        measures = TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
+        inference = {s: measures.inference(s) for s in self.roles.sensitive}
+        numbers = measures.reidentification()
+        unique = int(numbers[UNIQUE].details["records"])
+        return tuple(judge(policy, numbers, inference)[0]), unique
 
-    def _gone(self, recoding: FullDomainRecoding) -> Bools:
+    def gone(self, recoding: FullDomainRecoding) -> Bools:
         """The combinations that a release does not tell: suppressed, or on the root everywhere."""
         marked = np.ones(len(self.codes), dtype=bool)
         for labels, column, level in zip(
@@ -162,7 +164,7 @@ class ProtectionProblem:
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
-        if self.combinations.classes.counts[self._gone(recoding)].sum() > self.allowed:
+        if self.combinations.classes.counts[self.gone(recoding)].sum() > self.allowed:
             return False
         if self.beside is not None and self.joint_k(recoding) < self.beside.k:
             return False
@@ -174,9 +176,9 @@ class ProtectionProblem:
         assert self.beside is not None
         return self.beside.join(recoding, self.codes).smallest
 
-    def _label_codes(self, recoding: FullDomainRecoding) -> list[Ints]:
+    def _label_codes(self, levels: Sequence[int]) -> list[Ints]:
         """Per column the label of every code of the combinations; the same text, the same code."""
-        chosen = zip(self.columns, self.numbers, recoding.levels, strict=True)
+        chosen = zip(self.columns, self.numbers, levels, strict=True)
         return [column.tables[level][number_of] for column, number_of, level in chosen]
 
 

@@ -11,6 +11,7 @@ from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
+from sievert.commands._people_problem import PeopleProblem
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import (
     ProtectionProblem,
@@ -21,7 +22,6 @@ from sievert.commands._release_problem import (
 )
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.method import RecordRelease
-from sievert.commands.protect.people import PeopleProblem
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
