@@ -296,7 +296,7 @@ def protect(
         manifest = release.with_name(f"{release.name}.json")
         secrets = secrets_beside(release) if making.how == "anatomy" else None
     return command.run(
-        command.check_tables(data, *(beside.earlier or ())),
+        command.check_tables(data, *(beside.earlier or ()), *(beside.beside or ())),
         data,
         files=[release, manifest, secrets],
         out=release,

@@ -25,6 +25,7 @@ from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
+from sievert.commands.protect.given_releases import read_given
 from sievert.commands.protect.manifest import manifest, read_recoding
 from sievert.commands.protect.method import HOW, PLAIN, MethodSettings
 from sievert.commands.protect.result import Protected
@@ -74,6 +75,7 @@ def protect(
     seed: int = 0,
     seconds: float | None = None,
     frontier: bool = False,
+    beside: Any = (),
     earlier: Any = (),
     key: str | None = None,
     person: str | None = None,
@@ -129,7 +131,9 @@ def protect(
         When to stop the search; the result then tells how much better a recoding could be.
     frontier
         Go through all combinations of levels, and list those that no other is better than in what
-        they disclose and in what they have lost.
+        they disclose and in what they have lost, beside the least that any release could disclose.
+    beside
+        Releases of this table that are measured as the frontier is.
     earlier, key
         Releases of the same people that are out already, and the column, in all tables, that tells
         people apart: whoever has all files must not tell apart fewer people than k.
@@ -180,7 +184,7 @@ def protect(
     )
     kind = "csv" if out is None else release_kind(out)
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
-    beside = None if out is None else Path(out).with_name(f"{Path(out).name}.json")
+    manifest_path = None if out is None else Path(out).with_name(f"{Path(out).name}.json")
     reading = Reading(watch, verify=verify, **source)
     cautions: list[str] = []
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
@@ -188,10 +192,13 @@ def protect(
         others = [earlier] if is_one_table(earlier) else list(earlier)
         require(how == "full" or not others, "--earlier goes with --how full")
         before = read_earlier(others, key, requested, reading)
-        inputs += others
+        given = [beside] if is_one_table(beside) else list(beside)
+        require(frontier or not given, "--beside goes with --frontier")
+        releases = read_given(given, requested, reading)
+        inputs += [*others, *given]
         with (
             private_directory(source.get("temp")) as private,
-            files.write_whole(beside, sources=inputs, force=force) as manifest_file,
+            files.write_whole(manifest_path, sources=inputs, force=force) as manifest_file,
             files.write_whole(apart, sources=inputs, force=force) as secrets,
             files.write_whole(out, sources=inputs, force=force) as target,
             reading(
@@ -234,6 +241,7 @@ def protect(
                 judgement = file.judge(source)
             protection.notes[:0] = cautions
             result = _result(how, protection, judgement, questions, described, search)
+            result = replace(result, beside=releases)
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)
@@ -284,6 +292,7 @@ def _result(
         dropped_columns=_dropped(questions, roles.measured_columns),
         release=release,
         frontier=protection.frontier,
+        limit=protection.limit,
         earlier=protection.earlier,
         warnings=tuple(protection.notes),
     )

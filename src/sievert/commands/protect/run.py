@@ -21,6 +21,7 @@ from sievert.commands._release_problem import (
     without_limit,
 )
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
+from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
@@ -56,6 +57,7 @@ class Protection:
     release: RecordRelease | None = None  # of a method that changes records
     file_columns: Sequence[FileColumn] = ()
     frontier: Sequence[FrontierPoint] = ()
+    limit: LimitCurve | None = None  # beside the frontier
     people: PeopleQuestions | None = None  # where somebody has several rows
     earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
 
@@ -154,11 +156,15 @@ def find_protection(
         )
     judgement = _judge(problem, start.gate, policy, recoding)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
-    points: list[FrontierPoint] = []
+    points, limit = list[FrontierPoint](), None
     if settings.frontier:
         clock("going through all recodings", questions)
         own = recoding.levels if recoding is not None and unmet is None else None
         points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
+        clock("the least that is possible", questions)
+        if (limit := limit_curve(problem, policy)) is not None:
+            gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
+            points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
     columns = {
         name: ColumnLevel(
             level, column.levels - 1, sources.get(name), len(column.labels[level]), fixed[name]
@@ -170,6 +176,7 @@ def find_protection(
     return Protection(
         *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
         frontier=points,
+        limit=limit,
         people=people,
         earlier=_together(problem, recoding, earlier),
     )
