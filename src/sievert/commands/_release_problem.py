@@ -88,8 +88,10 @@ class ProtectionProblem:
         """How many records may be suppressed."""
         return math.floor(Fraction(repr(float(self.settings.suppress))) * self.combinations.records)
 
-    def search(self, policy: Policy, suppress: int | None = None) -> Search:
-        """The search for a recoding that meets a policy; so many records may be suppressed."""
+    def search(
+        self, policy: Policy, *, suppress: int | None = None, loss: str | None = None
+    ) -> Search:
+        """The search for a recoding that meets a policy; with the settings unless given."""
         weights = self.settings.weights or {}
         k, secrets = self._rules(policy)
         return Search(
@@ -99,7 +101,7 @@ class ProtectionProblem:
             secrets,
             k=k,
             suppress=self.allowed if suppress is None else suppress,
-            loss=self.settings.loss,
+            loss=loss or self.settings.loss,
             secret=self.settings.secret or next(iter(self.roles.sensitive), None),
             weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
         )

@@ -33,13 +33,13 @@ from sievert.errors import SievertError
 from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.methods.full_domain.search import LOOK
 from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import check_secrets
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
 RELEASE_WORK = 20_000_000  # cells that the search for a release scans
+CHANGE_WORK = 5_000_000  # and each search for a changed table
 WORK = 2_700_000  # cells that are measured, those of all changed tables together
 FIXED = 3_000  # cells whose measuring takes as long as what every changed table costs
 MOST_NODES = 10**6  # combinations of levels that are listed
@@ -323,17 +323,20 @@ class ChangedTables:
     def _least_loss(self, wanted: Collection[Limit]) -> ChangeOption | None:
         """The table of least loss that meets some limits."""
 
+        most = len(self.options) + (self._most - len(self.options)) // 2
+
         def meets(levels: Levels) -> bool:
+            if levels not in self.options and len(self.options) >= most:
+                return False
             option = self.measure(levels)
             return option is not None and {*wanted} <= {*_limits_met(option)}
 
         policy = _with_limits(self.gate.policy, wanted, self.problem.roles.sensitive)
-        work = (self._most - len(self.options)) // 2 * LOOK
         try:
-            search = self.problem.search(policy, suppress=0)
+            search = self.problem.search(policy, suppress=0, loss="arithmetic_loss")
         except SievertError:  # too many columns
             return None
-        recoding = search.run(lambda recoding: meets(recoding.levels), cells=work)
+        recoding = search.run(lambda recoding: meets(recoding.levels), cells=CHANGE_WORK)
         return None if recoding is None else self.measure(recoding.levels)
 
 
