@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from random import Random
 from typing import Any
 
 from sievert.commands.assess.result import ColumnChange
+from sievert.hierarchies import Hierarchy, describe_level, propose
 
 Columns = dict[str, list[Any]]
 LADDER = {f"z{i}": (f"y{i // 2}", f"x{i // 4}", "*") for i in range(8)}
@@ -16,31 +16,36 @@ LADDER = {f"z{i}": (f"y{i // 2}", f"x{i // 4}", "*") for i in range(8)}
 
 def recode(
     columns: Columns, changes: Sequence[ColumnChange], ladders: Mapping[str, Any]
-) -> Columns:
-    """The table with its columns coarsened and left out; missing stays missing."""
-    recoded = dict(columns)
+) -> tuple[Columns, list[float]]:
+    """The table with its columns coarsened and left out, and what each of them has lost.
+
+    Missing stays missing. Lost is the mean over records of (values below the label - 1) / (values
+    of the hierarchy - 1).
+    """
+    recoded, lost = dict(columns), []
     for change in changes:
         values = recoded.pop(change.column)
-        if change.how != "left out":
-            label = _label(values, change.how, ladders.get(change.column))
-            recoded[change.column] = [None if v is None else label(v) for v in values]
-    return recoded
-
-
-def _label(values: list[Any], how: str, ladder: Mapping[str, Sequence[str]] | None) -> Any:
-    number = int("".join(c for c in how.split(".")[0] if c.isdigit()) or 1)
-    if how.startswith("in bands of"):
-        width = Fraction(how.removeprefix("in bands of "))
-        return lambda v: f"band {Fraction(str(v)) // width}"
-    if how.startswith("cut to"):
-        return lambda v: str(v)[:number]
-    if how.endswith("merged"):
-        counts = Counter(values)
-        rare = {v for v, n in counts.items() if v is not None and n <= len(values) // 100}
-        assert len(rare) == number, how
-        return lambda v: "others" if v in rare else v
-    assert ladder is not None and how == f"at level {number} of its hierarchy"
-    return lambda v: ladder[v][number - 1]
+        if change.how == "left out":
+            lost.append(1.0)
+            continue
+        counts = Counter(str(v) for v in values if v is not None)
+        given = ladders.get(change.column)
+        proposal = propose(counts)
+        tree = proposal.hierarchy if given is None else Hierarchy(given)
+        text = proposal.text if given is None else given
+        assert tree is not None
+        tree = tree.with_root()
+        (level,) = (
+            i for i in range(1, tree.height) if describe_level(text, i, tree.height) == change.how
+        )
+        labels = {v: own[level - 1] for v, own in tree.labels.items()}
+        new = [None if v is None else labels[str(v)] for v in values]
+        below, gaps = Counter(labels.values()), None in values
+        assert len({*new}) == change.values
+        merged = sum(0 if label is None else below[label] - 1 for label in new)
+        lost.append(merged / len(new) / (len(labels) + gaps - 1))
+        recoded[change.column] = new
+    return recoded, lost
 
 
 def random_table(random: Random) -> Columns:

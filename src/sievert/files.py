@@ -91,14 +91,14 @@ def manifest_beside(release: Path) -> Path:
 
 def _is_our_release(path: Path) -> bool:
     """Whether the manifest beside a file says that it is a release, unchanged since."""
-    from sievert.sources.checksums import file_sha256
+    from sievert.sources.checksums import files_sha256
 
     try:
         for part in ("release", "secrets"):
             release = path if part == "release" else path.with_name(path.name.replace(*SECRETS))
             if (beside := manifest_beside(release)).is_file():
                 content = json.loads(beside.read_bytes())
-                return bool(content["sievert"]) and content[part]["sha256"] == file_sha256(path)
+                return bool(content["sievert"]) and content[part]["sha256"] == files_sha256([path])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     return False

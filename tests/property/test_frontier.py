@@ -59,7 +59,7 @@ def test_the_frontier_of_all_nodes(
 ) -> None:
     if not compiled:
         monkeypatch.setattr(searching, "_kernels", lambda: plain)
-    case = Case(seed)
+    case = Case(7 * seed)  # with and without suppressed records
     nodes = by_hand(case)
     chosen = next(iter(nodes))
 

@@ -22,6 +22,8 @@ from sievert.methods.full_domain.rules import KINDS, Rule
 from sievert.methods.full_domain.search import Search, SecretCells
 
 TABLES = 300
+# Every limit with every loss, without suppressed records and with some: 192 of the tables.
+PAIRS = list(itertools.product((False, True), KINDS, LOSSES))
 MISSING = 0  # the number of the missing secret, in half of the tables
 
 
@@ -45,7 +47,8 @@ class Case:
 
     def __init__(self, seed: int) -> None:
         random = self.random = Random(f"full domain {seed}")
-        self.records = random.choice((1, 5, 12, 30, 60))
+        self.pair = PAIRS[seed] if seed < len(PAIRS) else None
+        self.records = random.choice((12, 30, 60) if self.pair else (1, 5, 12, 30, 60))
         self.names = [f"q{j}" for j in range(random.randint(1, 3))]
         self.trees, self.rows = {}, []
         for name in self.names:
@@ -53,21 +56,31 @@ class Case:
             self.trees[name] = random_hierarchy(
                 random, [*values, "never"][: len(values) + random.randint(0, 1)]
             )
-        m = random.randint(1, 4)
+        m = random.randint(2 if self.pair else 1, 4)
         for _ in range(self.records):
             row = tuple(random.choice(list(self.trees[n].labels)[:5]) for n in self.names)
             self.rows.append((row, min(random.randrange(m), random.randrange(m))))
         self.values = m
-        self.k = random.choice((1, 2, 3, 5))
-        self.allowed = int(self.records * random.choice((0, 0, 0.1, 0.3)))
-        self.missing = MISSING if random.random() < 0.4 else -1
+        sizes, shares = (1, 2, 3, 5), (0.0, 0.0, 0.1, 0.3)
+        kind = None
+        if self.pair is not None:
+            shares = (0.1, 0.3) if self.pair[0] else (0.0,)
+            kind = self.pair[1]
+            sizes = (2, 3, 5) if kind == "size" else (1, 1, 2)
+        self.k = random.choice(sizes)
+        self.allowed = int(self.records * random.choice(shares))
+        lacking = random.random() < 0.4 or (kind or "").endswith("_known")
+        self.missing = MISSING if lacking else -1
         self.tree = np.array([range(m), [i // 2 for i in range(m)]])
         self.rules = tuple(self._rule() for _ in range(random.choice((0, 1, 1, 2))))
         self.loss = random.choice(LOSSES)
+        if self.pair is not None:
+            self.rules = () if kind == "size" else (self._rule(kind),)
+            self.loss = self.pair[2]
         self.weights = [random.choice((1.0, 1.0, 2.5)) for _ in self.names]
 
-    def _rule(self) -> Rule:
-        random, kind = self.random, self.random.choice(KINDS[1:])
+    def _rule(self, kind: str | None = None) -> Rule:
+        random, kind = self.random, kind or self.random.choice(KINDS[1:])
         if self.missing < 0 and kind.endswith("_known"):
             kind = "confidence"
         if kind in ("distinct", "distinct_known"):
@@ -230,6 +243,18 @@ class Case:
         return sum(m * w for m, w in zip(means, self.weights, strict=True)) / total
 
 
+def test_every_limit_meets_every_loss() -> None:
+    """Among the random tables, with and without suppressed records; most can be released."""
+    cases = [Case(seed) for seed in range(TABLES)]
+    kinds = {
+        (case.allowed > 0, rule.kind, case.loss)
+        for case in cases
+        for rule in (*case.rules, *([Rule("size", case.k)] if case.k > 1 else []))
+    }
+    assert kinds == {*PAIRS} and len(PAIRS) == 2 * 16 * 6
+    assert sum(case.search().run() is not None for case in cases) > TABLES / 2
+
+
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "numpy"])
 @pytest.mark.parametrize("seed", range(TABLES))
 def test_the_best_of_all_nodes(seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,3 +275,47 @@ def test_the_best_of_all_nodes(seed: int, compiled: bool, monkeypatch: pytest.Mo
     assert result.loss == pytest.approx(loss, rel=1e-9, abs=1e-9)
     assert result.suppressed_records == suppressed
     assert result.proven and result.bound == result.loss
+
+
+def average_risk(classes: list[list[int]]) -> float:
+    return len(classes) / max(1, sum(map(len, classes)))
+
+
+def unique_records(classes: list[list[int]]) -> float:
+    return sum(len(c) == 1 for c in classes) / max(1, sum(map(len, classes)))
+
+
+def mutual_information(classes: list[list[int]]) -> float:
+    """I(X';Y) of what is released, in bits per record."""
+    every = [s for c in classes for s in c]
+
+    def bits(values: list[int]) -> float:
+        return -sum(math.log2(values.count(s) / len(values)) for s in values)
+
+    return (bits(every) - sum(map(bits, classes))) / max(1, len(every))
+
+
+WHOLE = {average_risk: 0.3, unique_records: 0.05, mutual_information: 0.2}
+
+
+@pytest.mark.parametrize("whole", WHOLE, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_limits_on_the_table_as_a_whole(whole: Any, loss: str) -> None:
+    """What no rule for a class says is asked of each release: with and without suppression."""
+    for seed in (*range(4), *range(len(PAIRS) // 2, len(PAIRS) // 2 + 4)):
+        case = Case(seed)
+        case.loss = loss
+
+        def accept(levels: tuple[int, ...], case: Case = case) -> bool:
+            classes: dict[Any, list[int]] = {}
+            for label, (_, s) in zip(case.released(levels), case.rows, strict=True):
+                classes.setdefault(label, []).append(s)
+            kept = [s for s in classes.values() if len(s) >= case.k]
+            return bool(whole([s for s in kept if s]) <= WHOLE[whole])
+
+        every = itertools.product(*(range(case.trees[n].height + 1) for n in case.names))
+        losses = [found[0] for x in every if accept(x) and (found := case.evaluate(x))]
+        result = case.search().run(lambda r, accept=accept: accept(r.levels))  # type: ignore[misc]
+        assert (result is None) is (not losses)
+        if result is not None:
+            assert result.loss == pytest.approx(min(losses), rel=1e-8, abs=1e-8)

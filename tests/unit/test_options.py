@@ -14,7 +14,7 @@ from recoding import LADDER
 import sievert
 from sievert.cli import app
 from sievert.commands import _subset_chapters as explanation
-from sievert.commands.assess import helpful_changes, recoding_search
+from sievert.commands.assess import helpful_changes
 from sievert.commands.assess import result as options
 from sievert.counts.recoded import type_order
 
@@ -95,6 +95,28 @@ def test_the_best_way_is_the_release_that_protect_makes() -> None:
     assert [v.measure for v in way.verdicts] == [v.measure for v in judged.policy.verdicts]
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+def test_people_are_offered_the_release_that_protect_makes(rows: int) -> None:
+    """Where people have several rows k counts people; where they have one, it counts rows."""
+    table = {**people(), "who": [i // rows for i in range(N)]}
+    limits = policy(k_anonymity={"min": 4}, unique_records={"max": 0.01})
+    limits["roles"] = {**limits["roles"], "person": "who"}
+    del limits["roles"]["rows_are_people"]
+    limits["limits"]["inference"] = {"ill": {"l_diversity": {"min": 2}}}
+    way, release = (
+        found(assess(table, policy=limits)).ways[-1],
+        sievert.protect(table, policy=limits),
+    )
+    assert release.recoding is not None and release.met is way.met is True
+    assert release.levels == way.levels and way.suppressed_records == release.suppressed_records
+    assert way.detail_lost == release.recoding.losses.arithmetic
+    own = [v for v in release.policy.verdicts if v.measure != "suppressed_records"]
+    assert list(way.verdicts) == own
+    table["who"][0] = None  # type: ignore[call-overload]
+    undecided = found(assess(table, policy=limits)).ways  # one row may be anybody's
+    assert all(way.levels is None and way.met is not True for way in undecided)
+
+
 def test_no_release_is_promised_that_protect_would_refuse() -> None:
     rules = policy(k_anonymity={"min": 3})
     known = {**rules, "roles": {**rules["roles"], "quasi": ["age", "town", "sex", "ill"]}}
@@ -135,7 +157,7 @@ def test_no_column_is_left_but_one() -> None:
     roles = {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True}
     whole = found(assess(table, policy={**policy(k_anonymity={"min": 300}), "roles": roles}))
     hows = {change.how for way in whole.ways for change in way.changes}
-    assert hows and recoding_search.LEFT_OUT not in hows
+    assert hows and helpful_changes.LEFT_OUT not in hows
 
 
 def test_reasons_besides_limits_stay() -> None:
@@ -149,7 +171,7 @@ def test_reasons_besides_limits_stay() -> None:
     dropped = found(assess(gaps, missing="drop")).ways
     assert dropped and not any(way.met for way in dropped)  # undecided: records were left out
     hows = {change.how for way in dropped for change in way.changes}
-    assert recoding_search.LEFT_OUT not in hows  # else other records would be left out
+    assert helpful_changes.LEFT_OUT not in hows  # else other records would be left out
 
 
 def test_a_hierarchy_of_a_quasi_identifier_is_used() -> None:
@@ -174,7 +196,7 @@ def test_marks_of_suppression() -> None:
     table = people()
     table["town"] = ["*"] * N
     for way in found(assess(table, policy=policy(k_anonymity={"min": 60}))).ways:
-        assert {c.column for c in way.changes if c.how == recoding_search.LEFT_OUT} != {
+        assert {c.column for c in way.changes if c.how == helpful_changes.LEFT_OUT} != {
             "age",
             "sex",
         }

@@ -18,8 +18,10 @@ from sievert.formatting import significant
 
 ROOM = 1.08  # beyond the outermost point
 CHOSEN, MEETS, BREAKS = "chosen", "meets the policy", "does not meet the policy"
-SHAPES = {CHOSEN: "diamond", MEETS: "circle", BREAKS: "circle"}
-FILLS = {CHOSEN: INK, MEETS: PLAIN, BREAKS: "white"}
+GIVEN, LEAST = "given release", "least found"
+SHAPES = {CHOSEN: "diamond", MEETS: "circle", BREAKS: "circle", GIVEN: "square"}
+FILLS = {CHOSEN: INK, MEETS: PLAIN, BREAKS: "white", GIVEN: "white"}
+NAMED = 24  # letters of a release's name in the chart
 REGION = "#e4e4e4"
 
 
@@ -29,20 +31,30 @@ class FrontierDot:
 
     across: float
     up: float
-    kind: str  # CHOSEN, MEETS or BREAKS
+    kind: str  # CHOSEN, MEETS, BREAKS or GIVEN
     meets: bool
+    name: str = ""  # of a release that was given
 
 
 def frontier_chart(
-    title: str, below: Sequence[str], dots: Sequence[FrontierDot], *, across: str, up: str
+    title: str,
+    below: Sequence[str],
+    dots: Sequence[FrontierDot],
+    *,
+    across: str,
+    up: str,
+    least: Sequence[tuple[float, float]] = (),
 ) -> Spec:
     """The releases, and the region in which some release meets the policy and is no worse.
+
+    `least` is the curve below which no release was found.
 
     >>> dots = [FrontierDot(0.1, 2.0, MEETS, True), FrontierDot(0.0, 3.0, BREAKS, False)]
     >>> spec = frontier_chart("Frontier", ["bits"], dots, across="lost", up="told")
     >>> [(row["kind"], row["across"], row["up"]) for row in spec["data"]["values"]]
     [('meets the policy', 0.1, 2.0), ('does not meet the policy', 0.0, 3.0)]
     """
+    first = ROOM * min([0.0, *(d.across for d in dots)])
     most = ROOM * (max([0.0, *(d.across for d in dots)]) or 1.0)
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
     values: list[Spec] = [
@@ -50,17 +62,21 @@ def frontier_chart(
             "kind": d.kind,
             "across": d.across,
             "up": d.up,
-            "said": f"{d.kind}: {significant(d.across)} lost, {significant(d.up)} bits disclosed",
+            "name": short_name(d.name, NAMED),
+            "said": f"{d.name or d.kind}: {significant(d.across)} lost, "
+            f"{significant(d.up)} bits disclosed",
         }
         for d in dots
     ]
-    x = number_axis("across", across, {"domain": [0, most], "nice": False}, tickCount=6, grid=False)
+    x = number_axis(
+        "across", across, {"domain": [first, most], "nice": False}, tickCount=6, grid=False
+    )
     y = number_axis("up", up, {"domain": [0, high], "nice": False}, tickCount=5, grid=True)
     kinds = [kind for kind in SHAPES if any(d.kind == kind for d in dots)]
     by_kind = {
         "field": "kind",
         "type": "nominal",
-        "legend": {"labelLimit": 260, "symbolStrokeColor": INK, "symbolStrokeWidth": 1},
+        "legend": {"labelLimit": 260, "symbolStrokeWidth": 1},
     }
     layers: list[Spec] = [
         {
@@ -69,16 +85,37 @@ def frontier_chart(
             "encoding": {"x": x, "y": y, "y2": {"field": "top"}},
         },
         {
-            "mark": {"type": "point", "size": 60, "stroke": INK, "strokeWidth": 1, "opacity": 1},
+            "mark": {"type": "point", "size": 60, "strokeWidth": 1, "opacity": 1},
             "encoding": {
                 "x": x,
                 "y": y,
                 "shape": {**by_kind, "scale": _scale(kinds, SHAPES)},
                 "fill": {**by_kind, "scale": _scale(kinds, FILLS)},
+                "stroke": {**by_kind, "scale": _scale(kinds, dict.fromkeys(kinds, INK))},
                 "description": SAID,
             },
         },
     ]
+    named = {
+        "data": {"values": [row for row in values if row["name"]]},
+        "mark": {"type": "text", "align": "left", "dx": 8, "fill": INK, "aria": False},
+        "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+    }
+    if any(d.name for d in dots):
+        layers.append(named)
+    if least:
+        line = [{"across": a, "up": u, "what": LEAST} for a, u in least if a <= most and u <= high]
+        where: Spec = {"x": x, "y": y}
+        mark: Spec = {"stroke": INK, "strokeWidth": 1.6, "strokeDash": [6, 3], "aria": False}
+        text: Spec = {"type": "text", "align": "left", "dx": 10, "dy": -4, "fill": INK}
+        layers[1:1] = [
+            {"data": {"values": line}, "mark": {"type": "line", **mark}, "encoding": where},
+            {
+                "data": {"values": line[:1]},
+                "mark": {**text, "aria": False},
+                "encoding": {**where, "text": {"field": "what"}},
+            },
+        ]
     return frame_chart(title, below, values, layers, CURVE_HEIGHT)
 
 
@@ -109,23 +146,33 @@ def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
             f"What each recoding discloses, and what it has lost{what}",
             (
                 f"Lost: {lost}. Disclosed: H(X'), bits a record. Down and to the left is better",
-                "Grey: where some release meets the policy and is no worse",
+                "Grey: where some release meets the policy and is no worse. Dashed: the least that "
+                "any release was found to disclose",
             ),
-            frontier_dots(points),
+            frontier_dots(content),
+            least=least_points(content),
             across=f"Lost{what}, bits" if secret else "Loss",
             up="Disclosed of who is who, bits",
         )
     }
 
 
-def frontier_dots(points: Sequence[Mapping[str, Any]]) -> list[FrontierDot]:
-    """The points of the JSON as they are drawn."""
-    return [
+def frontier_dots(content: Mapping[str, Any]) -> list[FrontierDot]:
+    """The points of the JSON and the releases beside them, as they are drawn."""
+    dots = [
         FrontierDot(
             p["lost"],
             p["disclosed"],
             CHOSEN if p["chosen"] else MEETS if p["meets"] else BREAKS,
             p["meets"],
         )
-        for p in points
+        for p in content["frontier"]
     ]
+    given = content.get("frontier_beside") or ()
+    return dots + [FrontierDot(r["lost"], r["disclosed"], GIVEN, False, r["name"]) for r in given]
+
+
+def least_points(content: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """The curve of the JSON, if it has one."""
+    limit = content.get("frontier_limit")
+    return [(p["lost"], p["disclosed"]) for p in limit["points"]] if limit else []

@@ -297,7 +297,7 @@ def protect(
         manifest = manifest_beside(release)
         secrets = secrets_beside(release) if making.how == "anatomy" else None
     return command.run(
-        command.check_tables(data, *(beside.earlier or ())),
+        command.check_tables(data, *(beside.earlier or ()), *(beside.beside or ())),
         data,
         files=[release, manifest, secrets],
         announced=True,

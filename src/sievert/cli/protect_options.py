@@ -137,7 +137,9 @@ class BesidesOptions(Options):
     ----------
     frontier
         Go through all combinations of levels, and list those that no other is better than in what
-        they disclose and in what they have lost.
+        they disclose and in what they have lost, beside the least that any release could disclose.
+    beside
+        With --frontier: a release of this table that is put beside the recodings. May be repeated.
     earlier
         A release of the same people that is out already: whoever has both files must not tell apart
         fewer people than k. May be repeated.
@@ -148,8 +150,9 @@ class BesidesOptions(Options):
     heading = "Release"
 
     frontier: bool = False
+    beside: list[Path] | None = None
     earlier: list[Path] | None = None
     key: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        return {**vars(self), "earlier": self.earlier or ()}
+        return {**vars(self), "beside": self.beside or (), "earlier": self.earlier or ()}

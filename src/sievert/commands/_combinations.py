@@ -66,15 +66,6 @@ class CombinationCounts:
             self.quasi, classes, {s: _merge(c, codes) for s, c in self.secrets.items()}
         )
 
-    def recode(
-        self, codes: Mapping[str, Ints], columns: Sequence[str]
-    ) -> tuple[Cube, dict[str, Cube]]:
-        """Cells after values are merged, with some of the columns only, and with each secret."""
-        return _merge(self.classes, codes).select_columns(columns), {
-            s: _merge(cube, codes).select_columns((*columns, secret_column(s)))
-            for s, cube in self.secrets.items()
-        }
-
     def drop_value(self, column: str, code: int) -> CombinationCounts:
         """The counts without the records that have one value."""
         return CombinationCounts(
@@ -119,16 +110,6 @@ class PeopleCombinations(CombinationCounts):
         """The counts after values are merged; who was seen with both counts once."""
         return self._change(lambda cube: _merge(cube, codes))
 
-    def recode(
-        self, codes: Mapping[str, Ints], columns: Sequence[str]
-    ) -> tuple[Cube, dict[str, Cube]]:
-        """The same of sightings, whose last column is the person."""
-        person = self.sightings.columns[-1]
-        return _merge(self.sightings, codes).select_columns((*columns, person)), {
-            s: _merge(cube, codes).select_columns((*columns, secret_column(s), person))
-            for s, cube in self.secret_sightings.items()
-        }
-
     def drop_value(self, column: str, code: int) -> CombinationCounts:
         """The counts without the rows that have one value."""
         return self._change(lambda cube: _drop(cube, column, code))
@@ -159,15 +140,21 @@ def count_combinations(
     """Ask an engine: one pass over the records for each sensitive attribute."""
     quasi = tuple(quasi)
     if isinstance(questions, PeopleQuestions):
-        sightings = {
-            s: _name_secret(_person_last(questions.sighting_cube, quasi, s), s, -2) for s in secrets
-        }
-        return PeopleCombinations.from_sightings(quasi, questions.sighting_cube(quasi), sightings)
+        sightings = count_sightings(questions.sighting_cube, quasi, secrets)
+        return PeopleCombinations.from_sightings(quasi, *sightings)
     cubes = {s: _name_secret(_with_secret(questions, quasi, s), s, -1) for s in secrets}
     finest = next(iter(cubes.values()), None)
     return CombinationCounts(
         quasi, questions.cube(quasi) if finest is None else finest.roll_up(quasi), cubes
     )
+
+
+def count_sightings(
+    ask: Callable[[Sequence[str]], Cube], quasi: Sequence[str], secrets: Sequence[str]
+) -> tuple[Cube, dict[str, Cube]]:
+    """Combinations with the person, last, alone and with each secret before it."""
+    quasi = tuple(quasi)
+    return ask(quasi), {s: _name_secret(_person_last(ask, quasi, s), s, -2) for s in secrets}
 
 
 def secret_column(column: str) -> str:

@@ -23,6 +23,7 @@ from sievert.counts.recoded_records import ColumnMap
 from sievert.counts.secret_counts import order_values
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
+from sievert.measures import BY_ID
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -35,6 +36,8 @@ from sievert.roles import Roles
 from sievert.session import no_progress
 
 GIVEN = "given"  # a hierarchy that is not a text
+UNIQUE = "unique_records"
+ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
@@ -94,8 +97,10 @@ class ProtectionProblem:
         """How many records may be suppressed."""
         return share_of_records(self.settings.suppress, self.combinations.records)
 
-    def search(self, policy: Policy) -> Search:
-        """The search for a recoding that meets a policy."""
+    def search(
+        self, policy: Policy, *, suppress: int | None = None, loss: str | None = None
+    ) -> Search:
+        """The search for a recoding that meets a policy; with the settings unless given."""
         weights = self.settings.weights or {}
         k, secrets = self._rules(policy)
         return Search(
@@ -104,8 +109,8 @@ class ProtectionProblem:
             self.combinations.classes.counts,
             secrets,
             k=k,
-            suppress=self.allowed,
-            loss=self.settings.loss,
+            suppress=self.allowed if suppress is None else suppress,
+            loss=loss or self.settings.loss,
             secret=self.settings.secret or next(iter(self.roles.sensitive), None),
             weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
         )
@@ -129,36 +134,34 @@ class ProtectionProblem:
 
         With `possible` they also say which limits no release can meet.
         """
-        if (measures := self._measures(recoding, policy)) is None:
-            return ()
-        inference = {s: measures.inference(s) for s in self.roles.sensitive}
-        ids = {m for _, m, _ in policy.every_limit()}
-        best = measures.best_numbers(ids) if possible else None
-        return tuple(judge(policy, measures.reidentification(), inference, best)[0])
+        return self.judge(recoding.levels, self.gone(recoding), policy, possible=possible)[0]
 
-    def unique_records(self, recoding: FullDomainRecoding) -> int:
-        """How many records of the release have a combination of their own."""
-        kept = ~self._gone(recoding)
-        if not kept.any():
-            return 0
-        _, owner = np.unique(recoding.labels(self.codes)[kept], axis=0, return_inverse=True)
-        sizes = np.bincount(owner.ravel(), self.combinations.classes.counts[kept])
-        return int(np.count_nonzero(sizes == 1))
+    def judge(
+        self, levels: Sequence[int], gone: Bools, policy: Policy, *, possible: bool = False
+    ) -> tuple[tuple[Verdict, ...], int]:
+        """The verdicts on the table with its columns on levels, and how many are unique in it.
 
-    def _measures(self, recoding: FullDomainRecoding, policy: Policy) -> TableMeasures | None:
-        """The measures of the release; None where everybody is suppressed."""
-        gone = self._gone(recoding)
+        The combinations that are `gone` are suppressed; of all of them nothing is said.
+        """
         if gone.all():
-            return None
+            return (), 0
         suppressed = int(self.combinations.classes.counts[gone].sum())
-        codes = dict(zip(self.roles.quasi, self._label_codes(recoding), strict=True))
+        codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
         questions = self._released(codes, gone)
         questions.records = self.combinations.records - suppressed
-        questions.suppression = Suppression(ROOT, records=suppressed)
-        ids = {m for _, m, _ in policy.every_limit()}
-        return TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
+        if suppressed:
+            questions.suppression = Suppression(ROOT, records=suppressed)
+        ids = {m for _, m, _ in policy.every_limit()} | {UNIQUE}
+        if any("order" in BY_ID[m].needs for m in policy.everywhere):
+            ids.add(ANY_OF_A_SECRET)
+        measures = TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
+        inference = {s: measures.inference(s) for s in self.roles.sensitive}
+        numbers = measures.reidentification()
+        unique = int(numbers[UNIQUE].details["records"])
+        best = measures.best_numbers(ids) if possible else None
+        return tuple(judge(policy, numbers, inference, best)[0]), unique
 
-    def _gone(self, recoding: FullDomainRecoding) -> Bools:
+    def gone(self, recoding: FullDomainRecoding) -> Bools:
         """The combinations that a release does not tell: suppressed, or on the root everywhere."""
         marked = np.ones(len(self.codes), dtype=bool)
         for labels, column, level in zip(
@@ -178,7 +181,7 @@ class ProtectionProblem:
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
-        if self.combinations.classes.counts[self._gone(recoding)].sum() > self.allowed:
+        if self.combinations.classes.counts[self.gone(recoding)].sum() > self.allowed:
             return False
         if self.beside is not None and self.joint_k(recoding) < self.beside.k:
             return False
@@ -203,9 +206,9 @@ class ProtectionProblem:
             [label << low for label in own],
         )
 
-    def _label_codes(self, recoding: FullDomainRecoding) -> list[Ints]:
+    def _label_codes(self, levels: Sequence[int]) -> list[Ints]:
         """Per column the label of every code of the combinations; the same text, the same code."""
-        chosen = zip(self.columns, self.numbers, recoding.levels, strict=True)
+        chosen = zip(self.columns, self.numbers, levels, strict=True)
         return [column.tables[level][number_of] for column, number_of, level in chosen]
 
 

@@ -16,6 +16,7 @@ from sievert.hierarchies.specifications import parse
 SKEWED = Fraction(1, 2)  # of the records in one of about 16 intervals
 FEW_CATEGORIES = 8
 MANY_CATEGORIES = 20
+RARE = 100  # of few categories those below one record in so many are merged
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ def propose(values: Iterable[str] | Mapping[str, int]) -> Proposal:
 
     Numbers get intervals whose widths double about every level, or quantiles where most records lie
     in one interval; dates their months and years; codes of one length lose their last characters;
-    of many categories the most frequent stay, and few values become one label. Cuts are round.
+    of many categories the most frequent stay, of few those that are not rare, and others become one
+    label. Cuts are round.
 
     >>> propose(["01234", "01299", "20095"]).text, propose([str(n) for n in range(17, 81)]).text
     ('prefix', 'interval:5,10,20,40')
@@ -60,6 +62,9 @@ def _describe(counts: Mapping[str, int]) -> tuple[str, str]:
         return "prefix", "codes"
     if len(counts) > FEW_CATEGORIES:
         return "top:20,5" if len(counts) > MANY_CATEGORIES else "top:5", "categories"
+    frequent = sum(n > sum(counts.values()) // RARE for n in counts.values())
+    if 0 < frequent < len(counts) - 1:
+        return f"top:{frequent}", "categories"
     return ROOT, "few_values"
 
 

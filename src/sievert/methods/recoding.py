@@ -11,21 +11,21 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.errors import ExhaustedError, InputError, require, unknown
-from sievert.estimators.contingency import rank_keys
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.methods.intruder import MOST, check_whole, grouped
+from sievert.methods.full_domain import LevelledColumn, Search
+from sievert.methods.full_domain.losses import HEIGHTS
+from sievert.methods.intruder import check_whole, grouped
 
 Text = str | None
 Columns = Mapping[str, Sequence[Any]]
 MOST_NODES = 1 << 20  # of a lattice of levels
-FAILS, REACHES = 1, 2
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def recoded(
     quasi = tuple(quasi_levels)
     if suppress is not None:
         check_whole(suppress, "suppress")
-    coded = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
-    return _on(columns, coded, [quasi_levels[c] for c in quasi], suppress)
+    levelled, codes = _levelled(columns, quasi, hierarchies)
+    return _on(columns, levelled, codes, [quasi_levels[c] for c in quasi], suppress)
 
 
 def smallest_recoding(
@@ -118,146 +118,66 @@ def smallest_recoding(
     columns = check_columns(data, quasi)
     check_whole(k, "k")
     require(0 <= suppressed <= 1, "the share of suppressed records is from 0 to 1")
-    coded = [_ColumnHierarchy.from_texts(c, columns[c], hierarchies.get(c)) for c in quasi]
-    nodes = math.prod(column.height + 1 for column in coded)
+    levelled, codes = _levelled(columns, quasi, hierarchies)
+    nodes = math.prod(column.levels for column in levelled)
     require(
         nodes <= most,
         f"{nodes:,} combinations of levels, more than {most:,}",
         hint="fewer columns, hierarchies of fewer levels, or a larger `most`",
         error=ExhaustedError,
     )
-    records = len(coded[0].codes)
-    levels = _LevelSearch(coded, k, math.floor(Fraction(repr(float(suppressed))) * records)).best()
-    if levels is None:
+    allowed = math.floor(Fraction(repr(float(suppressed))) * len(codes))
+    cells = grouped(codes, range(len(levelled)))
+    search = Search(levelled, cells.keys, cells.sizes, k=k, suppress=allowed, loss=HEIGHTS)
+    recoding = search.run()
+    if recoding is None:
         raise InputError(
-            f"no recoding of {plural(records, 'record')} reaches k = {k}",
+            f"no recoding of {plural(len(codes), 'record')} reaches k = {k}",
             hint="a smaller k, more suppressed records, or hierarchies that end in one label",
         )
-    return _on(columns, coded, levels, k)
+    return _on(columns, levelled, codes, recoding.levels, k)
 
 
-@dataclass(frozen=True)
-class _ColumnHierarchy:
-    """One column: codes of its values, and on each level the code of every value's label."""
-
-    name: str
-    codes: Ints
-    tables: tuple[Ints, ...]
-    labels: tuple[list[Text], ...]
-
-    @classmethod
-    def from_texts(cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None) -> Self:
-        codes, values = encode(texts)
-        levels = [values]
-        if hierarchy is not None:
-            hierarchy.require((v for v in values if v is not None), name)
-            heights = range(1, hierarchy.height + 1)
-            levels += [[None if v is None else hierarchy.at(v, i) for v in values] for i in heights]
-            roots = {labels[-1:] for labels in hierarchy.labels.values()}
-            if len(roots) == 1 and hierarchy.height:  # one label for all, missing values included
-                levels[-1] = [*next(iter(roots))] * len(values)
-        tables, labels = zip(*map(encode, levels), strict=True)
-        return cls(name, codes, tables, labels)
-
-    @property
-    def height(self) -> int:
-        return len(self.tables) - 1
-
-
-class _LevelSearch:
-    """The combinations of levels that reach k, from the counted combinations of values."""
-
-    def __init__(self, hierarchies: Sequence[_ColumnHierarchy], k: int, allowed: int) -> None:
-        self.hierarchies, self.k, self.allowed = hierarchies, k, allowed
-        cells = grouped(
-            np.stack([each.codes for each in hierarchies], axis=1),
-            range(len(hierarchies)),
-        )
-        self.keys, self.counts = np.asfortranarray(cells.keys), cells.sizes
-        self.heights = [column.height for column in hierarchies]
-        self.top = tuple(self.heights)
-        self.state = np.zeros([height + 1 for height in self.heights], dtype=np.uint8)
-
-    def below(self, node: tuple[int, ...]) -> int:
-        """The number of records in classes of fewer than k."""
-        ids, count = np.zeros(len(self.counts), dtype=np.int64), 1
-        for place, (column, level) in enumerate(zip(self.hierarchies, node, strict=True)):
-            width = len(column.labels[level])
-            if width == 1:
-                continue
-            if count * width > MOST:
-                ids, count = rank_keys(ids, count)
-            ids = ids * width + column.tables[level][self.keys[:, place]]
-            count *= width
-        ids, count = rank_keys(ids, count)
-        sizes = np.bincount(ids, self.counts, count)  # whole numbers, exact as doubles
-        return int(sizes[sizes < self.k].sum())
-
-    def reaches(self, node: tuple[int, ...]) -> bool:
-        """Whether few enough are below k: then so on every node above, else on none below."""
-        if not self.state[node]:
-            if self.below(node) <= self.allowed:
-                self.state[tuple(slice(level, None) for level in node)] = REACHES
-            else:
-                self.state[tuple(slice(level + 1) for level in node)] = FAILS
-        return bool(self.state[node] == REACHES)
-
-    def climb(self, node: tuple[int, ...]) -> None:
-        """Halve a path to the top from a node that fails, to find a high one that does too."""
-        path, here = [node], list(node)
-        while path[-1] != self.top:
-            open_ = [c for c, height in enumerate(self.heights) if here[c] < height]
-            here[min(open_, key=lambda c: (Fraction(here[c], self.heights[c]), c))] += 1
-            path.append(tuple(here))
-        low, high = 0, len(path) - 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.reaches(path[middle]) else (middle, high)
-
-    def best(self) -> list[int] | None:
-        """The node of least loss; None where none reaches k."""
-        if not self.reaches(self.top):
-            return None
-        whole = math.lcm(*(height or 1 for height in self.heights))
-        units = [np.arange(height + 1) * (whole // (height or 1)) for height in self.heights]
-        flat, states = np.asarray(sum(np.ix_(*units))).ravel(), self.state.reshape(-1)
-        candidates: list[tuple[int, tuple[int, ...]]] = []
-        reached = flat[-1]
-        for place in np.argsort(flat, kind="stable").tolist():
-            if candidates and (flat[place] > reached or not min(candidates)[0]):
-                break
-            node = tuple(int(level) for level in np.unravel_index(place, self.state.shape))
-            if states[place] != FAILS and self.reaches(node):
-                candidates.append((self.below(node), node))
-                reached = flat[place]
-            elif not candidates:
-                self.climb(node)
-        return list(min(candidates)[1])
+def _levelled(
+    columns: Mapping[str, Sequence[Text]],
+    quasi: Iterable[str],
+    hierarchies: Mapping[str, Hierarchy],
+) -> tuple[list[LevelledColumn], Ints]:
+    """Every column on its levels, and per record the number of its value in each."""
+    levelled, codes = [], []
+    for name in quasi:
+        places, values = encode(columns[name])
+        column, numbers = LevelledColumn.of_values(name, values, hierarchies.get(name))
+        levelled.append(column)
+        codes.append(numbers[places])
+    return levelled, np.stack(codes, axis=1)
 
 
 def _on(
     columns: dict[str, list[Text]],
-    hierarchies: Sequence[_ColumnHierarchy],
+    levelled: Sequence[LevelledColumn],
+    codes: Ints,
     levels: Sequence[int],
     suppress: int | None,
 ) -> Recoded:
     """The table on these levels."""
-    pairs = list(zip(hierarchies, levels, strict=True))
+    pairs = list(zip(levelled, levels, strict=True))
     for column, level in pairs:
         require(
-            isinstance(level, int) and 0 <= level <= column.height,
-            f"column {column.name!r}: its level is a whole number from 0 to {column.height}",
-            hint=None if column.height else "a hierarchy for the column",
+            isinstance(level, int) and 0 <= level < column.levels,
+            f"column {column.name!r}: its level is a whole number from 0 to {column.levels - 1}",
+            hint=None if column.levels > 1 else "a hierarchy for the column",
         )
-    codes = np.stack([column.tables[level][column.codes] for column, level in pairs], axis=1)
-    labels = [column.labels[level] for column, level in pairs]
-    classes = grouped(codes, range(len(hierarchies)))
+    tables = [column.tables[level] for column, level in pairs]
+    codes = np.stack([table[own] for table, own in zip(tables, codes.T, strict=True)], axis=1)
+    labels = [list(column.labels[level]) for column, level in pairs]
+    classes = grouped(codes, range(len(levelled)))
     small = np.zeros(len(codes), dtype=bool)
     if suppress is not None and (small := (classes.sizes < suppress)[classes.ids]).any():
         labels = [texts if ROOT in texts else [*texts, ROOT] for texts in labels]
         codes[small] = [texts.index(ROOT) for texts in labels]
-        classes = grouped(codes, range(len(hierarchies)))
-    quasi = tuple(column.name for column in hierarchies)
+        classes = grouped(codes, range(len(levelled)))
+    quasi = tuple(column.name for column in levelled)
     columns |= {
         name: [texts[code] for code in column.tolist()]
         for name, texts, column in zip(quasi, labels, codes.T, strict=True)
@@ -267,7 +187,7 @@ def _on(
         quasi,
         classes.ids,
         dict(zip(quasi, levels, strict=True)),
-        {column.name: column.height for column in hierarchies},
+        {column.name: column.levels - 1 for column in levelled},
         small,
     )
 

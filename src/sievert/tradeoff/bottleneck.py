@@ -167,7 +167,9 @@ def lagrangian(point: InformationPoint, beta: float) -> float:
 class BottleneckCurve:
     """The curve of the largest I(T;Y) for an I(X;T), as far as annealing finds it."""
 
-    def __init__(self, joint: Joint, *, seed: int = 0, seconds: float | None = None) -> None:
+    def __init__(
+        self, joint: Joint, *, seed: int = 0, seconds: float | None = None, slopes: int = SLOPES
+    ) -> None:
         self.whole, self.kinds = joint, statistic(joint)
         size = int(self.kinds.max()) + 1
         table = np.zeros((size, joint.given.shape[1]))
@@ -179,7 +181,7 @@ class BottleneckCurve:
             InformationPoint.from_channel(self.joint, np.ones((size, 1))),
             InformationPoint.from_channel(self.joint, np.eye(size)),
         ]
-        self._anneal()
+        self._anneal(slopes)
 
     def _settle(self, beta: float, channel: Floats, *, rough: bool = False) -> InformationPoint:
         most, still = (min(HASTY, self.most), ROUGH) if rough else (self.most, STILL)
@@ -187,10 +189,10 @@ class BottleneckCurve:
         self.steps += steps
         return point
 
-    def _anneal(self) -> None:
+    def _anneal(self, slopes: int) -> None:
         """Down from T = X: ever lower slopes, each from where the one before ended."""
         channel = np.eye(len(self.joint.weights))
-        for beta in np.geomspace(HIGHEST, LOWEST, SLOPES).tolist():
+        for beta in np.geomspace(HIGHEST, LOWEST, slopes).tolist():
             if time.monotonic() >= self.until:
                 break
             self.points.append(self._settle(beta, channel, rough=True))

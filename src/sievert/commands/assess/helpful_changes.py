@@ -1,43 +1,53 @@
-"""What would help: the options of an assessment that is held against a policy."""
+"""What would help: the options of an assessment that is held against a policy.
 
-from collections.abc import Callable, Mapping, Sequence
+Every option is a node of the lattice of levels that `sievert protect` searches: one column changed,
+the least loss that meets as many limits as coarse tables can, and the release for the whole policy.
+Nothing is read again. How many changed tables are measured follows from the number of combinations,
+not from the clock, so that the same table has the same options.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sievert.commands._combinations import CombinationCounts, PeopleCombinations
-from sievert.commands._measuring import TableMeasures, most_cells
+import numpy as np
+
+from sievert.arrays import Bools
+from sievert.commands._combinations import CombinationCounts, count_combinations
+from sievert.commands._measuring import MeasureSettings, TableMeasures, most_cells
+from sievert.commands._people_problem import PeopleProblem
 from sievert.commands._release_problem import (
+    UNIQUE,
     ProtectionProblem,
     SearchSettings,
     assign_hierarchies,
     limit_share_suppressed,
     share_to_suppress,
+    without_limit,
 )
 from sievert.commands.assess import result
-from sievert.commands.assess.recoding_search import (
-    ALONE,
-    LEFT_OUT,
-    Level,
-    Outcome,
-    RecodedTables,
-    RecodingSearch,
-    choose_outcomes,
-    find_levels,
-)
 from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
+from sievert.counts.people import PeopleQuestions
 from sievert.counts.recoded import type_order
 from sievert.errors import SievertError
-from sievert.hierarchies import describe_level
+from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.methods.full_domain import FullDomainRecoding
-from sievert.policy import Gate, Judgement
+from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import check_secrets
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
 RELEASE_WORK = 20_000_000  # cells that the search for a release scans
+CHANGE_WORK = 5_000_000  # and each search for a changed table
 WORK = 2_700_000  # cells that are measured, those of all changed tables together
 FIXED = 3_000  # cells whose measuring takes as long as what every changed table costs
+MOST_NODES = 10**6  # combinations of levels that are listed
+LITTLE = 2 / 3  # of the loss of the best option
+LEFT_OUT = "left out"
+
+Levels = tuple[int, ...]  # of every quasi-identifier; 0 is the column as it is
+Limit = tuple[str, str]  # the measure, and where it is limited
 
 
 @dataclass(frozen=True)
@@ -57,87 +67,109 @@ class OptionSearch:
 
         Missing values may be `wildcards`, and columns may be such that can be left out.
         """
-        alone = self.numbers[ALONE].details.get("records") if ALONE in self.numbers else None
+        alone = self.numbers[UNIQUE].details.get("records") if UNIQUE in self.numbers else None
         before = ChangeOption((), self.judgement.met, self.judgement.verdicts, alone, 0.0)
         if (reason := self._obstacle(wildcards)) is not None:
             return ChangeOptions(before, reason=reason), []
-        self.measures.clock("searching options", self.measures.questions)
-        combinations, roles = count(), self.measures.roles
+        questions, roles = self.measures.questions, self.measures.roles
+        self.measures.clock("searching options", questions)
+        if isinstance(questions, PeopleQuestions):  # their rows are recoded
+            combinations = count_combinations(questions.rows, roles.quasi, roles.sensitive)
+        else:
+            combinations = count()
         if not self._have_order(combinations):
             return ChangeOptions(before, reason=result.NO_ORDER), []
-        levels, notes = find_levels(
-            combinations,
-            self.measures.settings.hierarchies,
-            {*roles.sensitive, roles.person},
-            self.measures.questions.suppression.mark,
-            leave_out=leave_out,
-        )
-        tables = RecodedTables(self.measures, self.gate.policy, combinations)
-        start = Outcome((0,) * len(levels), before.verdicts, alone or 0, 0.0)
-        if alone is None and (unchanged := tables.measure(start.state, levels)) is not None:
-            start = replace(start, alone=unchanged.alone)
-            before = replace(before, alone=unchanged.alone)
-        search = RecodingSearch(tables, levels, start, WORK // _cost(combinations))
-        ways = tuple(
-            ChangeOption(
-                _changes(outcome, combinations.quasi, levels),
-                self.gate.judge(outcome.verdicts).met,
-                outcome.verdicts,
-                outcome.alone,
-                outcome.loss,
-            )
-            for outcome in choose_outcomes(start, search.run())
-        )
-        if (release := self._release(combinations)) is not None:
-            less = [way for way in ways if way.detail_lost < release.detail_lost]
-            ways = (*less[:2], release)
+        tables, release, notes = self._tables(combinations, leave_out=leave_out)
+        if alone is None:
+            before = replace(before, alone=tables.unique_before())
+        ways = tuple(tables.find_ways(before, release))
         reason = None if ways else result.NOTHING_HELPS
-        return ChangeOptions(before, ways, len(search.outcomes), reason), notes
+        return ChangeOptions(before, ways, len(tables.options), reason), notes
 
-    def _release(self, combinations: CombinationCounts) -> ChangeOption | None:
+    def _tables(
+        self, combinations: CombinationCounts, *, leave_out: bool
+    ) -> tuple["ChangedTables", ChangeOption | None, list[str]]:
+        """The tables that can be made, the release among them, and notes on hierarchies."""
+        roles, given, release = self.measures.roles, self.measures.settings, None
+        own = {s: tree for s in roles.sensitive if (tree := self.measures.hierarchy(s))}
+        measuring = replace(given, hierarchies=own)
+        if self.released is not None and self.released.policy.protect.how in (None, "full"):
+            share = share_to_suppress(self.released.policy, combinations.records)
+            try:
+                check_secrets(roles, roles.sensitive)
+                pair = assign_hierarchies(combinations.classes, roles, given.hierarchies, [])
+                problem = self._problem(combinations, measuring, pair[0], share)
+                release = self._release(problem, pair[1])
+                return ChangedTables(problem, pair[1], self.gate), release, []
+            except SievertError:  # what protect refuses, with its reason
+                pass
+        trees, sources, notes = self._own_hierarchies(combinations)
+        problem = self._problem(combinations, measuring, trees, 0.0)
+        return ChangedTables(problem, sources, self.gate, leave_out=leave_out), None, notes
+
+    def _problem(
+        self,
+        combinations: CombinationCounts,
+        measuring: MeasureSettings,
+        trees: Mapping[str, Hierarchy | None],
+        share: float,
+    ) -> ProtectionProblem:
+        questions, roles = self.measures.questions, self.measures.roles
+        settings = SearchSettings(share)
+        if isinstance(questions, PeopleQuestions) and questions.repeat(roles.quasi):
+            return PeopleProblem(questions, roles, combinations, measuring, trees, settings)
+        rows = questions.rows if isinstance(questions, PeopleQuestions) else questions
+        return ProtectionProblem(rows, roles, combinations, measuring, trees, settings)
+
+    def _own_hierarchies(
+        self, combinations: CombinationCounts
+    ) -> tuple[dict[str, Hierarchy | None], dict[str, str], list[str]]:
+        """Hierarchies where there is no release: secrets and people who are known stay as they are.
+
+        One that lacks values is not used.
+        """
+        roles, classes = self.measures.roles, combinations.classes
+        usable, notes = {}, []
+        for column, given in self.measures.settings.hierarchies.items():
+            if column not in roles.quasi or column in roles.sensitive:
+                continue
+            counts = {t: n for t, n in classes.value_counts(roles.quasi.index(column)).items() if n}
+            try:
+                if (tree := to_hierarchy(given, counts)) is not None:
+                    tree.require(counts, column)
+                usable[column] = given
+            except SievertError:
+                notes.append(f"the hierarchy of {column!r} is not used: it lacks values")
+        trees, sources = assign_hierarchies(classes, roles, usable, [])
+        trees |= {c: None for c in roles.quasi if c in (*roles.sensitive, roles.person)}
+        return trees, sources, notes
+
+    def _release(
+        self, problem: ProtectionProblem, sources: Mapping[str, str]
+    ) -> ChangeOption | None:
         """The release that `sievert protect` makes for the policy, if it can make one."""
-        if self.released is None or self.released.reasons or not self.judgement.verdicts:
+        assert self.released is not None
+        if self.released.reasons or not self.judgement.verdicts:
             return None
-        roles, own = self.measures.roles, self.released.policy
-        if own.protect.how not in (None, "full"):
+        share, records = problem.settings.suppress, problem.combinations.records
+        policy = limit_share_suppressed(self.released.policy, share, records, [])
+        recoding = problem.search(policy).run(
+            lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK
+        )
+        if recoding is None or is_nothing(problem, recoding.levels):
             return None
-        share = share_to_suppress(own, combinations.records)
-        policy = limit_share_suppressed(own, share, combinations.records, [])
-        given = self.measures.settings
-        try:
-            check_secrets(roles, roles.sensitive)
-            classes, trees_given = combinations.classes, given.hierarchies
-            trees, sources = assign_hierarchies(classes, roles, trees_given, [])
-            problem = ProtectionProblem(
-                self.measures.questions,
-                roles,
-                combinations,
-                given,
-                trees,
-                SearchSettings(share),
-            )
-            recoding = problem.search(policy).run(
-                lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK
-            )
-        except SievertError:  # what protect refuses, with its reason
-            return None
-        if recoding is None or all(
-            len(column.labels[level]) == 1
-            for column, level in zip(recoding.columns, recoding.levels, strict=True)
-        ):
-            return None  # somebody always knows something
         own_limits = {(v.measure, v.where) for v in self.judgement.verdicts}
-        every = problem.verdicts(recoding, policy)
+        every, alone = problem.judge(recoding.levels, problem.gone(recoding), policy)
         verdicts = tuple(v for v in every if (v.measure, v.where) in own_limits)
         self.released.suppressed_records = recoding.suppressed_records
         return ChangeOption(
-            _level_changes(recoding, roles.quasi, sources),
+            describe_changes(problem, recoding.levels, sources),
             self.released.judge(verdicts).met,
             verdicts,
-            problem.unique_records(recoding),
+            alone,
             recoding.losses.arithmetic,
             recoding.suppressed_records,
-            dict(zip(roles.quasi, recoding.levels, strict=True)),
+            dict(zip(problem.roles.quasi, recoding.levels, strict=True)),
         )
 
     def _obstacle(self, wildcards: bool) -> str | None:
@@ -163,33 +195,202 @@ class OptionSearch:
         )
 
 
-def _cost(combinations: CombinationCounts) -> int:
-    """What it takes to measure one changed table, in cells."""
-    cells = sum(FIXED + len(cube.counts) for cube in combinations.cubes)
-    return 2 * cells if isinstance(combinations, PeopleCombinations) else cells
+class ChangedTables:
+    """Tables with columns on other levels, nothing suppressed: at most so many are measured."""
+
+    def __init__(
+        self,
+        problem: ProtectionProblem,
+        sources: Mapping[str, str],
+        gate: Gate,
+        *,
+        leave_out: bool = True,
+    ) -> None:
+        self.problem, self.sources, self.gate = problem, sources, gate
+        self.leave_out = leave_out  # else other records would lack a value
+        self.options: dict[Levels, ChangeOption | None] = {}
+        cells = sum(FIXED + len(cube.counts) for cube in problem.combinations.cubes)
+        self._most = WORK // (cells * (1 + isinstance(problem, PeopleProblem)))
+        classes = problem.combinations.classes
+        self._losses = [
+            np.array([float(shares[table] @ totals) / classes.records for shares, table in pairs])
+            for at, column in enumerate(problem.columns)
+            for totals in [np.bincount(problem.codes[:, at], classes.counts)]
+            for pairs in [zip(column.shares, column.tables, strict=True)]
+        ]
+        self._gone = [
+            np.array([i > 0 and len(labels) == 1 for i, labels in enumerate(column.labels)])
+            for column in problem.columns
+        ]
+        self._nothing = (0,) * len(problem.columns)
+        self._marked_before = self._marked(self._nothing)
+
+    def unique_before(self) -> int:
+        """How many are unique in the table as it is."""
+        gone = np.zeros(len(self.problem.codes), dtype=bool)
+        return self.problem.judge(self._nothing, gone, self.gate.policy)[1]
+
+    def find_ways(self, before: ChangeOption, release: ChangeOption | None) -> list[ChangeOption]:
+        """The best single change, more limits at little loss, and as many limits as can be met."""
+        singles = [o for o in map(self.measure, self._singles()) if o and _is_better(o, before)]
+        first = min(singles, key=lambda o: (-o.limits_met, o.alone, o.detail_lost), default=None)
+        best = release or self._most_limits(1.0, before)
+        if best is None or best == first:
+            return [first] if first else []
+        between = self._most_limits(LITTLE * best.detail_lost, first or before)
+        if between is not None and between.limits_met >= best.limits_met:
+            best, between = between, None
+        if first is not None and release and first.detail_lost >= release.detail_lost:
+            first = None  # a release that meets the policy costs less
+        chosen = [o for o in (first, between, best) if o is not None]
+        return [o for o in chosen if not any(_dominates(other, o) for other in chosen)]
+
+    def measure(self, levels: Levels) -> ChangeOption | None:
+        """The table on these levels; None if more of its records would be suppressed."""
+        if levels not in self.options and len(self.options) < self._most:
+            self.options[levels] = self._measure(levels)
+        return self.options.get(levels)
+
+    def _measure(self, levels: Levels) -> ChangeOption | None:
+        problem, marked = self.problem, self._marked(levels)
+        gone = [own[level] for own, level in zip(self._gone, levels, strict=True)]
+        if is_nothing(problem, levels) or (any(gone) and not self.leave_out):
+            return None
+        if (marked & ~self._marked_before).any():
+            return None
+        verdicts, alone = problem.judge(levels, np.zeros_like(marked), self.gate.policy)
+        losses = [own[level] for own, level in zip(self._losses, levels, strict=True)]
+        changes = describe_changes(problem, levels, self.sources)
+        met = self.gate.judge(verdicts).met
+        return ChangeOption(changes, met, verdicts, alone, sum(losses) / len(losses))
+
+    def _marked(self, levels: Levels) -> Bools:
+        """Which combinations have the mark of suppression in all columns that are there."""
+        mark = self.problem.questions.suppression.mark
+        have = np.ones(len(self.problem.codes), dtype=bool)
+        for j, (column, level) in enumerate(zip(self.problem.columns, levels, strict=True)):
+            labels = column.labels[level]
+            if not level or len(labels) > 1:
+                texts = np.array([text == mark for text in labels])
+                have &= texts[column.tables[level][self.problem.codes[:, j]]]
+        return have
+
+    def _singles(self) -> Iterator[Levels]:
+        """Every column changed alone, the first levels of all columns before the second ones."""
+        columns = self.problem.columns
+        for level in range(1, max(column.levels for column in columns)):
+            for j, column in enumerate(columns):
+                if level < column.levels and len(column.labels[level]) < len(
+                    column.labels[level - 1]
+                ):
+                    yield (*self._nothing[:j], level, *self._nothing[j + 1 :])
+
+    def _coarsest(self, most: float) -> list[Levels]:
+        """The tables that lose at most so much, and of which none is coarser."""
+        sizes = [len(losses) for losses in self._losses]
+        if math.prod(sizes) > MOST_NODES:  # all columns as coarse as they can be
+            return [tuple(int(np.flatnonzero(~gone)[-1]) for gone in self._gone)]
+        losses = np.asarray(sum(np.ix_(*self._losses))) / len(sizes)
+        gone = np.asarray(sum(np.ix_(*(own.astype(np.int64) for own in self._gone))))
+        there = (losses <= most) & (gone <= (len(sizes) - 1) * self.leave_out)
+        top = there.copy()
+        for axis in range(len(sizes)):
+            np.moveaxis(top, axis, 0)[:-1] &= ~np.moveaxis(there, axis, 0)[1:]
+        nodes = np.argwhere(top)
+        order = np.argsort(-losses[top], kind="stable")
+        return [tuple(node) for node in nodes[order].tolist()]
+
+    def _most_limits(self, most: float, before: ChangeOption) -> ChangeOption | None:
+        """The least loss that meets as many limits as a table can that loses at most so much.
+
+        None if these are no more than before.
+        """
+        half = len(self.options) + (self._most - len(self.options)) // 2
+        coarse = []
+        for levels in self._coarsest(most):
+            if len(self.options) < half and (option := self.measure(levels)) is not None:
+                coarse.append(option)
+        limits = max((o.limits_met for o in coarse), default=0)
+        if limits <= before.limits_met:
+            return None
+        best = [o for o in coarse if o.limits_met == limits]
+        for wanted in dict.fromkeys(frozenset(_limits_met(o)) for o in best):
+            if (less := self._least_loss(wanted)) is not None:
+                best.append(less)
+        return min(best, key=lambda o: (-o.limits_met, o.detail_lost, o.alone))
+
+    def _least_loss(self, wanted: Collection[Limit]) -> ChangeOption | None:
+        """The table of least loss that meets some limits."""
+
+        most = len(self.options) + (self._most - len(self.options)) // 2
+
+        def meets(levels: Levels) -> bool:
+            if levels not in self.options and len(self.options) >= most:
+                return False
+            option = self.measure(levels)
+            return option is not None and {*wanted} <= {*_limits_met(option)}
+
+        policy = _with_limits(self.gate.policy, wanted, self.problem.roles.sensitive)
+        try:
+            search = self.problem.search(policy, suppress=0, loss="arithmetic_loss")
+        except SievertError:  # too many columns
+            return None
+        recoding = search.run(lambda recoding: meets(recoding.levels), cells=CHANGE_WORK)
+        return None if recoding is None else self.measure(recoding.levels)
 
 
-def _level_changes(
-    recoding: FullDomainRecoding, quasi: Sequence[str], sources: Mapping[str, str]
+def is_nothing(problem: ProtectionProblem, levels: Sequence[int]) -> bool:
+    """Whether no column says anything: somebody always knows something."""
+    return all(len(c.labels[x]) == 1 for c, x in zip(problem.columns, levels, strict=True))
+
+
+def describe_changes(
+    problem: ProtectionProblem, levels: Sequence[int], sources: Mapping[str, str]
 ) -> tuple[ColumnChange, ...]:
-    """The columns that a release makes coarser, in words."""
+    """The columns that are made coarser, in words."""
     changes = []
-    for name, column, level in zip(quasi, recoding.columns, recoding.levels, strict=True):
+    for column, level in zip(problem.columns, levels, strict=True):
         values = len(column.labels[level])
         if level and values == 1:
-            changes.append(ColumnChange(name, LEFT_OUT, 0))
+            changes.append(ColumnChange(column.name, LEFT_OUT, 0))
         elif level:
-            how = describe_level(sources[name], level, column.levels - 1)
-            changes.append(ColumnChange(name, how, values))
+            how = describe_level(sources[column.name], level, column.levels - 1)
+            changes.append(ColumnChange(column.name, how, values))
     return tuple(changes)
 
 
-def _changes(
-    outcome: Outcome, quasi: Sequence[str], levels: Sequence[Sequence[Level]]
-) -> tuple[ColumnChange, ...]:
-    """The changes in words, in the order of the quasi-identifiers."""
-    return tuple(
-        ColumnChange(column, each[at].how, each[at].values)
-        for column, each, at in zip(quasi, levels, outcome.state, strict=True)
-        if at
+def _limits_met(option: ChangeOption) -> list[Limit]:
+    return [(v.measure, v.where) for v in option.verdicts if v.met is True]
+
+
+def _with_limits(policy: Policy, wanted: Collection[Limit], secrets: Sequence[str]) -> Policy:
+    """The policy with limits only that are wanted wherever they stand."""
+    every = ("reidentification", *(f"inference.{s}" for s in secrets))
+    for table, measure, _ in list(policy.every_limit()):
+        place = table.partition("limits.")[2]
+        kinds = BY_ID[measure].kinds
+        places = [place] if place else [w for w in every if ("secret" in kinds) or w == every[0]]
+        if not all((measure, where) in wanted for where in places):
+            policy = without_limit(policy, table, measure)
+    return policy
+
+
+def _is_better(option: ChangeOption, before: ChangeOption) -> bool:
+    """Whether more limits are met, or as many and fewer people are alone."""
+    return _standing(option)[:2] > _standing(before)[:2]
+
+
+def _standing(option: ChangeOption) -> tuple[float, ...]:
+    """What speaks for an option: the more, the better."""
+    return (
+        option.limits_met,
+        -(option.alone or 0),
+        -option.detail_lost,
+        -len(option.changes),
     )
+
+
+def _dominates(one: ChangeOption, other: ChangeOption) -> bool:
+    """Whether one is as good as another in every way, and better in some."""
+    a, b = _standing(one), _standing(other)
+    return a != b and all(x >= y for x, y in zip(a, b, strict=True))

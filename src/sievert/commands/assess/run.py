@@ -133,10 +133,9 @@ def assess_table(
             from sievert.commands.assess.helpful_changes import OptionSearch
 
             released = None
-            if not dropped and not questions.suppression.left_out and roles.person is None:
-                released = requested.gate(
-                    roles.measured_columns, roles, missing, 0, questions.suppression
-                )
+            if not dropped and not questions.suppression.left_out and not unnamed:
+                columns = [c for c in (*roles.measured_columns, roles.person) if c is not None]
+                released = requested.gate(columns, roles, missing, 0, questions.suppression)
             search = OptionSearch(measures, gate, policy, reidentification, released)
             options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
             warnings += notes

@@ -25,6 +25,7 @@ from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
+from sievert.commands.protect.given_releases import read_given
 from sievert.commands.protect.manifest import manifest, read_recoding
 from sievert.commands.protect.method import HOW, PLAIN, MethodSettings
 from sievert.commands.protect.result import Protected
@@ -75,6 +76,7 @@ def protect(
     seed: int = 0,
     seconds: float | None = None,
     frontier: bool = False,
+    beside: Any = (),
     earlier: Any = (),
     key: str | None = None,
     person: str | None = None,
@@ -131,7 +133,9 @@ def protect(
         When to stop the search; the result then tells how much better a recoding could be.
     frontier
         Go through all combinations of levels, and list those that no other is better than in what
-        they disclose and in what they have lost.
+        they disclose and in what they have lost, beside the least that any release could disclose.
+    beside
+        Releases of this table that are measured as the frontier is.
     earlier, key
         Releases of the same people that are out already, and the column, in all tables, that tells
         people apart: whoever has all files must not tell apart fewer people than k.
@@ -151,8 +155,8 @@ def protect(
     assert own is not None
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
-    for option, given in (("frontier", frontier), ("levels", levels), ("seconds", seconds)):
-        require(how == "full" or not given, f"--{option} is not read by --how {how}", hint=FULL)
+    for option, stated in (("frontier", frontier), ("levels", levels), ("seconds", seconds)):
+        require(how == "full" or not stated, f"--{option} is not read by --how {how}", hint=FULL)
     require(
         how not in PLAIN or not suppress, f"--how {how} suppresses no records", hint="no --suppress"
     )
@@ -191,7 +195,7 @@ def protect(
     kind = "csv" if out is None else release_kind(out)
     in_parts = kind == "parquet" and choose_engine(source.get("engine"), data) == "spark"
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
-    beside = None if out is None else files.manifest_beside(Path(out))
+    manifest_path = None if out is None else files.manifest_beside(Path(out))
     reading = Reading(watch, verify=verify, **source)
     cautions: list[str] = []
     clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
@@ -199,10 +203,13 @@ def protect(
         others = [earlier] if is_one_table(earlier) else list(earlier)
         require(how == "full" or not others, "--earlier goes with --how full")
         before = read_earlier(others, key, requested, reading)
-        inputs += others
+        given = [beside] if is_one_table(beside) else list(beside)
+        require(frontier or not given, "--beside goes with --frontier")
+        releases = read_given(given, requested, reading)
+        inputs += [*others, *given]
         with (
             private_directory(source.get("temp")) as private,
-            files.write_whole(beside, sources=inputs, force=force) as manifest_file,
+            files.write_whole(manifest_path, sources=inputs, force=force) as manifest_file,
             files.write_whole(apart, sources=inputs, force=force) as secrets,
             files.write_whole(out, sources=inputs, force=force, directory=in_parts) as target,
             reading(
@@ -249,6 +256,7 @@ def protect(
                 judgement = file.judge(source)
             protection.notes[:0] = cautions
             result = _result(how, protection, judgement, questions, described, search)
+            result = replace(result, beside=releases)
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)
@@ -299,6 +307,7 @@ def _result(
         dropped_columns=_dropped(questions, roles.measured_columns),
         release=release,
         frontier=protection.frontier,
+        limit=protection.limit,
         earlier=protection.earlier,
         warnings=tuple(protection.notes),
     )

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands._result import Result
+from sievert.commands.protect.given_releases import GivenRelease
+from sievert.commands.protect.limit_curve import LimitCurve
 from sievert.commands.protect.method import RecordRelease
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding
 from sievert.policy import Judgement
@@ -40,6 +42,8 @@ class Protected(Result):
     dropped_columns: tuple[str, ...] = ()
     release: RecordRelease | None = None  # of a method that changes records
     frontier: Sequence[FrontierPoint] = ()
+    limit: LimitCurve | None = None  # beside the frontier
+    beside: Sequence[GivenRelease] = ()  # measured as the frontier is
     earlier: Mapping[str, Any] | None = None  # together with earlier releases
 
     @property
@@ -100,6 +104,9 @@ class Protected(Result):
                 "frontier": [self._point(p) for p in self.frontier],
                 "frontier_secret": next(iter(self.roles.sensitive), None),
             }
+        if self.frontier and self.limit is not None:
+            content["frontier_limit"] = self.limit.to_dict(self.roles.quasi)
+            content["frontier_beside"] = [self._beside(r, self.limit) for r in self.beside]
         if self.earlier is not None:
             content["earlier"] = dict(self.earlier)
         if self.release is not None:
@@ -122,6 +129,21 @@ class Protected(Result):
             "meets": point.meets,
             "optimal": point.optimal,
             "chosen": point.chosen,
+            "gap": point.gap,
+        }
+
+    @staticmethod
+    def _beside(release: GivenRelease, limit: LimitCurve) -> dict[str, Any]:
+        lost = limit.information - release.information
+        least = limit.least(lost)
+        finer = least is None or release.disclosed < least
+        return {
+            "name": release.name,
+            "records": release.records,
+            "classes": release.classes,
+            "disclosed": release.disclosed,
+            "lost": lost,
+            "gap": None if finer or least is None else release.disclosed - least,
         }
 
     def charts(self) -> dict[str, Any]:

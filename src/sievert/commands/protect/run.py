@@ -11,6 +11,7 @@ from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
+from sievert.commands._people_problem import PeopleProblem, check_memory
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import (
     ProtectionProblem,
@@ -21,8 +22,8 @@ from sievert.commands._release_problem import (
 )
 from sievert.commands._search_floor import ColumnValues, SearchFloor, find_floor, fits
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
+from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease
-from sievert.commands.protect.people import PeopleProblem, check_memory
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
@@ -57,6 +58,7 @@ class Protection:
     release: RecordRelease | None = None  # of a method that changes records
     file_columns: Sequence[FileColumn] = ()
     frontier: Sequence[FrontierPoint] = ()
+    limit: LimitCurve | None = None  # beside the frontier
     people: PeopleQuestions | None = None  # where somebody has several rows
     earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
 
@@ -163,11 +165,15 @@ def find_protection(
         )
     judgement = _judge(problem, start.gate, policy, recoding)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
-    points: list[FrontierPoint] = []
+    points, limit = list[FrontierPoint](), None
     if settings.frontier:
         clock("going through all recodings", questions)
         own = recoding.levels if recoding is not None and unmet is None else None
         points = find_frontier(problem.search(policy), lambda r: problem.meets(r, policy), own)
+        clock("the least that is possible", questions)
+        if (limit := limit_curve(problem, policy)) is not None:
+            gaps = [limit.gap(p.recoding, p.disclosed, p.lost) for p in points]
+            points = [replace(p, gap=gap) for p, gap in zip(points, gaps, strict=True)]
     columns = {
         name: ColumnLevel(
             column.floor + level,
@@ -183,6 +189,7 @@ def find_protection(
     return Protection(
         *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
         frontier=points,
+        limit=limit,
         people=people,
         earlier=_together(problem, recoding, earlier),
     )

@@ -9,8 +9,8 @@ from typing import Any
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn, write_release
 from sievert.commands.protect.check import confirm, judge
-from sievert.commands.protect.people import person_column
 from sievert.commands.protect.run import Protection, release_columns
+from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.hierarchies import Hierarchy
@@ -214,3 +214,10 @@ def _plain_hierarchy(tree: Any) -> Any:
     """A hierarchy as JSON has it: a text, the labels of every value, or a tree."""
     labels = tree.labels if isinstance(tree, Hierarchy) else tree
     return dict(labels) if isinstance(labels, Mapping) else str(tree)
+
+
+def person_column(people: PeopleQuestions) -> FileColumn:
+    """The person of every record as a number, for the check of a release without this column."""
+    records = people.rows.records_in_order([people.person])
+    numbers = [None if text is None else str(n) for n, text in enumerate(records.values[0])]
+    return FileColumn(people.person, numbers, records.codes[0])

@@ -28,7 +28,8 @@ DIGITS = 10  # decimals of bits: what differs by less is equal
 class FrontierPoint:
     """One release beside others: what it discloses and has lost, and what stands out about it.
 
-    `meets` tells whether it is accepted, `optimal` whether none of all nodes is better.
+    `meets` tells whether it is accepted, `optimal` whether none of all nodes is better, `gap` how
+    much more it discloses than another release would, where that is known.
     """
 
     recoding: FullDomainRecoding
@@ -37,6 +38,7 @@ class FrontierPoint:
     meets: bool
     optimal: bool
     chosen: bool
+    gap: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,23 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
                 written += 1
             i = j
             continue
+        if runs == 2:  # most often: merged where they are
+            x, x_end = i, i + starts[1]
+            y = x_end
+            while x < x_end and y < j:
+                x_key, y_key = keys[x] & rest, keys[y] & rest
+                first, second = x_key <= y_key, y_key <= x_key
+                rolled[written] = head | (x_key if first else y_key)
+                sums[written] = first * counts[x] + second * counts[y]
+                x += first
+                y += second
+                written += 1
+            for r in range(x if x < x_end else y, x_end if x < x_end else j):
+                rolled[written] = head | (keys[r] & rest)
+                sums[written] = counts[r]
+                written += 1
+            i = j
+            continue
         if size > len(a_keys):
             a_keys, a_sums = np.empty(2 * size, dtype=np.uint64), np.empty(2 * size, dtype=np.int64)
             b_keys, b_sums = np.empty(2 * size, dtype=np.uint64), np.empty(2 * size, dtype=np.int64)

@@ -25,6 +25,7 @@ LOSSES = (
     "discernability",
     "bits",
 )
+HEIGHTS = "heights"  # the mean of level / height, which `smallest_recoding` minimises
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,10 @@ class LevelSums:
             return None
         if loss == "entropy":
             return self.entropies
+        if loss == HEIGHTS:
+            heights = [max(1, len(own) - 1) for own in self.sums]
+            parts = zip(self.sums, heights, self.weights.tolist(), strict=True)
+            return [[weight * i / top for i in range(len(own))] for own, top, weight in parts]
         sums = self.penalty_sums if loss == "certainty_penalty" else self.sums
         change = math.log1p if loss == "generalization_loss" else float
         return [

@@ -16,11 +16,15 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
     """The table with one field on the next level: `step[label]` is the label above."""
     shift, mask = np.uint64(low), np.uint64((1 << bits) - 1)
     labels = step[((keys >> shift) & mask).astype(np.int64)].astype(np.uint64)
-    rolled = (keys & ~(mask << shift)) | (labels << shift)
-    order = np.argsort(rolled, kind="stable")
-    rolled, sums = rolled[order], counts[order]
-    starts = _starts(rolled)
-    return rolled[starts], np.add.reduceat(sums, starts)
+    return sort_keys((keys & ~(mask << shift)) | (labels << shift), counts)
+
+
+def sort_keys(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Keys in ascending order with the sums of their counts."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = _starts(ordered)
+    return ordered[starts], np.add.reduceat(counts[order], starts)
 
 
 def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:

@@ -25,11 +25,13 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain.columns import LevelledColumn, column_order
-from sievert.methods.full_domain.losses import LOSSES, LevelSums, Losses, discernability
+from sievert.methods.full_domain.losses import HEIGHTS, LOSSES, LevelSums, Losses, discernability
+from sievert.methods.full_domain.plain import sort_keys
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
 Accept = Callable[[FullDomainRecoding], bool]
+Tables = list[tuple[Ints, Ints]]  # sorted keys with their counts, of each secret
 KEY_BITS = 63
 LOOK = 5_000  # cells that take as long to scan as one node that is shown to `accept`
 ROUNDING = 1e-9  # relative: losses that differ by less are equal
@@ -54,7 +56,7 @@ class _Best:
     open_bound: float = math.inf
     visited: int = 0
     scanned: int = 0  # cells, and what nodes cost that are shown to `accept`
-    tables: list[tuple[Ints, Ints]] = field(default_factory=list)
+    tables: Tables = field(default_factory=list)
 
     @property
     def loss(self) -> float:
@@ -79,7 +81,7 @@ class Search:
         order: Sequence[int] | None = None,
     ) -> None:
         """`codes[i, j]` numbers the value of column j in combination i."""
-        require(loss in LOSSES, f"no loss is called {loss!r}", hint=", ".join(LOSSES))
+        require(loss in (*LOSSES, HEIGHTS), f"no loss is called {loss!r}", hint=", ".join(LOSSES))
         self.given, self.codes, self.counts = tuple(columns), codes, counts
         self.order = list(order if order is not None else column_order(columns))
         self.columns = [columns[j] for j in self.order]
@@ -124,9 +126,9 @@ class Search:
         self.keys = keys
         self.tables = []
         for s in self.secrets:
-            self.tables.append(_sorted(keys[s.combination] | s.value.astype(np.uint64), s.counts))
+            self.tables.append(sort_keys(keys[s.combination] | s.value.astype(np.uint64), s.counts))
         if not self.tables:
-            self.tables.append(_sorted(keys, self.counts))
+            self.tables.append(sort_keys(keys, self.counts))
         self.rules = [
             (
                 np.array([r.number for r in s.rules], dtype=np.int64),
@@ -189,7 +191,7 @@ class Search:
     def _descend(
         self,
         i: int,
-        tables: list[tuple[Ints, Ints]],
+        tables: Tables,
         levels: list[int],
         best: _Best,
         accept: Accept | None,
@@ -199,7 +201,7 @@ class Search:
         column, last = self.columns[i], i == len(self.columns) - 1
         bound = self._bound(levels, tables)
         for level in range(column.levels):
-            if bound >= best.loss * (1 - ROUNDING):
+            if self._is_beaten(bound, best):
                 break
             best.scanned += sum(len(keys) for keys, _ in tables)
             if over():
@@ -212,15 +214,28 @@ class Search:
                     self._descend(i + 1, tables, levels, best, accept, over)
             if level + 1 < column.levels:
                 levels[i] = level + 1
-                if self.terms and (bound := self._bound(levels, tables)) >= best.loss:
+                if self.terms and self._is_beaten(bound := self._bound(levels, tables), best):
                     break
                 tables = self.roll_up(tables, i, level)
                 bound = bound if self.terms else self._bound(levels, tables)
         levels[i] = 0
 
-    def roll_up(
-        self, tables: list[tuple[Ints, Ints]], i: int, level: int
-    ) -> list[tuple[Ints, Ints]]:
+    def _is_beaten(
+        self, loss: float, best: _Best, then: tuple[int, tuple[int, ...]] | None = None
+    ) -> bool:
+        """Whether nothing that loses at least so much is better than the best so far.
+
+        Many recodings have the same mean height: of these the one is better that suppresses fewer
+        records or has lower levels in the first columns, `then`.
+        """
+        if loss < best.loss * (1 - ROUNDING):
+            return False
+        if self.loss != HEIGHTS or loss > best.loss * (1 + ROUNDING) or best.node is None:
+            return True
+        own = (best.node.suppressed, self.as_given(best.node.levels))
+        return then is not None and then >= own
+
+    def roll_up(self, tables: Tables, i: int, level: int) -> Tables:
         """The tables with column i, which is on this level, on the next one."""
         step = self.columns[i].steps[level]
         return [
@@ -228,7 +243,7 @@ class Search:
             for keys, counts in tables
         ]
 
-    def _bound(self, levels: list[int], tables: list[tuple[Ints, Ints]]) -> float:
+    def _bound(self, levels: list[int], tables: Tables) -> float:
         """The least loss of any node with these levels, or coarser ones of the later columns."""
         if self.loss == "discernability":
             sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)[1]
@@ -240,7 +255,7 @@ class Search:
         least = sum([own[level] for own, level in zip(self.terms, levels, strict=True)])
         return math.expm1(least) if self.loss == "generalization_loss" else least
 
-    def _hopeless(self, i: int, tables: list[tuple[Ints, Ints]]) -> bool:
+    def _hopeless(self, i: int, tables: Tables) -> bool:
         """Whether no node with these levels up to column i can hold the rules."""
         low = self.lows[i]
         if self.k > 1 and self.kernels.records_below(*tables[0], low, self.k) > self.allowed:
@@ -261,7 +276,7 @@ class Search:
                     return True
         return False
 
-    def broken_classes(self, tables: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+    def broken_classes(self, tables: Tables) -> tuple[Ints, Ints, Ints]:
         """The classes of a node: keys, sizes, and which of them break a rule."""
         heads, sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)
         broken = (sizes < self.k).astype(np.uint8)
@@ -272,11 +287,7 @@ class Search:
         return heads, sizes, broken
 
     def _look(
-        self,
-        levels: tuple[int, ...],
-        tables: list[tuple[Ints, Ints]],
-        best: _Best,
-        accept: Accept | None,
+        self, levels: tuple[int, ...], tables: Tables, best: _Best, accept: Accept | None
     ) -> None:
         """Evaluate one node, and keep it if it is the best so far."""
         best.visited += 1
@@ -285,7 +296,7 @@ class Search:
         if suppressed > self.allowed:
             return
         loss = self.node_loss(levels, tables, heads, sizes, broken)
-        if loss >= best.loss * (1 - ROUNDING):
+        if self._is_beaten(loss, best, (suppressed, self.as_given(levels))):
             return
         node = _Node(levels, loss, suppressed, heads, broken)
         best.scanned += LOOK
@@ -293,15 +304,10 @@ class Search:
             best.node, best.tables = node, tables
 
     def node_loss(
-        self,
-        levels: tuple[int, ...],
-        tables: list[tuple[Ints, Ints]],
-        heads: Ints,
-        sizes: Ints,
-        broken: Ints,
+        self, levels: tuple[int, ...], tables: Tables, heads: Ints, sizes: Ints, broken: Ints
     ) -> float:
         """The loss that is minimised, of one node."""
-        if self.loss == "entropy":
+        if self.loss in ("entropy", HEIGHTS):
             return self._bound(list(levels), tables)
         if self.loss == "discernability":
             return float(discernability(sizes, broken.astype(bool), self.sums.records))
@@ -331,7 +337,7 @@ class Search:
         own = np.array([s[x] for s, x in zip(sums, levels, strict=True)])
         return (own + hidden) / self.sums.records
 
-    def _bits(self, at: int, tables: list[tuple[Ints, Ints]], broken: Ints | None) -> float:
+    def _bits(self, at: int, tables: Tables, broken: Ints | None) -> float:
         """I(X;Y) - I(X';Y) in bits per record; suppressed records are one class of their own."""
         nothing = np.zeros(len(tables[at][0]), dtype=np.uint8)
         values = self.secrets[at].values
@@ -346,7 +352,7 @@ class Search:
         """Levels in the order in which the columns were given."""
         return tuple(levels[self.order.index(j)] for j in range(len(self.order)))
 
-    def _recoding(self, node: _Node, tables: list[tuple[Ints, Ints]]) -> FullDomainRecoding:
+    def _recoding(self, node: _Node, tables: Tables) -> FullDomainRecoding:
         heads, sizes, broken = self.broken_classes(tables)
         means = self._means(node.levels, heads, sizes, broken, penalty=False)
         penalties = self._means(node.levels, heads, sizes, broken, penalty=True)
@@ -376,14 +382,6 @@ class Search:
             nodes=self.nodes,
             visited=1,
         )
-
-
-def _sorted(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Keys in ascending order with the sums of their counts."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    return ordered[starts], np.add.reduceat(counts[order], starts)
 
 
 def _kernels() -> Any:

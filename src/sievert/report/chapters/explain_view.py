@@ -1,7 +1,6 @@
 """How the numbers of an explanation are shown: unique people, rates, each column's part."""
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,10 +11,6 @@ from sievert.formatting import make_unique
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
 
-BANDS = re.compile(r"in bands of ([-+.0-9e]+)")
-CUT = re.compile(r"cut to the first (?:([0-9]+) )?characters?")
-LEVEL = re.compile(r"at level ([0-9]+) of its hierarchy")
-MERGED = re.compile(r"the ([0-9,]+) rarest values merged")
 MANY = 5  # columns that are named one by one
 MOST_SECRETS = 3
 MOST_ROWS = 12  # of a picture
@@ -151,17 +146,8 @@ class ExplanationView(ReportPart):
 
     def coarser(self, change: Data) -> str:
         """One way to make a column coarser, in words."""
-        column, how = self.column_names[change["column"]], str(change["how"])
-        for pattern, key, place in (
-            (BANDS, "remedy_bands", "width"),
-            (CUT, "remedy_cut", "number"),
-            (LEVEL, "remedy_level", "level"),
-            (MERGED, "remedy_merged", "number"),
-        ):
-            if match := pattern.fullmatch(how):
-                one = key == "remedy_cut" and match[1] is None
-                return self.say(f"{key}_one" if one else key, column=column, **{place: match[1]})
-        return self.say("remedy_other", column=column)
+        column = self.column_names[change["column"]]
+        return self.say("remedy_coarser", column=column, how=change["how"])
 
 
 def round_shares(shares: Sequence[float]) -> list[int]:

@@ -12,9 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, count_sightings
 from sievert.commands._measuring import MeasureSettings
-from sievert.commands._release_files import FileColumn
 from sievert.commands._release_problem import (
     ProtectionProblem,
     SearchSettings,
@@ -49,9 +48,11 @@ class PeopleProblem(ProtectionProblem):
         settings: SearchSettings,
     ) -> None:
         super().__init__(questions, roles, combinations, measuring, hierarchies, settings)
-        rows, person = questions.rows, questions.person
-        self.secret_sightings = {s: rows.cube((*roles.quasi, s, person)) for s in roles.sensitive}
-        self.sightings = rows.cube((*roles.quasi, person))
+        self.sightings, self.secret_sightings = count_sightings(
+            lambda columns: questions.rows.cube((*columns, questions.person)),
+            roles.quasi,
+            roles.sensitive,
+        )
 
     def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
         k, secrets = super()._rules(policy)
@@ -111,10 +112,3 @@ def check_memory(people: PeopleQuestions, roles: Roles, memory: str | None) -> N
         hint="a larger --memory, fewer quasi-identifiers or secrets, or one record a person",
         error=ExhaustedError,
     )
-
-
-def person_column(people: PeopleQuestions) -> FileColumn:
-    """The person of every record as a number, for the check of a release without this column."""
-    records = people.rows.records_in_order([people.person])
-    numbers = [None if text is None else str(n) for n, text in enumerate(records.values[0])]
-    return FileColumn(people.person, numbers, records.codes[0])
