@@ -20,6 +20,7 @@ PERCENT = {
     "unique_records",
     "average_risk",
     "highest_risk",
+    "lowest_risk",
     "average_class_risk",
     "bayes_vulnerability_posterior",
     "bayes_vulnerability_prior",
