@@ -700,8 +700,8 @@ def test_an_option_of_another_command(capfd: pytest.CaptureFixture[str]) -> None
     from sievert.cli.parser import OWNERS
 
     for option in ("--weight", "--fraction", "--household"):
-        assert app._run(["assess", "DATA", option, "1"]) == 2
-        assert f"Try: sievert explain {option}" in capfd.readouterr().err
+        assert app._run(["compare", "DATA", option, "1"]) == 2
+        assert f"Try: sievert assess {option}" in capfd.readouterr().err
     for option, command in OWNERS.items():  # each of them is one
         app._run([command, "DATA", option])
         assert "no option of" not in capfd.readouterr().err

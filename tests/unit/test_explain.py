@@ -581,12 +581,12 @@ def test_weights_and_households() -> None:
 
 
 def test_weights_are_added_exactly() -> None:
-    from sievert.counts.microdata import class_weights
+    from sievert.counts.microdata import class_frequencies
     from sievert.session import open_source
 
     table = {"q": ["a"] * 10 + ["b"] * 3, "w": ["0.1"] * 10 + ["1e18", "1", "0.000000001"]}
     with open_source(table) as (_, questions):
-        found = class_weights(questions, ["q"], "w")
+        found = class_frequencies(questions, ["q"], "w")
     _, sums, _, which = found.kinds()
     assert [sums[i] for i in which] == [Fraction(1), 10**18 + 1 + Fraction(1, 10**9)]
 

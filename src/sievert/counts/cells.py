@@ -255,7 +255,7 @@ class CellTables:
         return [v for (v,) in self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")]
 
 
-def count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
+def match_masks(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
     """The query for the histogram of matching records of the classes of pattern `a`.
 
     Two classes match when they agree on the keys neither lacks: one join per pair of patterns.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import files
+from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
 from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
+from sievert.commands._population import (
+    PopulationSettings,
+    check_rows_of_people,
+    describe_population,
+)
 from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.commands._wildcards import (
+    inference_under_wildcards,
+    reidentification_under_wildcards,
+)
+from sievert.commands.assess.record_file import write_records, write_wildcard_records
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
-from sievert.measures import MEASURES, kernel
+from sievert.measures import MEASURES
 from sievert.measures.measure import Value
 from sievert.roles import Roles
 from sievert.session import count_people
@@ -57,6 +69,9 @@ class AssessmentSettings:
     trajectory: int | None = None
     quick: bool = False  # no options
     explain: bool = False
+    population: PopulationSettings = field(default_factory=PopulationSettings)
+    alpha: Fraction | None = None  # of a match, where missing values match anything
+    source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
 
 
 def assess_table(
@@ -78,20 +93,34 @@ def assess_table(
         questions.columns,
         coarsened=roles.quasi if searched else stated,
     )
+    settings.population.check_columns(questions, roles.quasi)
     dropped, notes = requested.prepare(questions, roles, missing)
+    rows = questions
     if roles.person is not None:
         questions, unnamed = _in_people(questions, roles.person, settings)
         notes += unnamed
     measuring = replace(settings.measuring, orders={**table.orders, **settings.measuring.orders})
     measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
-    inference = {} if wild else {s: measures.inference(s) for s in roles.sensitive}
+    if wild and settings.attacks:
+        raise UsageError("--attacks needs classes, and wildcards make none")
+    alpha, values = settings.alpha if wild else None, dict[str, Ints]()
+    inference, risks = {}, None
+    if settings.population.any or (alpha is not None and (alpha != 1 or settings.records)):
+        clock("estimating the population", questions)
+        risks = describe_population(rows, roles.quasi, settings.population, settings.source, alpha)
+        notes += risks.notes
+    for secret in roles.sensitive:
+        if alpha is None:
+            inference[secret] = measures.inference(secret)
+            continue
+        inference[secret], numbers = inference_under_wildcards(measures, secret)
+        values |= {} if numbers is None else {secret: numbers}
     reidentification = (
-        measures.reidentification_under_wildcards() if wild else measures.reidentification()
+        measures.reidentification()
+        if alpha is None
+        else reidentification_under_wildcards(measures, alpha, risks)
     )
-    if wild and (settings.records is not None or settings.attacks):
-        option = "--records" if settings.records is not None else "--attacks"
-        raise UsageError(f"{option} needs classes, and wildcards make none")
     warnings += [*notes, *unused, *measures.warnings]
     if settings.attacks:
         attacks, notes = _attack(measures, settings)
@@ -99,7 +128,11 @@ def assess_table(
     if settings.records is not None and target is not None:
         clock("writing records", questions)
         with files.name_output(settings.records):
-            write_records(measures, target, files.record_format(settings.records))
+            kind = files.record_format(settings.records)
+            if alpha is None or risks is None:
+                write_records(measures, risks, target, kind)
+            else:
+                write_wildcard_records(measures, risks, values, target, kind)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
         description["missing_values"], notes = missing_values(measures)
@@ -147,7 +180,7 @@ def assess_table(
         warnings += notes
     return Assessment(
         description,
-        roles,
+        settings.population.add_roles(roles),
         reidentification,
         inference,
         policy,
@@ -156,8 +189,9 @@ def assess_table(
         _unicity(questions, roles, settings.trajectory),
         options,
         explanation,
+        risks.chapter if risks is not None and settings.population.any else None,
         warnings=tuple(warnings),
-        unassessed=columns_without_role(questions, roles),
+        unassessed=columns_without_role(questions, roles, *settings.population.columns.values()),
         **clock.stop(),
     )
 
@@ -183,7 +217,7 @@ def _judge(
             for kind in ("record", "secret")
         }
         reidentification = {**undefined["record"], **reidentification}
-        inference = dict.fromkeys(measures.roles.sensitive, undefined["secret"])
+        inference = {s: {**undefined["secret"], **values} for s, values in inference.items()}
 
     if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
@@ -202,6 +236,7 @@ def _in_people(
         hint="--missing value",
     )
     people = count_people(questions, person)
+    check_rows_of_people(people.people < questions.records, settings.population, settings.alpha)
     require(
         not settings.attacks or people.people == questions.records,
         "attacks are not defined for people with several rows",
@@ -296,25 +331,6 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str
                 f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
                 "are counted as different"
             )
-
-
-def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
-    """Write one row per record: the numbers of its class and of its cells, joined by the engine."""
-    questions, roles = measures.questions, measures.roles
-    people = questions.people or questions.records
-    marks: dict[str | None, Any] = {
-        None: kernel.class_columns(questions.sizes(roles.quasi), people)
-    }
-    for secret in roles.sensitive:
-        joint = measures.joint.get(secret)
-        if joint is None:
-            counts = questions.secret_counts(roles.quasi, secret, frozenset({"joint"}))
-            joint = counts.confidence or counts.joint
-        assert joint is not None
-        marks[secret] = kernel.cell_columns(
-            joint, people, files.escape_formula(secret) if kind == "csv" else secret
-        )
-    questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)
 
 
 def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]:
