@@ -6,11 +6,13 @@ import csv
 from pathlib import Path
 from random import Random
 
+import duckdb
 import oracle
 import pytest
 from randomtables import case
 
 import sievert
+from sievert import session
 from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, UsageError
 
@@ -91,6 +93,28 @@ def test_francdat_of_sdcmicro(reference: Path) -> None:
     values = sievert.assess(columns, names, missing="wildcard").reidentification
     assert values["k_anonymity"].value == 2
     assert values["records_below"].details["by_k"] == {"2": 0, "3": 3, "5": 8}
+
+
+def test_nan_is_told_apart_from_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NaN is missing in every count, and the counts say how much of it is."""
+    nan, x = float("nan"), "x"
+    table = {"x": [1.5, nan, None, nan, 2.5], "s": ["a", "a", "b", "b", "b"]}
+    path = tmp_path / "t.csv"
+    path.write_text("x,s\n1.5,a\nnan,a\n,b\nNaN,b\n2.5,b\n")
+    parquet = tmp_path / "t.parquet"
+    duckdb.execute(f"COPY (SELECT CAST(x AS DOUBLE) AS x, s FROM '{path}') TO '{parquet}'")
+    apart = {"missing": 1, "empty_text": 0, "looks_missing": 0, "na_codes": 0, "not_a_number": 2}
+    for small, large in ((10**12, 10**12), (0, 10**12), (0, 0)):
+        for name, value in (("SMALL", small), ("LARGE", large), ("LOADING", large)):
+            monkeypatch.setattr(session, name, value)
+        for data, types in ((table, None), (parquet, None), (path, {x: "float"})):
+            found = sievert.assess(data, x, "s", types=types)
+            assert found.table["missing_values"] == {x: apart}
+            assert found.reidentification["classes"].value == 3
+    coded = sievert.assess(path, x, "s", types={x: "float"}, na=["2.5"])
+    assert coded.table["missing_values"] == {x: apart | {"na_codes": 1}}
+    dropped = sievert.assess(parquet, x, "s", missing="drop")
+    assert dropped.table["missing_values"] == {}
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

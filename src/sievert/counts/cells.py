@@ -62,6 +62,10 @@ class Adapter(Protocol):
 
     @property
     def kinds(self) -> Mapping[str, str]: ...  # of each column the engine's own type
+    @property
+    def nan(self) -> Mapping[str, str]: ...  # of columns that may hold NaN: SQL, 1 where one is
+    @property
+    def nan_source(self) -> str: ...  # what that is asked of: the records before NaN is missing
     def check_usable(self, column: str) -> None: ...
     def kind(self, column: str) -> Kind: ...
     def view(self, name: str, sql: str) -> None: ...

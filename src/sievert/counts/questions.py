@@ -169,11 +169,28 @@ class Questions(CellTables):
         """
         if self.engine.uncoded is None:
             return dict.fromkeys(columns, 0)
-        if self._input != "input":
+        if not self.complete:
             return dict.fromkeys(columns)
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        pairs = zip(columns, without, strict=True)
-        return {c: self.tally(c, quasi).get(None, 0) - number for c, number in pairs}
+        pairs, nan = zip(columns, without, strict=True), self.count_nan(columns)
+        return {c: self.tally(c, quasi).get(None, 0) - n - nan.get(c, 0) for c, n in pairs}
+
+    @property
+    def complete(self) -> bool:
+        """Whether no records were left out."""
+        return self._input == "input"
+
+    def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many values of each column are missing because they are NaN; columns with any.
+
+        No column where records were left out: those that stay are not told apart.
+        """
+        able = [c for c in columns if c in self.engine.nan]
+        if not able or not self.complete:
+            return {}
+        sums = ", ".join(f"SUM({self.engine.nan[c]})" for c in able)
+        (counts,) = self.engine.query_records(f"SELECT {sums} FROM {self.engine.nan_source}")
+        return {c: int(n) for c, n in zip(able, counts, strict=True) if n}
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""

@@ -135,7 +135,8 @@ def assess_table(
                 write_wildcard_records(measures, risks, values, target, kind)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
-        description["missing_values"], notes = missing_values(measures)
+        errors = table.error_cells if rows.complete else {}
+        description["missing_values"], notes = missing_values(measures, errors)
         description["class_sizes"] = class_sizes(questions.sizes(roles.quasi))
         warnings += notes
         if (
@@ -283,14 +284,18 @@ def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Atta
     )
 
 
-def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], list[str]]:
+def missing_values(
+    measures: TableMeasures, errors: Mapping[str, int]
+) -> tuple[dict[str, dict[str, int]], list[str]]:
     """What is missing, empty or looks like it, by column; notes on values that look alike."""
     questions, quasi = measures.questions, measures.roles.quasi
     questions.sizes(quasi)
-    by_column, notes = {}, []
-    for column, coded in questions.coded_missing(measures.roles.measured_columns, quasi).items():
+    by_column, notes, columns = {}, [], measures.roles.measured_columns
+    nan = questions.count_nan([c for c in columns if questions.tally(c, quasi).get(None)])
+    for column, coded in questions.coded_missing(columns, quasi).items():
         tally = questions.tally(column, quasi)
-        counts = _count_missing(tally, coded)
+        apart = {"not_a_number": nan.get(column, 0), "error_cells": errors.get(column, 0)}
+        counts = _count_missing(tally, coded, {name: n for name, n in apart.items() if n})
         if any(counts.values()):
             by_column[column] = counts
         if questions.engine.kind(column) == "float" and column in quasi:
@@ -301,15 +306,19 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
     return by_column, notes
 
 
-def _count_missing(tally: Tally, coded: int | None) -> dict[str, int]:
-    """How many records have no value, an empty text, a code for missing, or what looks like one."""
+def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) -> dict[str, int]:
+    """How many records have no value, an empty text, a code for missing, or what looks like one.
+
+    Values that are missing for a reason of their own are told `apart`.
+    """
     return {
-        "missing": tally.get(None, 0) - (coded or 0),
+        "missing": tally.get(None, 0) - (coded or 0) - sum(apart.values()),
         "empty_text": tally.get("", 0),
         "looks_missing": sum(
             n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING
         ),
         **({} if coded is None else {"na_codes": coded}),
+        **apart,
     }
 
 

@@ -32,6 +32,7 @@ class DuckDB:
     ) -> None:
         self.table, self.behind = table, "given"
         self.uncoded: str | None = None
+        self.nan: dict[str, str] = {}
         if memory is None and threads is None and not outputs and connection.is_small(table):
             self._connection = connection.shared_engine().cursor()
         else:
@@ -40,6 +41,11 @@ class DuckDB:
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
+
+    @property
+    def nan_source(self) -> str:
+        """The records before NaN became missing."""
+        return self.behind
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""

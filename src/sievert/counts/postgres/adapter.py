@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +52,9 @@ class Postgres(Transfer):
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
         self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
         if table.na:
-            raw = replace(table, na=(), types={})  # a code need not fit the type
-            self.uncoded = values.select(self.catalog, raw, self.behind)
+            self.uncoded = values.select_raw(self.catalog, self.behind)
+        conditions = {n: values.find_nan(c, table) for n, c in self.catalog.items() if c.readable}
+        self.nan = {name: sql for name, sql in conditions.items() if sql is not None}
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
