@@ -23,7 +23,7 @@ from sievert.commands._subsets import (
     Subsets,
     largest_size,
 )
-from sievert.commands.explain import population, values
+from sievert.commands.explain import totals, values
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, terminal
@@ -613,7 +613,7 @@ def test_dominance_on_the_limit() -> None:
         texts = [str(float(x)) for x in share]
         cube = Cube.from_cells(["q", "s"], [[0, 0, 0], [0, 1, 2]], [1, 1, 1], [["a"], texts])
         due = sum(sorted(map(Fraction, texts))[1:]) * 100 > 85 * sum(map(Fraction, texts))
-        assert population.dominance_flags(cube)["dominance"]["flagged"] == int(due)
+        assert totals.dominance_flags(cube)["dominance"]["flagged"] == int(due)
 
 
 def test_estimates_are_told_as_such(table: Path) -> None:

@@ -84,6 +84,8 @@ def assess_table(
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
     missing, attacks, unnamed = settings.missing, None, list[str]()
+    if settings.records is not None:
+        questions.engine.check_writable()
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     stated = MeasureSettings().with_policy(requested.policy).hierarchies

@@ -134,6 +134,8 @@ def explain(
 
             raise no_quasi(questions)
         stated.check_columns(questions, roles.quasi)
+        if records is not None:
+            questions.engine.check_writable()
         dropped, notes = requested.prepare(questions, roles, missing)
         if roles.person is not None and roles.quasi:
             questions = in_people(questions, roles.person, settings)

@@ -30,9 +30,9 @@ class DuckDB:
         threads: int | None = None,
         outputs: Sequence[Path] = (),
     ) -> None:
-        self.table, self.behind = table, "given"
+        self.table, self.behind, self.nan_source = table, "given", "given"
         self.uncoded: str | None = None
-        self.nan: dict[str, str] = {}
+        self.nan: Mapping[str, str] = {}
         if memory is None and threads is None and not outputs and connection.is_small(table):
             self._connection = connection.shared_engine().cursor()
         else:
@@ -42,14 +42,12 @@ class DuckDB:
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
 
-    @property
-    def nan_source(self) -> str:
-        """The records before NaN became missing."""
-        return self.behind
-
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
         reading.check_usable(column, self.kinds[column], self.unusable)
+
+    def check_writable(self) -> None:
+        """Records can be written, in their order."""
 
     def kind(self, column: str) -> Kind:
         """Text, a float, something else with an order of its own (numbers, dates), or neither."""

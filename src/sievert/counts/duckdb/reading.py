@@ -208,7 +208,8 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
         raw = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(typed.values()))
         engine.uncoded = f"SELECT {raw} FROM {plain}"
     sql, kinds = _select(table, typed, behind)
-    engine.nan |= {
+    engine.nan_source = behind
+    engine.nan = {
         n: f"CASE WHEN NOT ({_is_number(value)}) THEN 1 END"
         for n, pair in typed.items()
         for value, kind in [_typed_value(table, n, *pair)]

@@ -53,8 +53,7 @@ class Postgres(Transfer):
         self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
         if table.na:
             self.uncoded = values.select_raw(self.catalog, self.behind)
-        conditions = {n: values.find_nan(c, table) for n, c in self.catalog.items() if c.readable}
-        self.nan = {name: sql for name, sql in conditions.items() if sql is not None}
+        self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
@@ -149,6 +148,10 @@ class Postgres(Transfer):
     def write(
         self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
     ) -> None:
+        self.check_writable()
+
+    def check_writable(self) -> None:
+        """Records stay in the database."""
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 
     def progress(self) -> float:

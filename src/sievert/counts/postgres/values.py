@@ -42,8 +42,13 @@ def select_raw(columns: Mapping[str, PostgresColumn], behind: str) -> str:
     return f"SELECT {', '.join(values)} FROM {behind}"
 
 
-def find_nan(column: PostgresColumn, table: Table) -> str | None:
-    """What is 1 where a value is NaN; None of a column that holds none."""
+def find_nan(columns: Mapping[str, PostgresColumn], table: Table) -> dict[str, str]:
+    """Of columns that may hold NaN, what is 1 where a value is."""
+    found = {n: _is_nan(column, table) for n, column in columns.items() if column.readable}
+    return {name: condition for name, condition in found.items() if condition is not None}
+
+
+def _is_nan(column: PostgresColumn, table: Table) -> str | None:
     value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
     wanted = table.types.get(column.name)
     if wanted == "float":

@@ -94,6 +94,9 @@ class Spark(FetchedCells):
     def write(
         self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
     ) -> None:
+        self.check_writable()
+
+    def check_writable(self) -> None:
         """Spark has no order of records to write them in."""
         raise NO_RECORDS
 
