@@ -101,6 +101,9 @@ def test_every_record_agrees_with_brute_force(seed: int, tmp_path: Path) -> None
     below = {str(k): sum(f < k for f, _, _ in expected) for k in (2, 3, 5)}
     assert found.reidentification["records_below"].details["by_k"] == below
     assert found.inference["s"]["l_diversity"].value == min(v for _, _, v in expected)
+    by_class = sievert.l_diversity_by_class(columns_of(rows), quasi, "s", missing="wildcard")
+    of_rows = zip(rows, expected, strict=True)
+    assert by_class == {tuple(row[q] for q in quasi): v for row, (_, _, v) in of_rows}
     assert found.population is not None
     for chapter in (found.population, about.chapters["population"]):
         assert chapter["expected_reidentifications"]["value"] == pytest.approx(math.fsum(risks))

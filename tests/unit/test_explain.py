@@ -131,7 +131,7 @@ def test_not_fit_to_pass_on(table: Path, capsys: Any) -> None:
         (["--fraction", "0.1", "--population-size", "99"], 2, "one of them"),
         (["--fraction", "2"], 2, ""),
         (["--population-size", "3"], 2, ""),
-        (["--missing", "wildcard"], 2, "wildcards"),
+        (["--alpha", "0.5"], 2, "match anything"),
         (["--weight", "wieght"], 2, "does not exist"),
         (["--weight", "age"], 2, "quasi-identifier"),
         (["--weight", "illness"], 3, "8 records without a weight"),

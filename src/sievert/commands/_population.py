@@ -1,7 +1,7 @@
 """From the sample to the population: the numbers of the chapter."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,15 +10,13 @@ import numpy as np
 from sievert import population as people
 from sievert.arrays import Floats
 from sievert.commands._common import check_known
+from sievert.commands._population_settings import PopulationSettings
 from sievert.counts.cells import LoadedColumns
 from sievert.counts.cube import Cube, histogram, merge_cells
-from sievert.counts.microdata import MOST_PARTS, ClassFrequencies, class_frequencies
+from sievert.counts.microdata import ClassFrequencies, class_frequencies
 from sievert.counts.questions import Questions
-from sievert.errors import require
 from sievert.formatting import plural
 from sievert.population import Weighted
-from sievert.population.individual_risk import METHODS
-from sievert.roles import Roles
 from sievert.session import open_source
 
 LARGE = 20_000  # records from which plain columns are counted from packed keys
@@ -29,78 +27,6 @@ ESTIMATES = {  # from the class sizes of the sample and the size of the populati
     "population_uniques_dankar": people.dankar,
     "unique_match": people.unique_match,
 }
-
-
-@dataclass(frozen=True)
-class PopulationSettings:
-    """What the user states about the population, and the columns of weights and households.
-
-    `alpha` is how much a record counts that lacks a value which another one has, where missing
-    values match anything; `individual_risk` says how the risk is computed from weights.
-    """
-
-    size: int | None = None
-    fraction: float | str | None = None
-    table: Any = None
-    weight: str | None = None
-    household: str | None = None
-    alpha: float | str | None = None
-    individual_risk: str = "exact"
-
-    def __post_init__(self) -> None:
-        require(
-            sum(x is not None for x in (self.size, self.fraction, self.table)) <= 1,
-            "--population-size, --fraction and --population say the same thing: one of them",
-        )
-        check_known("--individual-risk:", self.individual_risk, METHODS)
-        require(
-            self.individual_risk == "exact" or self.weight is not None,
-            "the individual risk follows from weights",
-            hint="--weight COLUMN",
-        )
-
-    @property
-    def any(self) -> bool:
-        """Whether anything is stated of the population itself."""
-        stated = (self.size, self.fraction, self.table, self.weight, self.household)
-        return any(x is not None for x in stated)
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """The columns of weights and households, by their role."""
-        given = {"weight": self.weight, "household": self.household}
-        return {role: column for role, column in given.items() if column is not None}
-
-    def add_roles(self, roles: Roles) -> Roles:
-        """Roles with the columns of weights and households that are given here."""
-        weight, household = self.weight or roles.weight, self.household or roles.household
-        return replace(roles, weight=weight, household=household)
-
-    def share_of_match(self, missing: str) -> Fraction | None:
-        """Alpha as it is written, 1 unless given; None unless missing values match anything."""
-        require(
-            self.alpha is None or missing == "wildcard",
-            "--alpha is about missing values that match anything",
-            hint="--missing wildcard",
-        )
-        try:
-            alpha = Fraction(1 if self.alpha is None else str(self.alpha))
-        except (ValueError, ZeroDivisionError):
-            alpha = Fraction(-1)
-        require(0 <= alpha <= 1, "--alpha is a number from 0 to 1", hint="--alpha 0.5")
-        few = alpha.denominator <= MOST_PARTS
-        require(few, "--alpha has at most six digits after the point", hint="--alpha 0.5")
-        return alpha if missing == "wildcard" else None
-
-    def check_columns(self, questions: Questions, quasi: Sequence[str]) -> None:
-        """Make sure that weights and households are columns that can be used."""
-        for role, column in self.columns.items():
-            check_known(f"{role}: column", column, questions.columns)
-            require(
-                column not in quasi,
-                f"column {column!r} is a quasi-identifier and cannot be the {role}",
-            )
-            questions.engine.check_usable(column)
 
 
 @dataclass(frozen=True)
@@ -124,20 +50,6 @@ class PopulationRisks:
             columns["population_frequency"] = "float", self.frequencies.population_frequencies
             columns["individual_risk"] = "float", self.individual_risks.tolist()
         return columns
-
-
-def check_rows_of_people(several: bool, stated: PopulationSettings, alpha: Fraction | None) -> None:
-    """Raise an error for what is not defined of people with several rows."""
-    require(
-        not several or not stated.any,
-        "a population is not estimated from people with several rows",
-        hint="without the options of the population",
-    )
-    require(
-        not several or alpha is None,
-        "a missing value that matches anything is not defined for people with several rows",
-        hint="--missing value",
-    )
 
 
 def describe_population(

@@ -11,7 +11,6 @@ from fractions import Fraction
 
 from sievert import files
 from sievert.arrays import Ints
-from sievert.commands._combinations import count_combinations
 from sievert.commands._measuring import TableMeasures
 from sievert.commands._population import PopulationRisks
 from sievert.counts.questions import FEW_CLASSES
@@ -75,6 +74,8 @@ def inference_under_wildcards(
     measure, questions, quasi = BY_ID["l_diversity"], measures.questions, measures.roles.quasi
     if measure not in measures.measures:
         return {}, None
+    from sievert.commands._combinations import count_combinations
+
     numbers = None
     if questions.sizes(quasi).things <= FEW_CLASSES:
         measures.clock("matching wildcards", questions)

@@ -20,14 +20,13 @@ from sievert.arrays import Ints
 from sievert.counts.cells import LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube
 from sievert.counts.questions import TOGETHER, Questions
-from sievert.counts.wildcards import WildcardMatches
+from sievert.counts.wildcards import MOST_PARTS, WildcardMatches
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 
 NO_ORDER = "records have no order on this engine"
 MOST_DIGITS = 40
-MOST_PARTS = 10**6  # of a record that counts in part
 
 # -- row numbers -------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from sievert.counts.cube import Cube, narrow_keys, pack_codes, run_starts
 MOST_KEYS = 60  # a bit for each
 MOST_PATTERNS = 64  # of the columns that are missing
 MOST_WORK = 10**8  # pairs of patterns times classes
+MOST_PARTS = 10**6  # of a record that counts in part
 WORD = 64  # values that are marked in one integer
 
 

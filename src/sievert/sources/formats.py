@@ -19,7 +19,6 @@ from typing import Any
 
 from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import plural
-from sievert.sources.error_cells import count_error_cells
 from sievert.sources.options import optional_package
 
 SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
@@ -202,6 +201,8 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
+    from sievert.sources.error_cells import count_error_cells
+
     numbers = count_error_cells(path, sheet.name, sheet.start or (0, 0))
     errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
     which = (f"sheet {names[0]!r} read, the first of {len(names)}",)

@@ -20,7 +20,7 @@ from sievert.commands._common import (
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings, check_hierarchies
-from sievert.commands._population import PopulationSettings
+from sievert.commands._population_settings import PopulationSettings
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.counts.questions import Questions

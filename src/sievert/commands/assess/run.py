@@ -19,17 +19,8 @@ from sievert.attacks.attack import Attacks
 from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
-from sievert.commands._population import (
-    PopulationSettings,
-    check_rows_of_people,
-    describe_population,
-)
+from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
 from sievert.commands._table_description import columns_without_role, describe_input
-from sievert.commands._wildcards import (
-    inference_under_wildcards,
-    reidentification_under_wildcards,
-)
-from sievert.commands.assess.record_file import write_records, write_wildcard_records
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
@@ -42,6 +33,7 @@ from sievert.session import count_people
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
+    from sievert.commands._population import PopulationRisks
     from sievert.policy import Gate, Judgement
 
 LOOKS_MISSING = {
@@ -106,23 +98,19 @@ def assess_table(
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
     if wild and settings.attacks:
         raise UsageError("--attacks needs classes, and wildcards make none")
-    alpha, values = settings.alpha if wild else None, dict[str, Ints]()
-    inference, risks = {}, None
-    if settings.population.any or (alpha is not None and (alpha != 1 or settings.records)):
-        clock("estimating the population", questions)
-        risks = describe_population(rows, roles.quasi, settings.population, settings.source, alpha)
-        notes += risks.notes
-    for secret in roles.sensitive:
-        if alpha is None:
-            inference[secret] = measures.inference(secret)
-            continue
-        inference[secret], numbers = inference_under_wildcards(measures, secret)
-        values |= {} if numbers is None else {secret: numbers}
-    reidentification = (
-        measures.reidentification()
-        if alpha is None
-        else reidentification_under_wildcards(measures, alpha, risks)
-    )
+    alpha, inference, values = settings.alpha if wild else None, {}, dict[str, Ints]()
+    risks = _describe_population(rows, roles, settings, alpha, clock)
+    notes += [] if risks is None else risks.notes
+    if alpha is None:
+        inference = {s: measures.inference(s) for s in roles.sensitive}
+        reidentification = measures.reidentification()
+    else:
+        from sievert.commands import _wildcards
+
+        for secret in roles.sensitive:
+            inference[secret], numbers = _wildcards.inference_under_wildcards(measures, secret)
+            values |= {} if numbers is None else {secret: numbers}
+        reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
     warnings += [*notes, *unused, *measures.warnings]
     if settings.attacks:
         attacks, notes = _attack(measures, settings)
@@ -130,11 +118,13 @@ def assess_table(
     if settings.records is not None and target is not None:
         clock("writing records", questions)
         with files.name_output(settings.records):
+            from sievert.commands.assess import record_file
+
             kind = files.record_format(settings.records)
             if alpha is None or risks is None:
-                write_records(measures, risks, target, kind)
+                record_file.write_records(measures, risks, target, kind)
             else:
-                write_wildcard_records(measures, risks, values, target, kind)
+                record_file.write_wildcard_records(measures, risks, values, target, kind)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
         errors = table.error_cells if rows.complete else {}
@@ -197,6 +187,24 @@ def assess_table(
         unassessed=columns_without_role(questions, roles, *settings.population.columns.values()),
         **clock.stop(),
     )
+
+
+def _describe_population(
+    questions: Questions,
+    roles: Roles,
+    settings: AssessmentSettings,
+    alpha: Fraction | None,
+    clock: Clock,
+) -> PopulationRisks | None:
+    """What is said of the population, or needed of frequencies; None where neither is."""
+    partly = alpha is not None and (alpha != 1 or settings.records is not None)
+    if not settings.population.any and not partly:
+        return None
+    from sievert.commands._population import describe_population
+
+    clock("estimating the population", questions)
+    stated = settings.population
+    return describe_population(questions, roles.quasi, stated, settings.source, alpha)
 
 
 def _judge(

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 from sievert import files
 from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._measuring import MeasureSettings
-from sievert.commands._population import LARGE, PopulationSettings
+from sievert.commands._population import LARGE
+from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (

@@ -23,12 +23,8 @@ from sievert.commands._combinations import (
     count_combinations,
 )
 from sievert.commands._common import check_known
-from sievert.commands._population import (
-    PopulationRisks,
-    PopulationSettings,
-    check_rows_of_people,
-    describe_population,
-)
+from sievert.commands._population import PopulationRisks, describe_population
+from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
 from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
 from sievert.commands._wildcards import NO_VALUES, diversity_column
