@@ -109,6 +109,8 @@ def test_values_of_matching_records_are_judged_by_the_worse_reading() -> None:
     assert number.details["missing_as_value"] == 1
     assert found.verdicts is not None
     (verdict,) = found.verdicts
+    shown = repr(sievert.assess(TABLE, "q", "s", missing="wildcard"))
+    assert "l-diversity" in shown and "With a missing value as a value of its own: 1." in shown
     assert verdict.met is False and verdict.value in (0, 1)
 
 
