@@ -84,8 +84,8 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
 def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
     from sievert.commands._combinations import count_combinations
+    from sievert.commands._population import LARGE
     from sievert.commands._subsets import Subsets
-    from sievert.commands.explain.population import LARGE
     from sievert.session import open_source
 
     with open_source(path, large=LARGE) as (_, questions):

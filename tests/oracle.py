@@ -195,6 +195,8 @@ def reidentification(
     result["classes"] = len(classes)
     result["unique_records"] = Fraction(sum(1 for size in size_of_record if size == 1), n)
     result["highest_risk"] = max(Fraction(1, size) for size in size_of_record)
+    result["lowest_risk"] = min(Fraction(1, size) for size in size_of_record)
+    result["largest_class"] = max(sizes)
     result["average_risk"] = sum((Fraction(1, s) for s in size_of_record), Fraction(0)) / n
     result["average_class_risk"] = sum((Fraction(1, s) for s in sizes), Fraction(0)) / len(sizes)
     result["suppressed_records"] = sum(

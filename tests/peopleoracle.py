@@ -265,6 +265,8 @@ def reidentification(
     result["unique_people"] = unique
     result["unique_records"] = Fraction(unique, len(classes))
     result["highest_risk"] = Fraction(1, min(n_q.values()))
+    result["lowest_risk"] = min(max(risks[who]) for who in classes)
+    result["largest_class"] = max(n_q.values())
     result["average_risk"] = _mean(max(risks[who]) for who in classes)
     result["average_risk_of_random_row"] = _mean(_mean(risks[who]) for who in classes)
     result["average_class_risk"] = _mean(Fraction(1, n) for n in n_q.values())

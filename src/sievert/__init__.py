@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sievert.commands.compromise.result import Compromises
     from sievert.commands.explain.api import explain
     from sievert.commands.explain.result import Explanation
-    from sievert.commands.functions import discrimination_rate_by_value
+    from sievert.commands.functions import discrimination_rate_by_value, l_diversity_by_class
     from sievert.commands.hierarchies.api import propose_hierarchies
     from sievert.commands.hierarchies.result import ProposedHierarchies
     from sievert.commands.limit.api import randomise
@@ -68,6 +68,7 @@ __all__ = [
     "compare",
     "compromise",
     "discrimination_rate_by_value",
+    "l_diversity_by_class",
     "explain",
     "limit",
     "propose_hierarchies",
@@ -99,6 +100,7 @@ _HOMES = {
     "compare": "commands.compare.api",
     "compromise": "commands.compromise.api",
     "discrimination_rate_by_value": "commands.functions",
+    "l_diversity_by_class": "commands.functions",
     "explain": "commands.explain.api",
     "limit": "commands.limit.distribution",
     "propose_hierarchies": "commands.hierarchies.api",

@@ -112,6 +112,10 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     ),
     "attacks": _refused("attacks point at single people: they are", "--share without --attacks"),
     "records": _refused("a record file tells about single people: it is", "--share alone"),
+    "population": _refused(
+        "what follows from the population and from weights can be moved by one person: it is",
+        "--share without the options of the population",
+    ),
     "charts": _refused("charts draw exact numbers: they are", "--html FILE with --share"),
     "timings": _refused("timings depend on single records: they are", "--share without --timings"),
     "values": _refused("values of the data are", "--share without --show-values"),

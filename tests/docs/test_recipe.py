@@ -11,40 +11,40 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FUNCTION = '''def largest_class(target: RecordTarget, _: Options) -> Number:
-    """max over q of n_q."""
-    return target.sizes.most
+FUNCTION = '''def pairs_alike(target: RecordTarget, _: Options) -> Number:
+    """The sum over q of n_q(n_q - 1)/2."""
+    return int((target.sizes.sizes * (target.sizes.sizes - 1) // 2 * target.sizes.times).sum())
 
 
 CLASSES: tuple'''
 RECORD = """    ),
     Measure(
-        "largest_class", "Largest class", "records", 1, None, "low",
-        "max_q n_q", "an example", "nobody hides among more records than these",
-        (*ALWAYS, *MONOTONE), largest_class, ("record",),
+        "pairs_alike", "Pairs that look alike", "1", 0, None, "low",
+        "sum_q n_q(n_q - 1)/2", "an example", "so many pairs of records share a class",
+        (*ALWAYS, *MONOTONE), pairs_alike, ("record",),
         influence=None,
     ),
 )
 """
-PAGE = """# Largest class (`largest_class`)
+PAGE = """# Pairs that look alike (`pairs_alike`)
 
 ## Definition
 
-`max_q n_q`. Unit: records. **Riskier when low.**
+`sum_q n_q(n_q - 1)/2`. Unit: 1. **Riskier when low.**
 
 ## Reading
 
-Nobody hides among more records than these.
+So many pairs of records share a class.
 
 ## Example
 
 >>> import sievert
->>> sievert.largest_class({"age": ["20s", "20s", "30s"]}, ["age"])
-2
+>>> sievert.pairs_alike({"age": ["20s", "20s", "30s"]}, ["age"])
+1
 
 ## Limits and traps
 
-It says nothing about the other classes.
+A few large classes have nearly all pairs.
 
 ## Source
 
@@ -58,7 +58,7 @@ TESTS = (
     "tests/unit/test_typing.py::test_the_stub_is_that_of_the_records",
     "tests/unit/test_cli.py::test_all_shows_every_measure",
     "tests/unit/test_cli.py::test_measures_lists_every_record",
-    "tests/docs/test_pages.py::test_examples[largest_class]",
+    "tests/docs/test_pages.py::test_examples[pairs_alike]",
     "tests/docs/test_pages.py::test_page_is_complete",
     "tests/docs/test_pages.py::test_tables_of_measures_are_those_of_the_records",
     "tests/docs/test_pages.py::test_links_lead_somewhere",
@@ -106,8 +106,9 @@ def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
     steps, source = recipe(), "src/sievert/measures/classes.py"
     edit(project / source, "CLASSES: tuple", FUNCTION)
     edit(project / source, "    ),\n)\n", RECORD)
-    (project / "docs/measures/largest_class.md").write_text(PAGE, encoding="utf-8")
-    edit(project / "tests/oracle.py", ORACLE, f'{ORACLE}    result["largest_class"] = max(sizes)\n')
+    (project / "docs/measures/pairs_alike.md").write_text(PAGE, encoding="utf-8")
+    slowly = '    result["pairs_alike"] = sum(n * (n - 1) // 2 for n in sizes)\n'
+    edit(project / "tests/oracle.py", ORACLE, ORACLE + slowly)
     for name in (source, "docs/measures/<id>.md", "tests/oracle.py", "make generate"):
         assert f"`{name}`" in steps, name
 

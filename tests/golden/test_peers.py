@@ -1037,6 +1037,7 @@ class Input(NamedTuple):
     quasi: list[str]
     classes: int
     average_risk: float
+    lowest_risk: float
     at_risk_1: int
     uniques: float
     at_risk: list[float]
@@ -1047,6 +1048,7 @@ INPUTS = [
         quasi=QI4,
         classes=720,
         average_risk=0.023871096081161728,
+        lowest_risk=1.2591286829513975e-4,
         at_risk_1=321,
         uniques=0.010642530336184603,
         at_risk=[0.06886148133412903, 0.04482461375240369, 0.02761753199389961],
@@ -1055,6 +1057,7 @@ INPUTS = [
         quasi=QI8,
         classes=12458,
         average_risk=0.4130362708043233,
+        lowest_risk=0.0072992700729927005,
         at_risk_1=8841,
         uniques=0.29311716729659837,
         at_risk=[0.7394403554140973, 0.6332471321530403, 0.5090179696306611],
@@ -1064,13 +1067,14 @@ INPUTS = [
 
 @pytest.mark.parametrize("peer", INPUTS, ids=["A22 QI4", "A22 QI8"])
 def test_arx_input(peer: Input, reference: Path) -> None:
-    """A22. The lowest risk is no measure of ours; population models are not part of this test."""
+    """A22. Population models are not part of this test."""
     data = adult(reference)
     result = sievert.assess(data, quasi=peer.quasi)
     assert result.rows == 30162
     assert result.reidentification["classes"].value == peer.classes
     assert result.reidentification["average_risk"].value == close(peer.average_risk)
     assert result.reidentification["highest_risk"].value == 1
+    assert result.reidentification["lowest_risk"].value == close(peer.lowest_risk)
     assert result.reidentification["unique_records"].value == close(peer.uniques)
     assert sievert.records_below(data, peer.quasi, k=2) == peer.at_risk_1
     assert_at_risk(data, peer.quasi, 30162, peer.at_risk)
@@ -1086,6 +1090,7 @@ class Output(NamedTuple):
     classes: int
     average_risk: float
     highest_risk: float
+    lowest_risk: float
     at_highest: int
     at_risk: list[float]
 
@@ -1099,6 +1104,7 @@ OUTPUTS = [
         classes=10,
         average_risk=3.315430011272462e-4,
         highest_risk=0.010869565217391304,
+        lowest_risk=7.543184732594101e-5,
         at_highest=92,
         at_risk=[0.0, 0.0, 0.0],
     ),
@@ -1110,6 +1116,7 @@ OUTPUTS = [
         classes=127,
         average_risk=0.00440819160013884,
         highest_risk=0.1,
+        lowest_risk=1.2591286829513975e-4,
         at_highest=140,
         at_risk=[0.02516487330787921, 0.0, 0.0],
     ),
@@ -1121,6 +1128,7 @@ OUTPUTS = [
         classes=78,
         average_risk=0.00265540954585688,
         highest_risk=0.06666666666666667,
+        lowest_risk=1.2025012025012025e-4,
         at_highest=45,
         at_risk=[0.005583168788724722, 0.0, 0.0],
     ),
@@ -1132,6 +1140,7 @@ OUTPUTS = [
         classes=125,
         average_risk=0.004341785342132685,
         highest_risk=0.1,
+        lowest_risk=1.2591286829513975e-4,
         at_highest=120,
         at_risk=[0.024487669329628342, 0.0, 0.0],
     ),
@@ -1143,6 +1152,7 @@ OUTPUTS = [
         classes=397,
         average_risk=0.01377706829539145,
         highest_risk=0.2,
+        lowest_risk=5.934718100890207e-4,
         at_highest=240,
         at_risk=[0.07232093281510273, 0.033002498611882286, 0.0],
     ),
@@ -1162,6 +1172,8 @@ def test_arx_output(peer: Output, reference: Path) -> None:
     assert result.reidentification["classes"].value == peer.classes
     assert result.reidentification["average_risk"].value == close(peer.average_risk)
     assert result.reidentification["highest_risk"].value == close(peer.highest_risk)
+    assert result.reidentification["lowest_risk"].value == close(peer.lowest_risk)
+    assert result.reidentification["largest_class"].value == round(1 / peer.lowest_risk)
     smallest = round(1 / peer.highest_risk)
     assert result.reidentification["k_anonymity"].value == smallest
     assert sievert.records_below(data, peer.quasi, k=smallest + 1) == peer.at_highest

@@ -22,7 +22,7 @@ INFORMATION, CLASSES = "measures/information.py", "measures/classes.py"
 DIVERSITY, CLOSENESS = "measures/diversity.py", "measures/closeness.py"
 CELLS, DUCKDB, FRAMES = "counts/cells.py", "counts/duckdb/adapter.py", "sources/columns.py"
 READING, SECRET_COUNTS = "counts/duckdb/reading.py", "counts/secret_counts.py"
-CODED, CUBE = "counts/coded.py", "counts/cube.py"
+CODED = "counts/coded.py"
 
 UNUSED = """
 def _with_unused(data):
@@ -129,7 +129,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "coded cells of one label only": (CODED, "times = lengths[self.values]",
                                       "times = np.minimum(1, lengths[self.values])"),
     "coded wildcard ignores other patterns": (
-        CUBE, "matching[ours] += sums", "matching[ours] += (own == other) * sums"),
+        "counts/wildcards.py", "whole[ours] += sums", "whole[ours] += (own == other) * sums"),
     "rows are people": ("counts/people.py", '"CASE WHEN p IS NULL THEN n ELSE 1 END"', '"n"'),
     "people add up": ("counts/people.py", "self.distinct_people(\"s\", self.sightings(*key))",
                       "f\"SELECT * FROM {self.sightings(*key)}\""),

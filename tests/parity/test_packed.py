@@ -306,7 +306,8 @@ def test_nan_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     parquet.write_table(table, path)
     for data in (path, table):
         assert (
-            both(data, monkeypatch, ["a"], ["s"])["table"]["missing_values"]["s"]["missing"] == 100
+            both(data, monkeypatch, ["a"], ["s"])["table"]["missing_values"]["s"]["not_a_number"]
+            == 100
         )
 
 

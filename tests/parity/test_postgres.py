@@ -252,6 +252,33 @@ def test_explain(server: Server) -> None:
     assert explained(address) == explained(columns)
 
 
+def test_wildcards_weights_and_nan(server: Server, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    columns: dict[str, list[Any]] = {
+        "zip": [chance.choice((None, *"abc")) for _ in range(60)],
+        "age": [chance.choice((None, *"12")) for _ in range(60)],
+        "w": [chance.choice(("1", "2.5", "1e19", "1.000000001")) for _ in range(60)],
+        "x": [chance.choice(("nan", None, "1.5", "2.5")) for _ in range(60)],
+    }
+    address, quasi = server.load("weighted", columns), ["zip", "age"]
+    options: dict[str, Any] = {"missing": "wildcard", "alpha": "0.3", "weight": "w"}
+
+    def numbers(data: Any) -> list[dict[str, Any]]:
+        wild = sievert.assess(data, quasi, "x", **options).to_dict()
+        explained = sievert.explain(data, quasi, "x", **options).to_dict()
+        plain = sievert.assess(data, quasi, "x", types={"x": "float"}, na=["1.5"]).to_dict()
+        return [
+            {k: wild[k] for k in ("reidentification", "inference", "population")},
+            explained["population"],
+            plain["table"]["missing_values"],
+        ]
+
+    assert numbers(address) == numbers(columns)
+    assert numbers(columns)[2]["x"]["not_a_number"] == columns["x"].count("nan")
+    with pytest.raises(UsageError, match="--records"):
+        sievert.explain(address, quasi, records=tmp_path / "r.csv", **options)
+
+
 def test_compare(server: Server) -> None:
     chance = random.Random(6)
     original = {

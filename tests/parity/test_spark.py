@@ -149,6 +149,20 @@ def test_adult(spark: Any, reference: Path) -> None:
     assert '"rows": 30162' in found
 
 
+def test_wildcards_weights_and_nan(interpreted: None, tmp_path: Path) -> None:
+    chance = Random(7)
+    columns: dict[str, list[Any]] = {
+        "zip": [chance.choice((None, *"abc")) for _ in range(60)],
+        "age": [chance.choice((None, *"12")) for _ in range(60)],
+        "w": [chance.choice(("1", "2.5", "1e19", "1.000000001")) for _ in range(60)],
+        "x": [chance.choice((float("nan"), None, 1.5, 2.5)) for _ in range(60)],
+    }
+    path = write_parquet(tmp_path / "t.parquet", columns)
+    wild = same(path, ["zip", "age"], ["x"], missing="wildcard", alpha="0.3", weight="w")
+    assert '"global_risk"' in wild and '"alpha": 0.3' in wild
+    assert '"not_a_number"' in same(path, ["zip"], ["x"], na=["1.5"])
+
+
 def asked(c: Case, number: int) -> dict[str, Any]:
     """What a measure may be told, in turns."""
     options: dict[str, Any] = {

@@ -169,11 +169,15 @@ def test_record_file(tmp_path: Path) -> None:
     path = tmp_path / "records.csv"
     sievert.assess(made.columns, made.quasi, ["s"], person="id", records=path)
     header, *lines = path.read_text().splitlines()
-    assert header == "record,class_size,identity_bits,s.posterior,s.information_gain"
-    for line, due in zip(
-        lines, peopleoracle.per_record(made.rows, made.quasi, ["s"], "id"), strict=True
-    ):
-        _, size, bits, posterior, gain = line.split(",")
+    assert header == "record,class_size,identity_bits,s.posterior,s.information_gain,s.l_diversity"
+    values: dict[tuple[Any, ...], set[Any]] = {}
+    for row in made.rows:
+        values.setdefault(tuple(row[q] for q in made.quasi), set()).add(row["s"])
+    due_lines = peopleoracle.per_record(made.rows, made.quasi, ["s"], "id")
+    for line, row, due in zip(lines, made.rows, due_lines, strict=True):
+        _, size, bits, posterior, gain, diversity = line.split(",")
+        own = values[tuple(row[q] for q in made.quasi)]
+        assert int(diversity) == min(len(own), due["class_size"])  # nobody hides behind oneself
         assert int(size) == due["class_size"]
         assert same(float(bits), due["identity_bits"])
         assert same(float(posterior), due["posterior"]["s"])

@@ -635,8 +635,6 @@ def in_modes(cases: Iterable[str], *modes: str) -> list[Any]:
 def test_settings_tell_no_cell(case: str, mode: str, stage: Stage) -> None:
     arguments = ["assess", *SETTINGS[case](stage), *MODES[mode]]
     way = outputs(stage, mode, list(SETTINGS).index(case) + list(MODES).index(mode))
-    if "wildcard" in case and "--records" in way:
-        way = way[: way.index("--records")]
     run = stage.run(*arguments, *way)
     assert run.code == ("policy" in case), run.seen["stderr"]
     run.check(mode)

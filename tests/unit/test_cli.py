@@ -171,7 +171,7 @@ def test_records_in_input_order(table: Path, tmp_path: Path, ending: str) -> Non
         rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     assert list(rows[0]) == [
         "record", "class_size", "identity_bits", "disease.posterior", "disease.information_gain",
-        "age.posterior", "age.information_gain",
+        "disease.l_diversity", "age.posterior", "age.information_gain", "age.l_diversity",
     ]  # fmt: skip
     assert [int(r["record"]) for r in rows] == [1, 2, 3, 4]
     assert [float(r["disease.posterior"]) for r in rows] == [0.5, 0.5, 1.0, 1.0]
@@ -700,8 +700,8 @@ def test_an_option_of_another_command(capfd: pytest.CaptureFixture[str]) -> None
     from sievert.cli.parser import OWNERS
 
     for option in ("--weight", "--fraction", "--household"):
-        assert app._run(["assess", "DATA", option, "1"]) == 2
-        assert f"Try: sievert explain {option}" in capfd.readouterr().err
+        assert app._run(["compare", "DATA", option, "1"]) == 2
+        assert f"Try: sievert assess {option}" in capfd.readouterr().err
     for option, command in OWNERS.items():  # each of them is one
         app._run([command, "DATA", option])
         assert "no option of" not in capfd.readouterr().err

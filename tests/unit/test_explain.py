@@ -23,7 +23,7 @@ from sievert.commands._subsets import (
     Subsets,
     largest_size,
 )
-from sievert.commands.explain import population, values
+from sievert.commands.explain import totals, values
 from sievert.counts.cube import Cube
 from sievert.errors import InputError, UsageError
 from sievert.report import builder, terminal
@@ -131,7 +131,7 @@ def test_not_fit_to_pass_on(table: Path, capsys: Any) -> None:
         (["--fraction", "0.1", "--population-size", "99"], 2, "one of them"),
         (["--fraction", "2"], 2, ""),
         (["--population-size", "3"], 2, ""),
-        (["--missing", "wildcard"], 2, "wildcards"),
+        (["--alpha", "0.5"], 2, "match anything"),
         (["--weight", "wieght"], 2, "does not exist"),
         (["--weight", "age"], 2, "quasi-identifier"),
         (["--weight", "illness"], 3, "8 records without a weight"),
@@ -582,12 +582,12 @@ def test_weights_and_households() -> None:
 
 
 def test_weights_are_added_exactly() -> None:
-    from sievert.counts.microdata import class_weights
+    from sievert.counts.microdata import class_frequencies
     from sievert.session import open_source
 
     table = {"q": ["a"] * 10 + ["b"] * 3, "w": ["0.1"] * 10 + ["1e18", "1", "0.000000001"]}
     with open_source(table) as (_, questions):
-        found = class_weights(questions, ["q"], "w")
+        found = class_frequencies(questions, ["q"], "w")
     _, sums, _, which = found.kinds()
     assert [sums[i] for i in which] == [Fraction(1), 10**18 + 1 + Fraction(1, 10**9)]
 
@@ -614,7 +614,7 @@ def test_dominance_on_the_limit() -> None:
         texts = [str(float(x)) for x in share]
         cube = Cube.from_cells(["q", "s"], [[0, 0, 0], [0, 1, 2]], [1, 1, 1], [["a"], texts])
         due = sum(sorted(map(Fraction, texts))[1:]) * 100 > 85 * sum(map(Fraction, texts))
-        assert population.dominance_flags(cube)["dominance"]["flagged"] == int(due)
+        assert totals.dominance_flags(cube)["dominance"]["flagged"] == int(due)
 
 
 def test_estimates_are_told_as_such(table: Path) -> None:

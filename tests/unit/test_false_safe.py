@@ -557,12 +557,13 @@ def test_wildcards_leave_other_measures_undecided(tmp_path: Path, capfd: Any) ->
     limits = {
         "k_anonymity": {"min": 2},
         "unique_records": {"max": 0.1},
-        "inference": {"ill": {"l_diversity": {"min": 2}}},
+        "inference": {"ill": {"l_diversity": {"min": 2}, "t_closeness": {"max": 0.5}}},
     }
     found = sievert.assess(whole, policy=policy(**limits), missing="wildcard")
     states = {v.measure: (v.met, v.reason) for v in found.verdicts or ()}
     assert states["unique_records"] == (None, "not defined with wildcards")
-    assert states["l_diversity"] == (None, "not defined with wildcards")
+    assert states["t_closeness"] == (None, "not defined with wildcards")
+    assert states["l_diversity"][0] is False  # one value, where missing is a value
     assert states["k_anonymity"][0] is False  # one person, where missing is a value
     lonely = {"zip": [None, *map(str, range(9))], "age": [None, *map(str, range(9))]}
     lonely = {c: [*v[1:], "x"] for c, v in lonely.items()}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import sievert
 from sievert.counts.duckdb.reading import _common_type
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.sources import formats
@@ -269,6 +270,28 @@ def test_sheet_means_what_it_says(tmp_path: Path) -> None:
         "empty rows, read as records: 1 row",
         "values of several types, read as text: 1 column",
     )
+    assert found.error_cells == {"b": 1}
+
+
+def test_error_cells_are_told_apart_from_empty_ones(tmp_path: Path) -> None:
+    error = '<c{} t="e"><v>#DIV/0!</v></c>'
+    path = xlsx(
+        tmp_path / "t.xlsx",
+        One=[text("z"), number(1)],
+        Two=[
+            '<row r="3"><c r="C3" t="inlineStr"><is><t>a</t></is></c>' + text("b") + "</row>",
+            '<row r="4">' + error.format(' r="C4"') + error.format("") + "</row>",
+            '<row r="5"><c r="C5"><v>1</v></c>' + error.format(' r="D5"') + "</row>",
+            '<row r="7"><c r="C7"><v>1</v></c></row>',  # an empty row before it
+        ],
+    )
+    assert read(path, "One").error_cells == {}
+    assert read(path, "Two").error_cells == {"a": 1, "b": 2}
+    found = sievert.assess(f"{path}?sheet=Two", ["a", "b"])
+    assert found.table["missing_values"] == {
+        "a": {"missing": 1, "empty_text": 0, "looks_missing": 0, "na_codes": 0, "error_cells": 1},
+        "b": {"missing": 2, "empty_text": 0, "looks_missing": 0, "na_codes": 0, "error_cells": 2},
+    }
 
 
 def test_sheets_are_named(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import csv
 from pathlib import Path
 from random import Random
 
+import duckdb
 import oracle
 import pytest
 from randomtables import case
 
 import sievert
+from sievert import session
 from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, UsageError
 
@@ -63,20 +65,19 @@ def test_wildcard_frequencies_agree_with_brute_force() -> None:
             for a in c.rows
         ]
         known = {"k_anonymity", "records_below", "suppressed_records"}
-        assert set(values) == known and not found.inference
+        assert set(values) == known and set(found.inference[c.secret]) == {"l_diversity"}
         assert values["k_anonymity"].value == min(frequencies) == oracle.wildcard_k(c.rows, c.quasi)
         below = {str(k): sum(f < k for f in frequencies) for k in (2, 3, 5)}
         assert values["records_below"].details["by_k"] == below
         assert "matches anything" in repr(found)
 
 
-def test_wildcard_limits(tmp_path: Path) -> None:
+def test_wildcard_limits() -> None:
     columns = {f"q{i}": [None if n >> i & 1 else "v" for n in range(128)] for i in range(7)}
     with pytest.raises(ExhaustedError, match="would take too long"):
         sievert.assess(columns, list(columns), missing="wildcard")
     with pytest.raises(UsageError, match="wildcards make none"):
-        sievert.assess(TABLE, ["sex", "age"], missing="wildcard", records=tmp_path / "r.csv")
-    assert not list(tmp_path.iterdir())
+        sievert.assess(TABLE, ["sex", "age"], missing="wildcard", attacks=True)
 
 
 def test_francdat_of_sdcmicro(reference: Path) -> None:
@@ -92,6 +93,28 @@ def test_francdat_of_sdcmicro(reference: Path) -> None:
     values = sievert.assess(columns, names, missing="wildcard").reidentification
     assert values["k_anonymity"].value == 2
     assert values["records_below"].details["by_k"] == {"2": 0, "3": 3, "5": 8}
+
+
+def test_nan_is_told_apart_from_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NaN is missing in every count, and the counts say how much of it is."""
+    nan, x = float("nan"), "x"
+    table = {"x": [1.5, nan, None, nan, 2.5], "s": ["a", "a", "b", "b", "b"]}
+    path = tmp_path / "t.csv"
+    path.write_text("x,s\n1.5,a\nnan,a\n,b\nNaN,b\n2.5,b\n")
+    parquet = tmp_path / "t.parquet"
+    duckdb.execute(f"COPY (SELECT CAST(x AS DOUBLE) AS x, s FROM '{path}') TO '{parquet}'")
+    apart = {"missing": 1, "empty_text": 0, "looks_missing": 0, "na_codes": 0, "not_a_number": 2}
+    for small, large in ((10**12, 10**12), (0, 10**12), (0, 0)):
+        for name, value in (("SMALL", small), ("LARGE", large), ("LOADING", large)):
+            monkeypatch.setattr(session, name, value)
+        for data, types in ((table, None), (parquet, None), (path, {x: "float"})):
+            found = sievert.assess(data, x, "s", types=types)
+            assert found.table["missing_values"] == {x: apart}
+            assert found.reidentification["classes"].value == 3
+    coded = sievert.assess(path, x, "s", types={x: "float"}, na=["2.5"])
+    assert coded.table["missing_values"] == {x: apart | {"na_codes": 1}}
+    dropped = sievert.assess(parquet, x, "s", missing="drop")
+    assert dropped.table["missing_values"] == {}
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -38,6 +38,7 @@ def assess(
     roles: RoleOptions = RoleOptions(),
     key_set: Annotated[list[str] | None, Traits(heading="Roles")] = None,
     trajectory: Annotated[int | None, Traits(heading="Roles")] = None,
+    population: PopulationOptions = PopulationOptions(),
     attacks: Annotated[bool, Traits(heading="Attacks")] = False,
     value: Annotated[list[str] | None, Traits(heading="Attacks")] = None,
     records: Annotated[Path | None, Traits(heading="Output")] = None,
@@ -73,7 +74,12 @@ def assess(
         Leave out what would help (with --policy) and why (with --html or --markdown).
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
-    for given, what in ((attacks, "attacks"), (records, "records"), (key_set, "key_sets")):
+    for given, what in (
+        (attacks, "attacks"),
+        (records, "records"),
+        (key_set, "key_sets"),
+        (population != PopulationOptions(), "population"),
+    ):
         if output.share and given:
             raise NOT_SHAREABLE[what]
     require(
@@ -82,10 +88,11 @@ def assess(
         hint="-q COLUMNS; without --share to see them",
     )
     return command.run(
-        command.check_tables(data),
+        command.check_tables(data, population.population),
         data,
         files=[records],
         records=records,
+        **population.arguments(),
         key_sets=None if key_set is None else [Typed([text]) for text in key_set],
         trajectory=trajectory,
         attacks=attacks,

@@ -32,6 +32,7 @@ class Topic:
     scale: str = ""
 
 
+ASSESS = "sievert assess DATA -q COLUMNS"
 EXPLAIN = "sievert explain DATA -q COLUMNS"
 COMPARE = "sievert compare ORIGINAL RELEASE -q COLUMNS -s SECRET"
 TOPICS = (
@@ -46,15 +47,33 @@ TOPICS = (
     Topic(
         "individual_risk",
         ("franconi-polettini", "benedetti-franconi"),
-        f"{EXPLAIN} --weight COLUMN (of each record: --records FILE)",
+        f"{ASSESS} --weight COLUMN (of each record: --records FILE)",
         "docs/population.md",
-        "p^f/f 2F1(f, f; f+1; 1-p), f the records of the class, p = f/(sum of their weights)",
+        "p^f/f 2F1(f, f; f+1; 1-p), f the records of the class (with --missing wildcard: those "
+        "that match), p = f/F, F the sum of their weights",
         "0 to 1; share of a record's matches that are right; risky when high",
+    ),
+    Topic(
+        "frequency",
+        ("fk", "sample frequency", "wildcard frequency"),
+        f"{ASSESS} --missing wildcard --records FILE",
+        "docs/population.md",
+        "f_i, the sum over the records j that match record i of 1, or of alpha where j lacks a "
+        "value that i has",
+        "1 to n; records; risky when low",
+    ),
+    Topic(
+        "population_frequency",
+        ("weighted frequency",),
+        f"{ASSESS} --weight COLUMN --records FILE",
+        "docs/population.md",
+        "F_i, the sum of the weights of the records that f_i counts, each as much as there",
+        "at least f; people; risky when low",
     ),
     Topic(
         "global_risk",
         ("mean individual risk",),
-        f"{EXPLAIN} --weight COLUMN",
+        f"{ASSESS} --weight COLUMN",
         "docs/population.md",
         "(1/n) sum r over the n records, r the individual risk",
         "0 to 1; share, mean over the records; risky when high",
@@ -62,7 +81,7 @@ TOPICS = (
     Topic(
         "expected_reidentifications",
         ("expected re-identifications",),
-        f"{EXPLAIN} --weight COLUMN",
+        f"{ASSESS} --weight COLUMN",
         "docs/population.md",
         "sum r over the records, r the individual risk",
         "0 to n; records; risky when high",

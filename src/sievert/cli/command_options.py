@@ -309,6 +309,11 @@ class PopulationOptions(Options):
         The column that says how many people a record stands for.
     household
         The column that says which household a record belongs to.
+    individual_risk
+        With --weight: the exact risk of a record, or approx, sdcMicro's default, never below it.
+    alpha
+        With --missing wildcard: a record that lacks a value which another one has counts as this
+        much of a match, from 0 to 1; 1 unless given.
     """
 
     heading = "Population"
@@ -318,3 +323,5 @@ class PopulationOptions(Options):
     population: TableName | None = None
     weight: str | None = None
     household: str | None = None
+    individual_risk: Annotated[str, Traits(choices=("exact", "approx"))] = "exact"
+    alpha: str | None = None

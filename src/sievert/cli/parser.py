@@ -30,7 +30,7 @@ COMMANDS = {
 # Options that people look for in another command than the one they are of.
 OWNERS = {
     **dict.fromkeys(
-        ("--weight", "--fraction", "--household", "--population", "--population-size"), "explain"
+        ("--weight", "--fraction", "--household", "--population", "--population-size"), "assess"
     ),
     **dict.fromkeys(("--original", "--register", "--group", "--sensitive-table"), "attack"),
     **dict.fromkeys(("--trajectory", "--key-set", "--attacks"), "assess"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sievert.commands._clock import Clock
 from sievert.commands._common import check_known
-from sievert.errors import ExhaustedError, InvariantError, require
+from sievert.errors import InvariantError, require
 from sievert.formatting import plural
 from sievert.hierarchies import (
     ROOT,
@@ -21,7 +21,6 @@ from sievert.hierarchies import (
     with_orders,
 )
 from sievert.measures import BY_ID, MEASURES, Measure
-from sievert.measures.classes import under_wildcards
 from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.measures.target import RecordTarget, SecretTarget, record_target
@@ -189,29 +188,13 @@ class TableMeasures:
                 )
         self.clock("computing", self.questions)
         target = record_target(replace(counts, suppressed=self.questions.suppression.records))
-        return {m.id: self._value(m, target, self._options(m)) for m in chosen}
+        return {m.id: self._value(m, target, self.options(m)) for m in chosen}
 
-    def reidentification_under_wildcards(self) -> dict[str, Value]:
-        """Re-identification where a missing quasi-identifier matches anything."""
-        self.clock("matching wildcards", self.questions)
-        counts = self.questions.record_counts(self.roles.quasi, wildcard=True)
-        frequencies = counts.wildcard
-        if frequencies is None:
-            raise ExhaustedError(
-                "matching wildcards would take too long (patterns of missing keys, classes)",
-                hint="fewer quasi-identifiers, or --missing value",
-            )
-        self.warnings.append(
-            "a missing value matches anything: only k and records_below are defined"
-        )
-        options = self._options(BY_ID["records_below"])
-        suppressed = {"suppressed_records": MeasureResult(self.questions.suppression.records)}
-        results = {**under_wildcards(frequencies, options, counts.sizes), **suppressed}
-        return {
-            m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
-            for m in self.measures
-            if (result := results.get(m.id)) is not None
-        }
+    def only(self, measure: Measure, secret: str) -> Value:
+        """One measure of a secret that needs nothing but counts, and no remark."""
+        counts = self.questions.secret_counts(self.roles.quasi, secret, measure.needs)
+        self.values[secret] = counts.values, counts.missing
+        return self._value(measure, SecretTarget(counts), self.options(measure))
 
     def inference(self, secret: str) -> dict[str, Value]:
         """Inference: a sensitive attribute is the target."""
@@ -266,7 +249,7 @@ class TableMeasures:
                 f"t_closeness_ordered of {secret!r} takes the values in their own order: no "
                 "order is given"
             )
-        return {m.id: self._value(m, target, {**self._options(m), **beside}) for m in chosen}
+        return {m.id: self._value(m, target, {**self.options(m), **beside}) for m in chosen}
 
     def count_values(self, secret: str) -> None:
         """Count how often each value of a secret occurs, and nothing else."""
@@ -280,7 +263,7 @@ class TableMeasures:
         record = RecordTarget(records_in_one_class(people or self.questions.records))
         best: dict[str | None, dict[str, Value]] = {
             None: {
-                m.id: self._value(m, record, self._options(m))
+                m.id: self._value(m, record, self.options(m))
                 for m in bounded
                 if "record" in m.kinds
             }
@@ -295,7 +278,7 @@ class TableMeasures:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)
             target = SecretTarget(secret_in_one_class(values, missing, named))
             best[secret] = {
-                m.id: self._value(m, target, self._options(m))
+                m.id: self._value(m, target, self.options(m))
                 for m in bounded
                 if "secret" in m.kinds and (m.id != "alpha_k" or value is None or named is not None)
             }
@@ -308,7 +291,8 @@ class TableMeasures:
                 f"the partition of {secret!r} names {plural(absent, 'value')} that do not occur"
             )
 
-    def _options(self, measure: Measure) -> dict[str, Any]:
+    def options(self, measure: Measure) -> dict[str, Any]:
+        """The parameters of a measure."""
         options = dict(self.settings.parameters.get(measure.id, {}))
         return options | ({"k": [options["k"]]} if isinstance(options.get("k"), int) else {})
 

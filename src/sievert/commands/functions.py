@@ -10,11 +10,15 @@ from typing import Any, Unpack
 import numpy as np
 
 from sievert import roles as role
+from sievert.commands._combinations import count_combinations
+from sievert.commands._common import check_known
 from sievert.commands._measuring import clamp_to_bounds
 from sievert.commands._suppression import leave_out_suppressed
+from sievert.commands._wildcards import NO_VALUES
 from sievert.commands.assess.api import assess
 from sievert.counts.answers import Profiles
-from sievert.errors import require
+from sievert.counts.wildcards import class_values
+from sievert.errors import ExhaustedError, require
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult, kernel
 from sievert.measures.target import RecordTarget, SecretTarget
 from sievert.session import open_source
@@ -87,6 +91,45 @@ def discrimination_rate_by_value(
         key: None if isinstance(rate, MeasureResult) else float(clamp_to_bounds(measure, rate))
         for key, rate in rates.items()
     }
+
+
+def l_diversity_by_class(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: str,
+    *,
+    missing: str = "value",
+    **source: Unpack[ReaderOptions],
+) -> dict[tuple[str | None, ...], int]:
+    """How many different values of a secret every class has, by the class's values as text.
+
+    Missing is a value. With missing="wildcard" the values are those of all records that match the
+    class. Suppressed records are left out, unless `keep_suppressed`.
+
+    >>> table = {"age": ["2*", "2*", "3*", None], "disease": ["flu", "hiv", "flu", "asthma"]}
+    >>> l_diversity_by_class(table, "age", "disease")
+    {(None,): 1, ('2*',): 2, ('3*',): 1}
+    >>> l_diversity_by_class(table, "age", "disease", missing="wildcard")
+    {(None,): 3, ('2*',): 3, ('3*',): 2}
+    """
+    check_known("missing:", missing, ("value", "wildcard"))
+    secret = _one_secret(sensitive)
+    with open_source(data, **source) as (_, questions):
+        roles = role.assign(questions.columns, quasi, secret)
+        require(roles.quasi and secret is not None, "a class has quasi-identifiers and a secret")
+        for name in roles.measured_columns:
+            questions.engine.check_usable(name)
+        leave_out_suppressed(questions, roles)
+        cells = count_combinations(questions, roles.quasi, roles.sensitive).secrets[str(secret)]
+    numbers = class_values(cells, wildcard=missing == "wildcard")
+    if numbers is None:
+        raise ExhaustedError(NO_VALUES.format(repr(secret)), hint="missing='value'")
+    classes = cells.class_cube
+    texts = [
+        [values[code] for code in codes.tolist()]
+        for codes, values in zip(classes.codes, classes.values, strict=True)
+    ]
+    return dict(zip(zip(*texts, strict=True), numbers.tolist(), strict=True))
 
 
 def _function(measure: Measure) -> Callable[..., Any]:

@@ -29,6 +29,18 @@ def highest_risk(
     sensitive: None = None,
     **options: Any,
 ) -> int | float | None: ...
+def lowest_risk(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: None = None,
+    **options: Any,
+) -> int | float | None: ...
+def largest_class(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: None = None,
+    **options: Any,
+) -> int | float | None: ...
 def average_risk(
     data: Any,
     quasi: str | Iterable[str],

@@ -63,7 +63,12 @@ class Adapter(Protocol):
 
     @property
     def kinds(self) -> Mapping[str, str]: ...  # of each column the engine's own type
+    @property
+    def nan(self) -> Mapping[str, str]: ...  # of columns that may hold NaN: SQL, 1 where one is
+    @property
+    def nan_source(self) -> str: ...  # what that is asked of: the records before NaN is missing
     def check_usable(self, column: str) -> None: ...
+    def check_writable(self) -> None: ...  # whether files of records can be written
     def kind(self, column: str) -> Kind: ...
     def view(self, name: str, sql: str) -> None: ...
     def query_records(self, sql: str) -> list[tuple[Any, ...]]: ...
@@ -266,7 +271,7 @@ class CellTables:
         return [v for (v,) in self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")]
 
 
-def count_matches(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
+def match_masks(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:
     """The query for the histogram of matching records of the classes of pattern `a`.
 
     Two classes match when they agree on the keys neither lacks: one join per pair of patterns.

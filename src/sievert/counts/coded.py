@@ -29,6 +29,7 @@ from sievert.counts.cells import Adapter
 from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, rank_texts, run_starts
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
+from sievert.counts.wildcards import count_matches
 from sievert.errors import InputError, require
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -282,7 +283,7 @@ class CodedQuestions(Questions):
         """The counts behind every measure of re-identification."""
         if not wildcard or not self.code(quasi):
             return super().record_counts(quasi, wildcard=wildcard)
-        return RecordCounts(self.records, self.sizes(quasi), *self.cube(quasi).count_matches())
+        return RecordCounts(self.records, self.sizes(quasi), *count_matches(self.cube(quasi)))
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any

@@ -19,10 +19,6 @@ from sievert.errors import InvariantError, require
 
 MOST_BITS = 62
 DENSE_SIZES = 1 << 22  # up to this size, sizes are counted in an array
-# Up to so much, it is counted what matches when a missing value matches anything:
-MOST_KEYS = 60  # a bit for each
-MOST_PATTERNS = 64  # of the columns that are missing
-MOST_WORK = 10**8  # pairs of patterns times classes
 
 
 @dataclass(frozen=True)
@@ -110,6 +106,12 @@ class Cube:
         starts, _ = self.classes
         return np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.counts))))
 
+    @cached_property
+    def class_cube(self) -> Cube:
+        """Of cells whose last column is a secret: their classes, without it."""
+        starts, sizes = self.classes
+        return replace(self.select_columns(self.columns[:-1]).select_cells(starts), counts=sizes)
+
     @property
     def number_cells(self) -> NumberCells:
         """The cells of the last column, a secret; classes are in the order of their texts."""
@@ -122,37 +124,6 @@ class Cube:
     def lacking(self) -> Bools:
         """Which cells lack a value."""
         return np.asarray(np.any([codes == 0 for codes in self.codes], axis=0))
-
-    def count_matches(self) -> tuple[int, Sizes | None]:
-        """Of classes: the records that lack a value, and the histogram of matching records.
-
-        There a missing value matches anything; None where that would take too long.
-        """
-        missing = int(self.counts[self.lacking].sum())
-        if not missing or len(self.codes) > MOST_KEYS:
-            return missing, None
-        bits = [(codes == 0).astype(np.uint64) for codes in self.codes]
-        masks = pack_codes(bits, [1] * len(bits), len(self.counts))
-        patterns, pattern = np.unique(masks, return_inverse=True)
-        if not can_match(len(patterns), len(self.counts)):
-            return missing, None
-        matching, groups = np.zeros(len(self.counts), dtype=np.int64), dict[int, Ints]()
-        members = [np.flatnonzero(pattern == number) for number in range(len(patterns))]
-        for own, ours in zip(patterns.tolist(), members, strict=True):
-            for other, theirs in zip(patterns.tolist(), members, strict=True):
-                if own | other not in groups:
-                    groups[own | other] = self._number_groups(own | other)
-                group = groups[own | other]
-                sums = np.bincount(group[theirs], self.counts[theirs], int(group.max()) + 1)
-                matching[ours] += sums[group[ours]].astype(np.int64)
-        frequencies, place = np.unique(matching, return_inverse=True)
-        return missing, Sizes.from_arrays(frequencies, np.bincount(place, self.counts).astype(int))
-
-    def _number_groups(self, mask: int) -> Ints:
-        """The cells that agree on the columns outside of a mask, whose lowest bit is the last."""
-        places = [p for p in range(len(self.codes)) if not mask >> (len(self.codes) - 1 - p) & 1]
-        codes, widths = [self.codes[p] for p in places], [self.widths[p] for p in places]
-        return np.unique(narrow_keys(codes, widths, len(self.counts)), return_inverse=True)[1]
 
     def check(self, records: int) -> Cube:
         """The same; combinations that do not cover every record are a defect, never an answer."""
@@ -224,11 +195,6 @@ def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> t
     ordered = key[order]
     starts = run_starts(ordered)
     return order[starts], np.add.reduceat(counts[order], starts)
-
-
-def can_match(patterns: int, classes: int) -> bool:
-    """Whether it is feasible to match classes with so many patterns of missing values."""
-    return patterns <= MOST_PATTERNS and patterns**2 * classes <= MOST_WORK
 
 
 def histogram(sizes: Ints) -> Sizes:

@@ -7,11 +7,12 @@ cell per record. Texts stay in this process.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from sievert.arrays import Ints
 from sievert.counts.cells import LoadedColumns, quote_identifier
 from sievert.counts.cube import Cube
 from sievert.counts.questions import TOGETHER, Questions
-from sievert.errors import InputError, require
+from sievert.counts.wildcards import MOST_PARTS, WildcardMatches
+from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 
@@ -63,10 +65,7 @@ def _join_classes(
     codes = [c[places].tolist() for c in classes.codes]
     number: LoadedColumns = {"place": ("int", range(len(places)))}
     if len(keys) > TOGETHER:  # one join, of texts
-        texts = {
-            f"q{i}": ("text", [values[code] for code in own])
-            for i, (own, values) in enumerate(zip(codes, classes.values, strict=True))
-        }
+        texts = _class_texts(classes.select_cells(places))
         wanted = questions.load_table({**number, **texts, **marks})
         same = [
             f"{engine.as_text(f'r.{key}')} IS NOT DISTINCT FROM k.q{i}"
@@ -87,6 +86,91 @@ def _join_classes(
         same.append(f"d{i}.code = k.q{i}")
     joins.append(f"JOIN {wanted} AS k ON {' AND '.join(same)}")
     return tables, " ".join(joins)
+
+
+def write_records(
+    questions: Questions,
+    quasi: Sequence[str],
+    secrets: Mapping[str, str],
+    path: Path,
+    kind: str,
+    marks: Mapping[str | None, LoadedColumns],
+    beside: tuple[Cube, LoadedColumns] | None = None,
+) -> None:
+    """One row per record in input order: `marks` holds what each kind of cell is worth.
+
+    `marks[None]` has a row for each class size, `marks[secret]` one for each distinct
+    (class size, total of the value, count); the engine joins them to the records. For each
+    secret there is the name of a column with the number of values in the record's class.
+    `beside` are classes, each with numbers of its own.
+    """
+    keys = [questions.sql_name(q) for q in quasi]
+    tables, select, joins = [], ["r.record AS record"], []
+    for number, secret in enumerate((None, *secrets)):
+        loaded = questions.load_table(marks[secret])
+        columns = [quote_identifier(c) for c in marks[secret] if c not in ("nq", "ns", "n")]
+        values = None if secret is None else quote_identifier(secrets[secret])
+        joined = _mark_cells(questions, tuple(quasi), secret, loaded, columns, values)
+        tables += [loaded, joined]
+        same = [(c, c) for c in keys] + ([] if secret is None else [(f"s{number}", "s")])
+        on = " AND ".join(f"r.{a} IS NOT DISTINCT FROM j{number}.{b}" for a, b in same)
+        joins.append(f"JOIN {joined} AS j{number} ON {on}")
+        columns += [] if values is None else [values]
+        select += [f"j{number}.{c} AS {c}" for c in columns]
+    if beside is not None:
+        tables.append(questions.load_table({**_class_texts(beside[0]), **beside[1]}))
+        on = " AND ".join(
+            f"{questions.engine.as_text(f'r.{c}')} IS NOT DISTINCT FROM b.q{i}"
+            for i, c in enumerate(keys)
+        )
+        joins.append(f"JOIN {tables[-1]} AS b ON {on}")
+        select += [f"b.{c} AS {c}" for c in map(quote_identifier, beside[1])]
+    fields = [*keys, *(f"{questions.sql_name(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
+    # Numbered before any are left out: a dropped record finds no class to join.
+    source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(fields)} FROM input"
+    questions.engine.write(
+        f"SELECT {', '.join(select)} FROM ({source}) AS r {' '.join(joins)} ORDER BY r.record",
+        path,
+        kind,
+    )
+    questions.drop_tables(*tables)
+
+
+def _mark_cells(
+    questions: Questions,
+    quasi: tuple[str, ...],
+    secret: str | None,
+    marks: str,
+    columns: Sequence[str],
+    values: str | None,
+) -> str:
+    """Classes (or cells) with the numbers of their kind beside them, and those of `values`."""
+    names = "".join(f", m.{c}" for c in columns)
+    keys, classes = questions.sql_names(quasi, "a."), questions.count_cells(quasi, None)
+    if secret is None:
+        return questions.keep_table(
+            f"SELECT {keys}{names} FROM {classes} AS a JOIN {marks} AS m ON a.n = m.nq"
+        )
+    cells, own = questions.count_cells(quasi, secret), questions.sql_names(quasi)
+    each = [questions.sql_name(q) for q in quasi]
+    same, alike = (
+        " AND ".join(f"a.{c} IS NOT DISTINCT FROM {t}.{c}" for c in each) for t in ("q", "v")
+    )
+    fewer = f"CASE WHEN v.l < q.n THEN v.l ELSE q.n END AS {values}"  # people may have several
+    return questions.keep_table(
+        f"SELECT {keys}, a.s{names}, {fewer} FROM {cells} AS a JOIN {classes} AS q ON {same} "
+        f"JOIN (SELECT {own}, COUNT(*) AS l FROM {cells} GROUP BY {own}) AS v ON {alike} "
+        f"JOIN {questions.value_holders(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
+        f"JOIN {marks} AS m ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
+    )
+
+
+def _class_texts(classes: Cube) -> LoadedColumns:
+    """The values of classes as text, column by column."""
+    return {
+        f"q{i}": ("text", [values[code] for code in codes.tolist()])
+        for i, (codes, values) in enumerate(zip(classes.codes, classes.values, strict=True))
+    }
 
 
 # -- two tables ---------------------------------------------------------------------------------
@@ -138,46 +222,91 @@ def pair_columns(
     return both.roll_up(names)
 
 
-# -- weights ------------------------------------------------------------------------------------
+# -- frequencies and weights --------------------------------------------------------------------
 # The engine counts the combinations of class and weight, as it counts anything; the weights' texts
 # become integers of a common scale here. So no engine adds decimals, and all give the same sums.
 
 
 @dataclass(frozen=True)
-class ClassWeights:
-    """Classes in ascending order of their codes: records, and weights in units of 10^-scale."""
+class ClassFrequencies:
+    """Of every class, in ascending order of codes: the records that match its own, their weights.
 
-    records: Ints
-    sums: Ints
-    scale: int
+    Those that match, f, are counted in 1/`parts` of a record, the sum of their weights, F, in
+    1/`parts` of 10^-`scale`. `own_weights` is the sum within the class itself, in 10^-`scale`.
+    """
 
-    def kinds(self) -> tuple[list[int], list[Fraction], Ints, Ints]:
-        """Distinct pairs of records and weight, the classes of each, the pair of each class."""
+    classes: Cube
+    matching: Ints
+    parts: int = 1
+    weights: Ints | None = None
+    own_weights: Ints | None = None
+    scale: int = 0
+
+    @property
+    def frequencies(self) -> list[float]:
+        """f of each class."""
+        return [f / self.parts for f in self.matching.tolist()]
+
+    @property
+    def population_frequencies(self) -> list[float]:
+        """F of each class, rounded once."""
+        unit = self.parts * 10**self.scale
+        return [] if self.weights is None else [int(w) / unit for w in self.weights.tolist()]
+
+    def kinds(self) -> tuple[list[Fraction], list[Fraction], Ints, Ints]:
+        """Distinct pairs of f and F, the records that have each, the pair of each class."""
+        assert self.weights is not None
         pairs: dict[tuple[int, int], int] = {}
-        both = zip(self.records.tolist(), self.sums.tolist(), strict=True)
+        both = zip(self.matching.tolist(), self.weights.tolist(), strict=True)
         which = np.array([pairs.setdefault(pair, len(pairs)) for pair in both], dtype=np.int64)
+        records = np.zeros(len(pairs), dtype=np.int64)
+        np.add.at(records, which, self.classes.counts)
         return (
-            [n for n, _ in pairs],
-            [Fraction(int(w), 10**self.scale) for _, w in pairs],
-            np.bincount(which),
+            [Fraction(int(f), self.parts) for f, _ in pairs],
+            [Fraction(int(w), self.parts * 10**self.scale) for _, w in pairs],
+            records,
             which,
         )
 
+    @property
+    def within_classes(self) -> ClassFrequencies:
+        """The same where a missing value is a value of its own: nothing else matches a class."""
+        own = self.own_weights
+        return ClassFrequencies(self.classes, self.classes.counts, 1, own, own, self.scale)
 
-def class_weights(questions: Questions, quasi: Sequence[str], column: str) -> ClassWeights:
-    """The records of every class and the sum of their weights."""
-    require(
-        column not in quasi, f"column {column!r} is a quasi-identifier and cannot be the weight"
-    )
-    cube = questions.cube((*quasi, column))
-    units, scale = _units(cube, column)
-    starts, sizes = cube.classes
-    cell_weights = units[cube.codes[-1].astype(np.int64)]
-    if float(abs(units).max()) * cube.records < 2**62:
-        sums = np.add.reduceat(cell_weights.astype(np.int64) * cube.counts, starts)
+
+def class_frequencies(
+    questions: Questions,
+    quasi: Sequence[str],
+    weight: str | None = None,
+    alpha: Fraction | None = None,
+) -> ClassFrequencies:
+    """How many records match those of each class, and the sum of their weights.
+
+    With `alpha` a missing value matches anything, and a record counts as `alpha` of one for a
+    record that has a value where it lacks one.
+    """
+    if weight is None:
+        classes, own, scale = questions.cube(quasi), None, 0
     else:
-        sums = np.add.reduceat(cell_weights * cube.counts.astype(object), starts)
-    return ClassWeights(sizes, sums, scale)
+        cells = questions.cube((*quasi, weight))
+        units, scale = _units(cells, weight)
+        small = float(abs(units).max()) * cells.records * MOST_PARTS < 2**62
+        kind: Any = np.int64 if small else object
+        amounts = units.astype(kind)[cells.codes[-1].astype(np.int64)] * cells.counts.astype(kind)
+        classes, own = cells.class_cube, np.add.reduceat(amounts, cells.classes[0])
+    plain = ClassFrequencies(classes, classes.counts, 1, own, own, scale)
+    if alpha is None or not classes.lacking.any():
+        return plain
+    matches = WildcardMatches.find(classes)
+    if matches is None:
+        raise ExhaustedError(
+            "matching wildcards would take too long (patterns of missing keys, classes)",
+            hint="fewer quasi-identifiers, or --missing value",
+        )
+    matching = matches.sums(classes.counts, alpha)
+    weights = None if own is None else matches.sums(own, alpha)
+    return ClassFrequencies(classes, matching, alpha.denominator, weights, own, scale)
 
 
 def _units(cube: Cube, column: str) -> tuple[Ints, int]:
@@ -191,6 +320,12 @@ def _units(cube: Cube, column: str) -> tuple[Ints, int]:
         error=InputError,
     )
     numbers = [Decimal(0 if t is None else t) for t in texts]
+    require(
+        not (bad := int(cube.totals(-1)[np.array([d < 0 for d in numbers])].sum())),
+        f"{plural(bad, 'record')} with a weight below 0 in {column!r}",
+        hint="how many people a record stands for",
+        error=InputError,
+    )
     scale = max(0, *(-int(d.as_tuple().exponent) for d in numbers))
     require(
         scale <= MOST_DIGITS,

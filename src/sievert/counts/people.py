@@ -85,6 +85,10 @@ class PeopleQuestions(Questions):
         """How many values of each column are missing only because of a code for missing."""
         return self.rows.coded_missing(columns, quasi)
 
+    def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many values of each column are missing because they are NaN; columns with any."""
+        return self.rows.count_nan(columns)
+
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""
         return self.rows.like_the_header(quasi, secrets)

@@ -18,12 +18,13 @@ from sievert.counts.cells import (
     Adapter,
     CellTables,
     LoadedColumns,
-    count_matches,
+    match_masks,
     quote_identifier,
 )
-from sievert.counts.cube import MOST_KEYS, Cube, can_match, rank_texts
+from sievert.counts.cube import Cube, rank_texts
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.secret_counts import SecretCounter
+from sievert.counts.wildcards import MOST_KEYS, can_match, count_matches
 from sievert.hierarchies import Hierarchy
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
@@ -169,11 +170,28 @@ class Questions(CellTables):
         """
         if self.engine.uncoded is None:
             return dict.fromkeys(columns, 0)
-        if self._input != "input":
+        if not self.complete:
             return dict.fromkeys(columns)
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
-        pairs = zip(columns, without, strict=True)
-        return {c: self.tally(c, quasi).get(None, 0) - number for c, number in pairs}
+        pairs, nan = zip(columns, without, strict=True), self.count_nan(columns)
+        return {c: self.tally(c, quasi).get(None, 0) - n - nan.get(c, 0) for c, n in pairs}
+
+    @property
+    def complete(self) -> bool:
+        """Whether no records were left out."""
+        return self._input == "input"
+
+    def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many values of each column are missing because they are NaN; columns with any.
+
+        No column where records were left out: those that stay are not told apart.
+        """
+        able = [c for c in columns if c in self.engine.nan]
+        if not able or not self.complete:
+            return {}
+        sums = ", ".join(f"SUM({self.engine.nan[c]})" for c in able)
+        (counts,) = self.engine.query_records(f"SELECT {sums} FROM {self.engine.nan_source}")
+        return {c: int(n) for c, n in zip(able, counts, strict=True) if n}
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""
@@ -223,7 +241,7 @@ class Questions(CellTables):
         """
         if self.sizes(quasi).things <= FEW_CLASSES:
             self.count_cells(quasi, None)  # rolled up, where a secret's cells are there
-            return self.cube(quasi).count_matches()[1]
+            return count_matches(self.cube(quasi))[1]
         keys = [self.sql_name(q) for q in quasi]
         if len(keys) > MOST_KEYS:
             return None
@@ -238,7 +256,7 @@ class Questions(CellTables):
         feasible = can_match(len(masks), self.sizes(quasi).things)
         counts: Counter[int] = Counter()
         for mask in masks if feasible else ():
-            for frequency, n in self.engine.rows(count_matches(keys, classes, mask, masks)):
+            for frequency, n in self.engine.rows(match_masks(keys, classes, mask, masks)):
                 counts[int(frequency)] += int(n)
         self.drop_tables(classes)
         return Sizes.from_arrays(list(counts), list(counts.values())) if feasible else None
@@ -340,61 +358,8 @@ class Questions(CellTables):
         for *key, size, profile in rows:
             yield tuple(key), int(size), [int(n) for n in profile]
 
-    def write_records(
-        self,
-        quasi: Sequence[str],
-        secrets: Sequence[str],
-        path: Path,
-        kind: str,
-        marks: Mapping[str | None, LoadedColumns],
-    ) -> None:
-        """One row per record in input order: `marks` holds what each kind of cell is worth.
-
-        `marks[None]` has a row for each class size, `marks[secret]` one for each distinct
-        (class size, total of the value, count); the engine joins them to the records.
-        """
-        keys = [self.sql_name(q) for q in quasi]
-        tables, select, joins = [], ["r.record AS record"], []
-        for number, secret in enumerate((None, *secrets)):
-            loaded = self.load_table(marks[secret])
-            columns = [quote_identifier(c) for c in marks[secret] if c not in ("nq", "ns", "n")]
-            joined = self._mark_cells(tuple(quasi), secret, loaded, columns)
-            tables += [loaded, joined]
-            same = [(c, c) for c in keys] + ([] if secret is None else [(f"s{number}", "s")])
-            on = " AND ".join(f"r.{a} IS NOT DISTINCT FROM j{number}.{b}" for a, b in same)
-            joins.append(f"JOIN {joined} AS j{number} ON {on}")
-            select += [f"j{number}.{c} AS {c}" for c in columns]
-        fields = [*keys, *(f"{self.sql_name(s)} AS s{i}" for i, s in enumerate(secrets, 1))]
-        # Numbered before any are left out: a dropped record finds no class to join.
-        source = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(fields)} FROM input"
-        self.engine.write(
-            f"SELECT {', '.join(select)} FROM ({source}) AS r {' '.join(joins)} ORDER BY r.record",
-            path,
-            kind,
-        )
-        self.drop_tables(*tables)
-
     def write_columns(self, columns: LoadedColumns, path: Path, kind: str) -> None:
         """Columns of ours as a file, in the order of the first."""
         table, names = self.load_table(columns), [quote_identifier(name) for name in columns]
         self.engine.write(f"SELECT {', '.join(names)} FROM {table} ORDER BY {names[0]}", path, kind)
         self.drop_tables(table)
-
-    def _mark_cells(
-        self, quasi: tuple[str, ...], secret: str | None, marks: str, columns: Sequence[str]
-    ) -> str:
-        """Classes (or cells) with the numbers of their kind beside them."""
-        names = "".join(f", m.{c}" for c in columns)
-        keys, classes = self.sql_names(quasi, "a."), self.count_cells(quasi, None)
-        if secret is None:
-            return self.keep_table(
-                f"SELECT {keys}{names} FROM {classes} AS a JOIN {marks} AS m ON a.n = m.nq"
-            )
-        cells = self.count_cells(quasi, secret)
-        columns = [self.sql_name(q) for q in quasi]
-        same = " AND ".join(f"a.{c} IS NOT DISTINCT FROM q.{c}" for c in columns)
-        return self.keep_table(
-            f"SELECT {keys}, a.s{names} FROM {cells} AS a JOIN {classes} AS q ON {same} "
-            f"JOIN {self.value_holders(cells)} AS b ON a.s IS NOT DISTINCT FROM b.s "
-            f"JOIN {marks} AS m ON q.n = m.nq AND b.ns = m.ns AND a.n = m.n"
-        )

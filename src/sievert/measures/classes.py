@@ -54,18 +54,22 @@ def _below_each(counts: Callable[[int], int], options: Options) -> MeasureResult
     return MeasureResult(by_k[last], details={"k": int(last), "by_k": by_k})
 
 
-def under_wildcards(frequencies: Sizes, options: Options, sizes: Sizes) -> dict[str, MeasureResult]:
+def under_wildcards(
+    frequencies: Sizes, options: Options, sizes: Sizes, parts: int = 1
+) -> dict[str, MeasureResult]:
     """What is defined where a missing value matches anything: that relation makes no classes.
 
-    `frequencies` tells how many records match so many records, themselves included. Beside each
-    number is that of the classes (`sizes`) where missing is a value of its own: a few records
-    without any value would else make everybody match many.
+    `frequencies` tells how many records match so many records, themselves included, in units of
+    1/`parts` of a record. Beside each number is that of the classes (`sizes`) where missing is a
+    value of its own: a few records without any value would else make everybody match many.
     """
-    below = _below_each(lambda k: int(frequencies.times[frequencies.sizes < k].sum()), options)
+    times, least = frequencies.times, frequencies.least
+    below = _below_each(lambda k: int(times[frequencies.sizes < k * parts].sum()), options)
     reading = {"reading": "wildcard"}
     k, as_value = below.details["k"], "missing_as_value"
+    smallest = least // parts if least % parts == 0 else least / parts
     return {
-        "k_anonymity": MeasureResult(frequencies.least, details={**reading, as_value: sizes.least}),
+        "k_anonymity": MeasureResult(smallest, details={**reading, as_value: sizes.least}),
         "records_below": replace(
             below, details={**below.details, **reading, as_value: sizes.records_below(k)}
         ),
@@ -150,6 +154,38 @@ CLASSES: tuple[Measure, ...] = (
         lambda target, _: 1.0 / target.sizes.least,
         ("record",),
         aliases=("prosecutor risk", "maximum risk"),
+        influence=None,
+    ),
+    Measure(
+        "lowest_risk",
+        "Lowest chance of being found",
+        "1",
+        0,
+        1,
+        "high",
+        "min over records of 1/n_q, one divided by the largest class",
+        "lowest prosecutor risk, ARX",
+        "chance of picking the right record for the person who is protected best",
+        (*ALWAYS, *MONOTONE),
+        lambda target, _: 1.0 / target.most_alike,
+        ("record",),
+        aliases=("minimum risk",),
+        influence=None,
+    ),
+    Measure(
+        "largest_class",
+        "Largest group",
+        "records",
+        1,
+        None,
+        "low",
+        "max_q n_q",
+        "ARX, maximal class size",
+        "so many people look alike at most; it says nothing about the others",
+        (*ALWAYS, *MONOTONE),
+        lambda target, _: target.sizes.most,
+        ("record",),
+        aliases=("largest group", "maximal class size"),
         influence=None,
     ),
     Measure(

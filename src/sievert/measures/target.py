@@ -54,6 +54,11 @@ class RecordTarget(_Classes):
         """The mean over people of 1/n_q."""
         return kernel.ratio(self.classes, self.records)
 
+    @property
+    def most_alike(self) -> int:
+        """The most people that anybody's smallest class has."""
+        return self.sizes.most
+
     def below(self, k: int) -> int:
         """How many people are in a class of fewer than k."""
         return self.sizes.records_below(k)
@@ -149,6 +154,11 @@ class PersonTarget(RecordTarget):
 
     def _mean_risk(self, sizes: Ints, times: Ints) -> float:
         return kernel.sum_ratios(times, sizes, self.people)
+
+    @property
+    def most_alike(self) -> int:
+        """The most people that anybody's smallest class has."""
+        return self.seen.smallest.most
 
     def below(self, k: int) -> int:
         """How many people have a class of fewer than k."""

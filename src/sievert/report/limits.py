@@ -20,6 +20,7 @@ PERCENT = {
     "unique_records",
     "average_risk",
     "highest_risk",
+    "lowest_risk",
     "average_class_risk",
     "bayes_vulnerability_posterior",
     "bayes_vulnerability_prior",
@@ -136,7 +137,8 @@ def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     shown = NOTHING if value is None else value_with_unit(part, measure, entry)
     title, short = titles(part.texts, measure, entry)
     side = part.texts(f"limits_table.risky_{BY_ID[measure].riskier}") if measure in BY_ID else ""
-    remark = " ".join(filter(None, (_no_number(part, entry), _wildcard(part, entry))))
+    others = (_no_number(part, entry), _wildcard(part, entry), _as_value(part, entry))
+    remark = " ".join(filter(None, others))
     return NumberRow(title, measure, shown, far=side, remark=remark, short=short)
 
 
@@ -153,6 +155,13 @@ def _wildcard(part: ReportPart, entry: Data) -> str:
     """The other k of a table with missing quasi-identifiers."""
     k = entry.get("wildcard")
     return "" if k in (None, entry["value"]) else part.texts("limits_table.wildcard", k=f"{k:,}")
+
+
+def _as_value(part: ReportPart, entry: Data) -> str:
+    """The other number of a table whose missing quasi-identifiers match anything."""
+    number = entry.get("missing_as_value")
+    same = number in (None, entry["value"])
+    return "" if same else part.texts("limits_table.number_as_value", number=f"{number:,}")
 
 
 def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:

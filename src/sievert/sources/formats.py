@@ -1,7 +1,8 @@
 """What statistical offices have (SPSS, Stata, SAS and Excel files) as plain columns.
 
 Times of day and Stata's leap-second %tC stay numbers. Blank text is missing in SPSS and SAS, which
-have no other missing text, and empty text in Stata. Empty cells and errors (#N/A) are missing.
+have no other missing text, and empty text in Stata. Empty cells and errors (#N/A) are missing;
+errors are counted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ class FileColumns:
     columns: dict[str, list[Any]]
     orders: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    error_cells: dict[str, int] = field(default_factory=dict)  # of Excel, which are missing
 
 
 def kind(start: bytes, path: Path) -> str | None:
@@ -185,7 +187,8 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
         names = [s.name for s in book.sheets_metadata if s.typ == package.SheetTypeEnum.WorkSheet]
         what, hint = f"{path.name}: sheet {wanted!r} does not exist", ", ".join(map(repr, names))
         require(wanted is None or wanted in names, what, hint=f"one of {hint}")
-        rows = book.get_sheet_by_name(names[0] if wanted is None else wanted).to_python()
+        sheet = book.get_sheet_by_name(names[0] if wanted is None else wanted)
+        rows = sheet.to_python()
     header = [_spell(cell) for cell in rows[0]] if rows else []
     unnamed = header.index("") + 1 if "" in header else None
     require(unnamed is None, f"{path.name}: column {unnamed} has no name", error=InputError)
@@ -198,8 +201,13 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
+    from sievert.sources.error_cells import count_error_cells
+
+    numbers = count_error_cells(path, sheet.name, sheet.start or (0, 0))
+    errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
     which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
-    return FileColumns(columns, {}, (which if wanted is None and names[1:] else ()) + _notes(tally))
+    notes = (which if wanted is None and names[1:] else ()) + _notes(tally)
+    return FileColumns(columns, {}, notes, errors)
 
 
 def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:

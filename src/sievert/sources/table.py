@@ -66,6 +66,7 @@ class Table:
     stamp: tuple[int, ...] = ()
     verified: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
 
     def check_types(self, columns: Iterable[str]) -> None:
         """Raise an error if the user gives a type to a column that does not exist."""
@@ -231,8 +232,15 @@ def _open_file(
     if statistical is not None:
         content = formats.read_columns(path, statistical, member)
         columns, data = check_names(content.columns, name), content.columns
-        orders, notes = content.orders, content.notes
-        return Table("columns", name, data=data, columns=columns, orders=orders, notes=notes)
+        return Table(
+            "columns",
+            name,
+            data=data,
+            columns=columns,
+            orders=content.orders,
+            notes=content.notes,
+            error_cells=content.error_cells,
+        )
     what = f"{name}: not an Excel file, whatever its name says"
     require(path.suffix.lower() != ".xlsx", what, hint="CSV, or a workbook", error=InputError)
     require(member is None, f"{name}: only a database has tables to choose from")

@@ -20,6 +20,7 @@ from sievert.commands._common import (
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings, check_hierarchies
+from sievert.commands._population_settings import PopulationSettings
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.counts.questions import Questions
@@ -40,6 +41,13 @@ def assess(
     key_sets: Iterable[str | Iterable[str]] | None = None,
     person: str | None = None,
     trajectory: int | None = None,
+    population_size: int | None = None,
+    fraction: float | str | None = None,
+    population: Any = None,
+    weight: str | None = None,
+    household: str | None = None,
+    individual_risk: str = "exact",
+    alpha: float | str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
@@ -74,6 +82,14 @@ def assess(
         are then counted in distinct people.
     trajectory
         With a person: how often so many of a person's classes are nobody else's (unicity).
+    population_size, fraction, population
+        The table is a sample: of so many people, of this share of them, of this table.
+    weight, household
+        Columns: how many people a record stands for; which household it belongs to.
+    individual_risk
+        With weights: the "exact" risk, or "approx", sdcMicro's default, which is never below it.
+    alpha
+        With missing="wildcard": how much a record counts that lacks a value which another one has.
     hierarchies, orders, partitions
         For secrets: a `Hierarchy` (or a file), the values from low to high, parts by meaning. A
         hierarchy of a quasi-identifier says how it could be coarsened (`options`).
@@ -90,8 +106,8 @@ def assess(
         matters, such as ``{"disease": "HIV"}``; name values of the data in their results.
     missing
         What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
-        (only k and the records below it are then defined), a reason to "drop" the record, or an
-        "error".
+        (only k, the records below it, l and what follows from weights are then defined), a reason
+        to "drop" the record, or an "error".
     quick, explain
         Leave out what would help (`options`), which an assessment with a policy has; say why the
         numbers are as they are (`explanation`): the share of each column, the most telling columns.
@@ -135,6 +151,9 @@ def assess(
             "a trajectory needs to know who is who",
             hint="--person COLUMN",
         )
+    stated = PopulationSettings(
+        population_size, fraction, population, weight, household, alpha, individual_risk
+    )
     measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
     measuring = measuring.with_policy(requested.policy)
     check_hierarchies(measuring.hierarchies)
@@ -149,12 +168,17 @@ def assess(
         trajectory,
         quick,
         explain,
+        stated,
+        stated.share_of_match(missing),
+        source,
     )
     reading = Reading(watch, None, verify=verify, **requested.read_as_stated({**source}))
     secrets = len(requested.names(())[1])
     with (
         files.write_whole(
-            records, sources=[data, policy, *measuring.hierarchies.values()], force=force
+            records,
+            sources=[data, policy, population, *measuring.hierarchies.values()],
+            force=force,
         ) as target,
         reading(data, outputs=[target] if target else [], secrets=secrets) as (table, questions),
     ):

@@ -26,6 +26,7 @@ class Assessment(Result):
     trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
     options: ChangeOptions | None = None  # what would help, with a policy
     explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
+    population: Mapping[str, Any] | None = None  # the people behind the table, where described
     key_sets: tuple[Assessment, ...] = ()  # one each; this one is the worst of them
 
     @property
@@ -51,6 +52,7 @@ class Assessment(Result):
                 for s, values in self.inference.items()
             },
             "policy": None if self.policy is None else self.policy.to_dict(),
+            **({} if self.population is None else {"population": dict(self.population)}),
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,23 +14,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sievert import files
+from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
 from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
+from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
-from sievert.measures import MEASURES, kernel
+from sievert.measures import MEASURES
 from sievert.measures.measure import Value
 from sievert.roles import Roles
 from sievert.session import count_people
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
+    from sievert.commands._population import PopulationRisks
     from sievert.policy import Gate, Judgement
 
 LOOKS_MISSING = {
@@ -57,6 +61,9 @@ class AssessmentSettings:
     trajectory: int | None = None
     quick: bool = False  # no options
     explain: bool = False
+    population: PopulationSettings = field(default_factory=PopulationSettings)
+    alpha: Fraction | None = None  # of a match, where missing values match anything
+    source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
 
 
 def assess_table(
@@ -69,6 +76,8 @@ def assess_table(
 ) -> Assessment:
     """Measure a table that is open; the records are written to `target`."""
     missing, attacks, unnamed = settings.missing, None, list[str]()
+    if settings.records is not None:
+        questions.engine.check_writable()
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     stated = MeasureSettings().with_policy(requested.policy).hierarchies
@@ -78,20 +87,30 @@ def assess_table(
         questions.columns,
         coarsened=roles.quasi if searched else stated,
     )
+    settings.population.check_columns(questions, roles.quasi)
     dropped, notes = requested.prepare(questions, roles, missing)
+    rows = questions
     if roles.person is not None:
         questions, unnamed = _in_people(questions, roles.person, settings)
         notes += unnamed
     measuring = replace(settings.measuring, orders={**table.orders, **settings.measuring.orders})
     measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
-    inference = {} if wild else {s: measures.inference(s) for s in roles.sensitive}
-    reidentification = (
-        measures.reidentification_under_wildcards() if wild else measures.reidentification()
-    )
-    if wild and (settings.records is not None or settings.attacks):
-        option = "--records" if settings.records is not None else "--attacks"
-        raise UsageError(f"{option} needs classes, and wildcards make none")
+    if wild and settings.attacks:
+        raise UsageError("--attacks needs classes, and wildcards make none")
+    alpha, inference, values = settings.alpha if wild else None, {}, dict[str, Ints]()
+    risks = _describe_population(rows, roles, settings, alpha, clock)
+    notes += [] if risks is None else risks.notes
+    if alpha is None:
+        inference = {s: measures.inference(s) for s in roles.sensitive}
+        reidentification = measures.reidentification()
+    else:
+        from sievert.commands import _wildcards
+
+        for secret in roles.sensitive:
+            inference[secret], numbers = _wildcards.inference_under_wildcards(measures, secret)
+            values |= {} if numbers is None else {secret: numbers}
+        reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
     warnings += [*notes, *unused, *measures.warnings]
     if settings.attacks:
         attacks, notes = _attack(measures, settings)
@@ -99,10 +118,17 @@ def assess_table(
     if settings.records is not None and target is not None:
         clock("writing records", questions)
         with files.name_output(settings.records):
-            write_records(measures, target, files.record_format(settings.records))
+            from sievert.commands.assess import record_file
+
+            kind = files.record_format(settings.records)
+            if alpha is None or risks is None:
+                record_file.write_records(measures, risks, target, kind)
+            else:
+                record_file.write_wildcard_records(measures, risks, values, target, kind)
     description = describe_input(table, questions, missing, dropped)
     if not wild:
-        description["missing_values"], notes = missing_values(measures)
+        errors = table.error_cells if rows.complete else {}
+        description["missing_values"], notes = missing_values(measures, errors)
         description["class_sizes"] = class_sizes(questions.sizes(roles.quasi))
         warnings += notes
         if (
@@ -146,7 +172,7 @@ def assess_table(
         warnings += notes
     return Assessment(
         description,
-        roles,
+        settings.population.add_roles(roles),
         reidentification,
         inference,
         policy,
@@ -155,10 +181,29 @@ def assess_table(
         _unicity(questions, roles, settings.trajectory),
         options,
         explanation,
+        risks.chapter if risks is not None and settings.population.any else None,
         warnings=tuple(warnings),
-        unassessed=columns_without_role(questions, roles),
+        unassessed=columns_without_role(questions, roles, *settings.population.columns.values()),
         **clock.stop(),
     )
+
+
+def _describe_population(
+    questions: Questions,
+    roles: Roles,
+    settings: AssessmentSettings,
+    alpha: Fraction | None,
+    clock: Clock,
+) -> PopulationRisks | None:
+    """What is said of the population, or needed of frequencies; None where neither is."""
+    partly = alpha is not None and (alpha != 1 or settings.records is not None)
+    if not settings.population.any and not partly:
+        return None
+    from sievert.commands._population import describe_population
+
+    clock("estimating the population", questions)
+    stated = settings.population
+    return describe_population(questions, roles.quasi, stated, settings.source, alpha)
 
 
 def _judge(
@@ -182,7 +227,7 @@ def _judge(
             for kind in ("record", "secret")
         }
         reidentification = {**undefined["record"], **reidentification}
-        inference = dict.fromkeys(measures.roles.sensitive, undefined["secret"])
+        inference = {s: {**undefined["secret"], **values} for s, values in inference.items()}
 
     if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
@@ -201,6 +246,7 @@ def _in_people(
         hint="--missing value",
     )
     people = count_people(questions, person)
+    check_rows_of_people(people.people < questions.records, settings.population, settings.alpha)
     require(
         not settings.attacks or people.people == questions.records,
         "attacks are not defined for people with several rows",
@@ -247,14 +293,18 @@ def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Atta
     )
 
 
-def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], list[str]]:
+def missing_values(
+    measures: TableMeasures, errors: Mapping[str, int]
+) -> tuple[dict[str, dict[str, int]], list[str]]:
     """What is missing, empty or looks like it, by column; notes on values that look alike."""
     questions, quasi = measures.questions, measures.roles.quasi
     questions.sizes(quasi)
-    by_column, notes = {}, []
-    for column, coded in questions.coded_missing(measures.roles.measured_columns, quasi).items():
+    by_column, notes, columns = {}, [], measures.roles.measured_columns
+    nan = questions.count_nan([c for c in columns if questions.tally(c, quasi).get(None)])
+    for column, coded in questions.coded_missing(columns, quasi).items():
         tally = questions.tally(column, quasi)
-        counts = _count_missing(tally, coded)
+        apart = {"not_a_number": nan.get(column, 0), "error_cells": errors.get(column, 0)}
+        counts = _count_missing(tally, coded, {name: n for name, n in apart.items() if n})
         if any(counts.values()):
             by_column[column] = counts
         if questions.engine.kind(column) == "float" and column in quasi:
@@ -265,15 +315,19 @@ def missing_values(measures: TableMeasures) -> tuple[dict[str, dict[str, int]], 
     return by_column, notes
 
 
-def _count_missing(tally: Tally, coded: int | None) -> dict[str, int]:
-    """How many records have no value, an empty text, a code for missing, or what looks like one."""
+def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) -> dict[str, int]:
+    """How many records have no value, an empty text, a code for missing, or what looks like one.
+
+    Values that are missing for a reason of their own are told `apart`.
+    """
     return {
-        "missing": tally.get(None, 0) - (coded or 0),
+        "missing": tally.get(None, 0) - (coded or 0) - sum(apart.values()),
         "empty_text": tally.get("", 0),
         "looks_missing": sum(
             n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING
         ),
         **({} if coded is None else {"na_codes": coded}),
+        **apart,
     }
 
 
@@ -295,25 +349,6 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str
                 f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
                 "are counted as different"
             )
-
-
-def write_records(measures: TableMeasures, path: Path, kind: str) -> None:
-    """Write one row per record: the numbers of its class and of its cells, joined by the engine."""
-    questions, roles = measures.questions, measures.roles
-    people = questions.people or questions.records
-    marks: dict[str | None, Any] = {
-        None: kernel.class_columns(questions.sizes(roles.quasi), people)
-    }
-    for secret in roles.sensitive:
-        joint = measures.joint.get(secret)
-        if joint is None:
-            counts = questions.secret_counts(roles.quasi, secret, frozenset({"joint"}))
-            joint = counts.confidence or counts.joint
-        assert joint is not None
-        marks[secret] = kernel.cell_columns(
-            joint, people, files.escape_formula(secret) if kind == "csv" else secret
-        )
-    questions.write_records(roles.quasi, roles.sensitive, path, kind, marks)
 
 
 def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import PolicySource, Reading, check_known, requested_roles
+from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._measuring import MeasureSettings
+from sievert.commands._population import LARGE
+from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._table_description import columns_without_role, describe_input
-from sievert.commands.explain.population import LARGE, PopulationSettings
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (
     ExplanationRun,
@@ -20,7 +21,7 @@ from sievert.commands.explain.run import (
     in_people,
     rank,
 )
-from sievert.errors import UsageError, require
+from sievert.errors import UsageError
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -45,6 +46,8 @@ def explain(
     population: Any = None,
     weight: str | None = None,
     household: str | None = None,
+    individual_risk: str = "exact",
+    alpha: float | str | None = None,
     policy: PolicySource = None,
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
@@ -79,6 +82,10 @@ def explain(
         The table is a sample: of so many people, of this share of them, of this table.
     weight, household
         Columns: how many people a record stands for; which household it belongs to.
+    individual_risk
+        With weights: the "exact" risk, or "approx", sdcMicro's default, which is never below it.
+    alpha
+        With missing="wildcard": how much a record counts that lacks a value which another one has.
     policy
         Only its roles are used.
     records
@@ -86,8 +93,9 @@ def explain(
     show_values
         Name values of the data in the result.
     missing
-        What a missing quasi-identifier is: a "value" of its own, a reason to "drop" the record, or
-        an "error".
+        What a missing quasi-identifier is: a "value" of its own, a "wildcard" that matches anything
+        (in the frequencies of records and in what follows from weights; elsewhere it stays a
+        value), a reason to "drop" the record, or an "error".
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -99,6 +107,9 @@ def explain(
     if records is not None:
         files.record_format(records)
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
+    stated = PopulationSettings(
+        population_size, fraction, population, weight, household, alpha, individual_risk
+    )
     settings = ExplanationSettings(
         max_size,
         budget,
@@ -108,12 +119,8 @@ def explain(
         show_values=show_values,
         hierarchies=hierarchies or {},
         stated=MeasureSettings().with_policy(requested.policy).hierarchies,
-        population=PopulationSettings(population_size, fraction, population, weight, household),
-    )
-    require(
-        missing != "wildcard",
-        "wildcards make no classes to explain",
-        hint="--missing value, or assess",
+        population=stated,
+        alpha=stated.share_of_match(missing),
     )
     reading = Reading(watch, LARGE, verify=verify, **source)
     with (
@@ -127,12 +134,10 @@ def explain(
             from sievert.commands._role_suggestion import no_quasi
 
             raise no_quasi(questions)
-        others = [
-            (w, c) for w, c in (("weight", weight), ("household", household)) if c is not None
-        ]
-        for what, name in others:
-            check_known(f"{what}: column", name, questions.columns)
-        dropped, notes = requested.prepare(questions, roles, missing, [c for _, c in others])
+        stated.check_columns(questions, roles.quasi)
+        if records is not None:
+            questions.engine.check_writable()
+        dropped, notes = requested.prepare(questions, roles, missing)
         if roles.person is not None and roles.quasi:
             questions = in_people(questions, roles.person, settings)
         description = describe_input(table, questions, missing, dropped)

@@ -1,6 +1,6 @@
 """The records most easily re-identified: what singles them out, and their row numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from sievert.attacks.suda import MinimalUniques, minimal_uniques
 from sievert.commands.explain.values import number_values
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
+from sievert.counts.microdata import ClassFrequencies
 from sievert.counts.questions import Questions
 from sievert.measures import kernel
 
@@ -116,18 +117,28 @@ def score_classes(
 
 
 def riskiest_records(
-    questions: Questions, classes: Cube, scores: Scores | None, most: int = MOST_RECORDS
+    questions: Questions,
+    classes: Cube,
+    scores: Scores | None,
+    frequencies: ClassFrequencies | None = None,
+    most: int = MOST_RECORDS,
 ) -> dict[str, Any]:
-    """The records of the smallest classes, the highest scores first, by their row numbers."""
+    """The records of the smallest classes, the highest scores first, by their row numbers.
+
+    With `frequencies`, those first that fewest records match.
+    """
     counts = classes.counts
     score = np.zeros(len(counts)) if scores is None else scores.score
-    order = np.lexsort((np.arange(len(counts)), -score, counts))[:most].tolist()
+    matching = counts if frequencies is None else frequencies.matching
+    order = np.lexsort((np.arange(len(counts)), -score, counts, matching))[:most].tolist()
+    matched = None if frequencies is None else frequencies.frequencies
     numbered = questions.engine.name == "duckdb"  # reads them in the order of the input
     rows: Sequence[Sequence[int | None]] = [[None] for _ in order]
     if numbered:
         rows = microdata.row_numbers(questions, classes, order, most)
     records = [
         {"record": row, "class_size": int(counts[place]), **about}
+        | ({} if matched is None else {"frequency": matched[place]})
         for place, own in zip(order, rows, strict=True)
         for about in [{} if scores is None else scores.describe(classes, place)]
         for row in own
@@ -138,7 +149,6 @@ def riskiest_records(
 def record_columns(
     classes: Cube,
     scores: Scores | None,
-    risks: Mapping[str, Floats],
     people: int | None = None,
 ) -> dict[str, tuple[str, Sequence[Any]]]:
     """The columns of the record file, one value per class."""
@@ -159,5 +169,4 @@ def record_columns(
         "risk": ("float", (1.0 / counts).tolist()),
         **suda,
         **({} if dis is None else {"dis_suda_score": ("float", dis.tolist())}),
-        **{name: ("float", values.tolist()) for name, values in risks.items()},
     }

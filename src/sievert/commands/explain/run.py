@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sievert import files
-from sievert.arrays import Floats
 from sievert.attacks.suda import number_of_sets
 from sievert.commands._clock import Clock
 from sievert.commands._coarser_columns import (
@@ -23,20 +23,29 @@ from sievert.commands._combinations import (
     count_combinations,
 )
 from sievert.commands._common import check_known
+from sievert.commands._population import PopulationRisks, describe_population
+from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
 from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
-from sievert.commands.explain import population, riskiest_records, values
+from sievert.commands._wildcards import NO_VALUES, diversity_column
+from sievert.commands.explain import riskiest_records, values
 from sievert.commands.explain.plan import ExplanationPlan, plan_explanation, reduce_plan
+from sievert.commands.explain.totals import dominated_totals
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, SievertError, require
+from sievert.counts.wildcards import class_values
+from sievert.errors import InputError, SievertError
 from sievert.formatting import plural
 from sievert.lattice import Lattice
 from sievert.roles import Roles
 from sievert.session import count_people
 
 MOST_LISTED = 60  # columns of a ranking
+WILDCARDS = (
+    "a missing value matches anything in the frequencies of records and in what follows from "
+    "weights; in all else it is a value of its own"
+)
 IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
 
 
@@ -47,7 +56,8 @@ class ExplanationSettings(SubsetSettings):
     show_values: bool
     hierarchies: Mapping[str, Any]
     stated: Mapping[str, Any]  # the hierarchies of the policy, used where they fit
-    population: population.PopulationSettings
+    population: PopulationSettings
+    alpha: Fraction | None = None  # of a match, where missing values match anything
 
 
 @dataclass(frozen=True)
@@ -65,11 +75,7 @@ def in_people(questions: Questions, person: str, settings: ExplanationSettings) 
     """The table counted in people; of several rows no population is estimated."""
     people = count_people(questions, person)
     several = people.people < questions.records
-    require(
-        not several or not settings.population.any,
-        "a population is not estimated from people with several rows",
-        hint="without the options of the population",
-    )
+    check_rows_of_people(several, settings.population, settings.alpha)
     return people if several else questions
 
 
@@ -90,16 +96,14 @@ def explain_risk(
         "rare": values.rare_values(combinations, tallies, subsets.whole, show),
         "lookalikes": values.lookalikes(combinations, tallies, subsets.whole, show),
     }
-    classes, risks, scores = combinations.classes, dict[str, Floats](), None
+    classes, risks, scores = combinations.classes, None, None
     if isinstance(combinations, PeopleCombinations):
         chapters["population"] = {"sample": run.questions.people, "totals": {}}
         run.warnings.append("people with several rows: no population is estimated, no SUDA scores")
     else:
         run.clock("estimating the population", run.questions)
-        chapters["population"], risks, notes = population.describe_population(
-            run.questions, combinations, run.settings.population, source
-        )
-        run.warnings.extend(notes)
+        risks = _describe_population(run, combinations, source)
+        chapters["population"] = risks.chapter
         fraction = chapters["population"].get("fraction")
         if plan.suda_size:
             sets = number_of_sets(len(classes.columns), plan.suda_size)
@@ -107,10 +111,17 @@ def explain_risk(
             scores = riskiest_records.score_classes(classes, plan.suda_size, fraction, pace)
             chapters["suda"] = scores.to_dict(classes, show)
     run.clock("pointing at records", run.questions)
-    chapters["records"] = riskiest_records.riskiest_records(run.questions, classes, scores)
+    frequencies = None if risks is None or run.settings.alpha is None else risks.frequencies
+    chapters["records"] = riskiest_records.riskiest_records(
+        run.questions, classes, scores, frequencies
+    )
     if target is not None:
         run.clock("writing records", run.questions)
-        columns = riskiest_records.record_columns(classes, scores, risks, run.questions.people)
+        columns = {
+            **riskiest_records.record_columns(classes, scores, run.questions.people),
+            **({} if risks is None else risks.columns),
+            **_diversity(run, combinations, files.record_format(records)),
+        }
         with files.name_output(records):
             microdata.write_row_marks(
                 run.questions, classes, columns, target, files.record_format(records)
@@ -119,6 +130,40 @@ def explain_risk(
         in_rows = not isinstance(combinations, PeopleCombinations)
         chapters["ranking"] = rank(run, combinations) if in_rows else []
     return tuple(subsets.nonempty), chapters
+
+
+def _describe_population(
+    run: ExplanationRun, combinations: CombinationCounts, source: Mapping[str, Any]
+) -> PopulationRisks:
+    """The people behind the table, and the risk of each class by its weights."""
+    settings = run.settings
+    risks = describe_population(
+        run.questions,
+        run.roles.quasi,
+        settings.population,
+        source,
+        settings.alpha,
+        combinations.classes,
+    )
+    risks.chapter["totals"] = dominated_totals(run.questions, combinations.secrets)
+    run.warnings.extend(risks.notes)
+    if settings.alpha is not None:
+        run.warnings.append(WILDCARDS)
+    return risks
+
+
+def _diversity(
+    run: ExplanationRun, combinations: CombinationCounts, kind: str
+) -> dict[str, tuple[str, list[int]]]:
+    """Of each class, the different values of each secret among the records that match it."""
+    columns = {}
+    for secret, cells in combinations.secrets.items():
+        numbers = class_values(cells, wildcard=run.settings.alpha is not None)
+        if numbers is None:
+            run.warnings.append(NO_VALUES.format(repr(secret)))
+        else:
+            columns[diversity_column(secret, kind)] = "int", numbers.tolist()
+    return columns
 
 
 # -- columns ------------------------------------------------------------------------------------

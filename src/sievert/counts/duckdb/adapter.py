@@ -33,6 +33,7 @@ class DuckDB:
     ) -> None:
         self.table, self.behind, self._sound = table, "given", True
         self.uncoded: str | None = None
+        self.nan_source, self.nan = "given", dict[str, str]()
         settings = scratch, memory, threads, outputs
         opened = self._guard(lambda: connection.open_engine(table, *settings))
         self._connection, table, self._lent = opened
@@ -43,6 +44,9 @@ class DuckDB:
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared one by one."""
         reading.check_usable(column, self.kinds[column], self.unusable)
+
+    def check_writable(self) -> None:
+        """Records can be written, in their order."""
 
     def kind(self, column: str) -> Kind:
         """Text, a float, something else with an order of its own (numbers, dates), or neither."""

@@ -205,8 +205,16 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
     }
     if table.na:
         plain = source(engine, replace(table, na=())) if table.kind == "csv" else behind
-        engine.uncoded = _select(replace(table, na=(), types={}), typed, plain)[0]
+        raw = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(typed.values()))
+        engine.uncoded = f"SELECT {raw} FROM {plain}"
     sql, kinds = _select(table, typed, behind)
+    engine.nan_source = behind
+    engine.nan = {
+        n: f"CASE WHEN NOT ({_is_number(value)}) THEN 1 END"
+        for n, pair in typed.items()
+        for value, kind in [_typed_value(table, n, *pair)]
+        if kind in FLOATS
+    }
     return columns, kinds, sql
 
 
@@ -218,6 +226,7 @@ def _select(
     return f"SELECT {values} FROM {behind}", {n: kind for n, (_, kind) in compared.items()}
 
 
+FLOATS = ("DOUBLE", "FLOAT")
 # What text must look like to be of a type; a cast alone would round 1.4 to 1.
 PATTERNS = {
     "int": r"[+-]?[0-9]+(\.0*)?",
@@ -237,6 +246,19 @@ def fitting(value: str, wanted: str) -> str:
 
 def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
+    value, kind = _typed_value(table, name, value, kind)
+    if kind in FLOATS:
+        value = f"CASE WHEN {_is_number(value)} THEN {value} + 0.0 END"
+    return value, kind
+
+
+def _is_number(value: str) -> str:
+    """isnan() alone is answered from the statistics of a Parquet file, which leave NaN out."""
+    return f"isfinite({value}) OR isinf({value})"
+
+
+def _typed_value(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
+    """A column without codes for missing, typed where the user says so."""
     if table.na and table.kind != "csv":
         codes = ", ".join(literal(code) for code in table.na)
         value = f"CASE WHEN CAST({value} AS VARCHAR) IN ({codes}) THEN NULL ELSE {value} END"
@@ -245,9 +267,6 @@ def _compared_value(table: Table, name: str, value: str, kind: str) -> tuple[str
         value = f"CAST({fitting(value, table.types[name])} AS {kind})"
     if kind == "INTERVAL":  # 30 days are not a month
         value, kind = f"CAST({value} AS VARCHAR)", "VARCHAR"
-    if kind in ("DOUBLE", "FLOAT"):
-        # isnan() alone is answered from the statistics of a Parquet file, which leave NaN out.
-        value = f"CASE WHEN isfinite({value}) OR isinf({value}) THEN {value} + 0.0 END"
     return value, kind
 
 
@@ -264,7 +283,7 @@ def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
 
 def kind(sql_type: str) -> Kind:
     """What a type of DuckDB is to us."""
-    if sql_type in ("DOUBLE", "FLOAT"):
+    if sql_type in FLOATS:
         return "float"
     text = sql_type == "VARCHAR" or sql_type.startswith("ENUM")
     return "text" if text else "ordered" if ORDERED.search(sql_type) else "other"

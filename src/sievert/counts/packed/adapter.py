@@ -23,6 +23,7 @@ from sievert.counts.packed.numbers import code_field, rank_codes
 from sievert.counts.packed.sources import CodedSource, Source
 from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED, Questions
+from sievert.counts.wildcards import count_matches
 
 FEW_CELLS = 10**5  # that are kept beside others
 Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
@@ -220,7 +221,7 @@ class PackedQuestions(Questions):
             return RecordCounts(self.records, sizes)
         if sizes.things > FEW_CLASSES or self._packed_cells(quasi, None) is None:
             return super().record_counts(quasi, wildcard=wildcard)
-        return RecordCounts(self.records, sizes, *self.cube(quasi).count_matches())
+        return RecordCounts(self.records, sizes, *count_matches(self.cube(quasi)))
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +51,8 @@ class Postgres(Transfer):
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
         self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
         if table.na:
-            raw = replace(table, na=(), types={})  # a code need not fit the type
-            self.uncoded = values.select(self.catalog, raw, self.behind)
+            self.uncoded = values.select_raw(self.catalog, self.behind)
+        self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
@@ -144,6 +143,10 @@ class Postgres(Transfer):
     def write(
         self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
     ) -> None:
+        self.check_writable()
+
+    def check_writable(self) -> None:
+        """Records stay in the database."""
         raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 
     write_release, show_recoded = releases.write_release, releases.show_recoded

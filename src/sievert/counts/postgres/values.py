@@ -35,6 +35,29 @@ def select(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> 
     return f"SELECT {', '.join(values)} FROM {behind}"
 
 
+def select_raw(columns: Mapping[str, PostgresColumn], behind: str) -> str:
+    """The query that calls the columns so as they are, before codes, types and NaN."""
+    readable = ((i, column) for i, column in enumerate(columns.values()) if column.readable)
+    values = (f"{quote_identifier(column.name)} AS c{i}" for i, column in readable)
+    return f"SELECT {', '.join(values)} FROM {behind}"
+
+
+def find_nan(columns: Mapping[str, PostgresColumn], table: Table) -> dict[str, str]:
+    """Of columns that may hold NaN, what is 1 where a value is."""
+    found = {n: _is_nan(column, table) for n, column in columns.items() if column.readable}
+    return {name: condition for name, condition in found.items() if condition is not None}
+
+
+def _is_nan(column: PostgresColumn, table: Table) -> str | None:
+    value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
+    wanted = table.types.get(column.name)
+    if wanted == "float":
+        return f"CASE WHEN lower({spell(column, table)}) ~ '^[+-]?nan$' THEN 1 END"
+    if wanted is None and (kind in ("FLOAT", "DOUBLE", "NUMERIC") or kind.startswith("DECIMAL")):
+        return _without_codes(column, table, f"CASE WHEN {value} = 'NaN' THEN 1 END")
+    return None
+
+
 def _compared_value(column: PostgresColumn, table: Table) -> str:
     if column.name not in table.types:
         return _without_codes(

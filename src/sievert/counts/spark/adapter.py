@@ -39,6 +39,7 @@ class Spark(FetchedCells):
     ) -> None:
         self.table, self.unfit = table, None
         self.uncoded: str | None = None
+        self.nan, self.nan_source = dict[str, str](), "not_numbers"
         self.expected: int | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self._interrupted = False
@@ -94,6 +95,9 @@ class Spark(FetchedCells):
     def write(
         self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
     ) -> None:
+        self.check_writable()
+
+    def check_writable(self) -> None:
         """Spark has no order of records to write them in."""
         raise NO_RECORDS
 

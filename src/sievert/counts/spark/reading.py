@@ -50,6 +50,10 @@ def view(
 
     engine.unfit = unfit
     select(compared_value, table.na).createOrReplaceTempView("input")
+    select(find_nan, table.na).createOrReplaceTempView(engine.nan_source)
+    for name, (c, kind) in zip(kinds, frame.dtypes, strict=True):
+        if table.types.get(name, kind) in ("float", "double"):
+            engine.nan[name] = c
     if table.na:
         select(uncoded_value, ()).createOrReplaceTempView("uncoded")
         engine.uncoded = "SELECT * FROM uncoded"
@@ -253,6 +257,13 @@ def _cast_text(text: str, wanted: str) -> str:
     return fits.format(text, "DATE")
 
 
+def find_nan(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
+    """What is 1 where a value is NaN; missing of columns that hold none."""
+    if table.types.get(name, kind) not in ("float", "double"):
+        return "CAST(NULL AS INT)"
+    return f"CASE WHEN LOWER({_text(column, kind, na)}) RLIKE r'\\A[+-]?nan\\z' THEN 1 END"
+
+
 def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
     value, text = column, _text(column, kind, na)
@@ -270,9 +281,8 @@ def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence
 
 
 def uncoded_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
-    """Missing where a column is before codes and types; otherwise, any text."""
-    text = _text(column, kind, na)
-    return f"CASE WHEN ({text}) <> 'nan' THEN {text} END" if kind in ("double", "float") else text
+    """Missing where a column is before codes, types and NaN; otherwise, any text."""
+    return _text(column, kind, na)
 
 
 def count_unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:

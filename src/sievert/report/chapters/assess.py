@@ -8,6 +8,8 @@ from sievert.charts.curves import close_stairs
 from sievert.charts.drawing import caption_bars
 from sievert.formatting import make_unique, percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.report.chapters.explain_records import population_chapter
+from sievert.report.chapters.explain_view import ExplanationView
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of, suppressed_records
@@ -48,6 +50,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         numbers_chapter(part),
         *_key_sets(part),
         *filter(None, [why_chapter(part)]),
+        *_population(part),
         *(
             Chapter(
                 part.say(k),
@@ -62,6 +65,14 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         ),
         *remarks(part),
     )
+
+
+def _population(part: ReportPart) -> Iterator[Chapter]:
+    """The people behind the table, as in an explanation."""
+    if part.data.get("population"):
+        yield from population_chapter(
+            ExplanationView("explain", part.data, part.writer, part.number, part.result)
+        )
 
 
 def remarks(part: ReportPart) -> Iterator[Chapter]:
@@ -102,6 +113,11 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
             most = f"{math.floor(limit['max'] * people):,}"
             text += f" {part.say('allowed', number=most)}"
         yield can_be_found(part, share), text
+    elif k.get("reading") == "wildcard" and "missing_as_value" in k:
+        strictly = {"value": k["missing_as_value"], "unit": k["unit"]}
+        each = {"k": k, "as_value": strictly}
+        sizes = {name: value_with_unit(part, "k_anonymity", entry) for name, entry in each.items()}
+        yield part.say("wildcards"), part.say("wildcards_match", columns=columns, **sizes)
     elif k["value"] is not None:
         head = "somebody" if k["value"] == 1 else "nobody_of" if rest else "nobody"
         yield (

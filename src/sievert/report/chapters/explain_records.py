@@ -49,24 +49,32 @@ FAR_APART = 1.5  # times: estimates that differ by more are given as a range
 
 def chapters(view: ExplanationView) -> Iterator[Chapter]:
     """The population, values, slips, records and minimal uniques."""
-    about, values = view.data["population"], view.data.get("values")
-    totals = about["totals"]
+    values = view.data.get("values")
     writers = (_values, _rare, _alike) if values else ()
+    yield from population_chapter(view)
     chapters: dict[str, tuple[Block, ...]] = {
-        "population": (
-            *(_population(view, about) if _described(about) else ()),
-            *([_totals(view, totals)] if totals else ()),
-        ),
         "values": tuple(block for write in writers for block in write(view, values or {})),
         "records": tuple(_records(view)),
         "suda": tuple(_suda(view)),
     }
-    titles = {"population": _population_title(view), "suda": _records_title(view)}
+    titles = {"suda": _records_title(view)}
     for key, blocks in chapters.items():
         if blocks:
             title = titles.get(key) or view.say(f"{key}_title")
-            shown = key == "records" or (key == "population" and _described(about))
-            yield Chapter(title, view.anchor(key), blocks, screen=shown)
+            yield Chapter(title, view.anchor(key), blocks, screen=key == "records")
+
+
+def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
+    """The people behind the table, where anything was said of them, and totals of few people."""
+    about = view.data["population"]
+    described, totals = _described(about), about.get("totals")
+    blocks = (
+        *(_population(view, about) if described else ()),
+        *([_totals(view, totals)] if totals else ()),
+    )
+    if blocks:
+        title = _population_title(view) or view.say("population_title")
+        yield Chapter(title, view.anchor("population"), blocks, screen=described)
 
 
 def _described(about: Data) -> bool:
@@ -149,6 +157,10 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     picture = captioned_bars(view, "population", marks, grid, axis="population_axis")
     yield from screened(picture, MOST_LISTED)
     yield Paragraph(view.say("population_reading"), "reading")
+    if about.get("global_risk", {}).get("method") == "approx":
+        yield Paragraph(view.say("weights_approximate"), "note")
+    if "alpha" in about:
+        yield Paragraph(view.say("population_wildcards", alpha=f"{about['alpha']:g}"), "note")
 
 
 def _with_error(view: ExplanationView, name: str) -> str:
@@ -163,7 +175,10 @@ def _with_error(view: ExplanationView, name: str) -> str:
     if (error := details.get("standard_error")) is not None:
         return view.say("with_error", number=text, error=view.writer.number(100 * error))
     if (highest := details.get("highest")) is not None:
-        return view.say("with_highest", number=text, highest=view.writer.share(highest))
+        places = {"number": text, "highest": view.writer.share(highest)}
+        if (as_value := details.get("missing_as_value")) is None:
+            return view.say("with_highest", **places)
+        return view.say("with_as_value", as_value=view.writer.share(as_value), **places)
     if (taken := details.get("taken")) is not None:
         return view.say("with_model", number=text, model=printable(str(taken)))
     return str(text)
@@ -318,18 +333,21 @@ def _records(view: ExplanationView) -> Iterator[Block]:
     if records is None or records["reason"] is not None or not records["riskiest"]:
         yield Paragraph(view.say("records_none"), "note")
         return
+    matched = [n for n in ("frequency",) if n in records["riskiest"][0]]
     rows = [
         (
             *(writer.count(record[n]) for n in ("record", "class_size")),
+            *(writer.number(record[n]) for n in matched),
             *(writer.number(record.get(n)) for n in ("suda_score", "msus", "smallest_msu")),
             writer.names(_most_telling(record.get("column_contributions") or {})),
         )
         for record in records["riskiest"]
     ]
-    head = ("row", "like_it", "suda_score", "suda_sets", "suda_size", "mostly_by")
-    yield view.grid("records_title", head, rows[:FIRST_RECORDS], range(5))
+    head = ("row", "like_it", *matched, "suda_score", "suda_sets", "suda_size", "mostly_by")
+    numbers = range(len(head) - 1)
+    yield view.grid("records_title", head, rows[:FIRST_RECORDS], numbers)
     if len(rows) > FIRST_RECORDS:
-        yield view.grid("records_table", head, rows, range(5), folded=True)
+        yield view.grid("records_table", head, rows, numbers, folded=True)
 
 
 def _most_telling(shares: Mapping[str, float]) -> list[str]:

@@ -1,0 +1,98 @@
+"""What the user states about the people behind a table: their number, weights, households."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sievert.commands._common import check_known
+from sievert.counts.questions import Questions
+from sievert.counts.wildcards import MOST_PARTS
+from sievert.errors import require
+from sievert.roles import Roles
+
+
+@dataclass(frozen=True)
+class PopulationSettings:
+    """What the user states about the population, and the columns of weights and households.
+
+    `alpha` is how much a record counts that lacks a value which another one has, where missing
+    values match anything; `individual_risk` says how the risk is computed from weights.
+    """
+
+    size: int | None = None
+    fraction: float | str | None = None
+    table: Any = None
+    weight: str | None = None
+    household: str | None = None
+    alpha: float | str | None = None
+    individual_risk: str = "exact"
+
+    def __post_init__(self) -> None:
+        require(
+            sum(x is not None for x in (self.size, self.fraction, self.table)) <= 1,
+            "--population-size, --fraction and --population say the same thing: one of them",
+        )
+        if self.individual_risk != "exact":
+            from sievert.population.individual_risk import METHODS
+
+            check_known("--individual-risk:", self.individual_risk, METHODS)
+            what, hint = "the individual risk follows from weights", "--weight COLUMN"
+            require(self.weight is not None, what, hint=hint)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is stated of the population itself."""
+        stated = (self.size, self.fraction, self.table, self.weight, self.household)
+        return any(x is not None for x in stated)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of weights and households, by their role."""
+        given = {"weight": self.weight, "household": self.household}
+        return {role: column for role, column in given.items() if column is not None}
+
+    def add_roles(self, roles: Roles) -> Roles:
+        """Roles with the columns of weights and households that are given here."""
+        weight, household = self.weight or roles.weight, self.household or roles.household
+        return replace(roles, weight=weight, household=household)
+
+    def share_of_match(self, missing: str) -> Fraction | None:
+        """Alpha as it is written, 1 unless given; None unless missing values match anything."""
+        require(
+            self.alpha is None or missing == "wildcard",
+            "--alpha is about missing values that match anything",
+            hint="--missing wildcard",
+        )
+        try:
+            alpha = Fraction(1 if self.alpha is None else str(self.alpha))
+        except (ValueError, ZeroDivisionError):
+            alpha = Fraction(-1)
+        require(0 <= alpha <= 1, "--alpha is a number from 0 to 1", hint="--alpha 0.5")
+        few = alpha.denominator <= MOST_PARTS
+        require(few, "--alpha has at most six digits after the point", hint="--alpha 0.5")
+        return alpha if missing == "wildcard" else None
+
+    def check_columns(self, questions: Questions, quasi: Sequence[str]) -> None:
+        """Make sure that weights and households are columns that can be used."""
+        for role, column in self.columns.items():
+            check_known(f"{role}: column", column, questions.columns)
+            require(
+                column not in quasi,
+                f"column {column!r} is a quasi-identifier and cannot be the {role}",
+            )
+            questions.engine.check_usable(column)
+
+
+def check_rows_of_people(several: bool, stated: PopulationSettings, alpha: Fraction | None) -> None:
+    """Raise an error for what is not defined of people with several rows."""
+    require(
+        not several or not stated.any,
+        "a population is not estimated from people with several rows",
+        hint="without the options of the population",
+    )
+    require(
+        not several or alpha is None,
+        "a missing value that matches anything is not defined for people with several rows",
+        hint="--missing value",
+    )

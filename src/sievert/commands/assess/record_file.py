@@ -1,0 +1,56 @@
+"""The file with one row per record: numbers of its class and of its cells, joined by the engine."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sievert import files
+from sievert.arrays import Ints
+from sievert.commands._measuring import TableMeasures
+from sievert.commands._population import PopulationRisks
+from sievert.commands._wildcards import diversity_column
+from sievert.counts import microdata
+from sievert.measures import kernel
+
+
+def write_records(
+    measures: TableMeasures, risks: PopulationRisks | None, path: Path, kind: str
+) -> None:
+    """Write one row per record; with the frequencies and risks by weights, where there are any."""
+    questions, roles = measures.questions, measures.roles
+    people = questions.people or questions.records
+    marks: dict[str | None, Any] = {
+        None: kernel.class_columns(questions.sizes(roles.quasi), people)
+    }
+    for secret in roles.sensitive:
+        joint = measures.joint.get(secret)
+        if joint is None:
+            counts = questions.secret_counts(roles.quasi, secret, frozenset({"joint"}))
+            joint = counts.confidence or counts.joint
+        assert joint is not None
+        marks[secret] = kernel.cell_columns(
+            joint, people, files.escape_formula(secret) if kind == "csv" else secret
+        )
+    beside = None
+    if risks is not None and risks.frequencies is not None:
+        beside = risks.frequencies.classes, risks.columns
+    names = {s: diversity_column(s, kind) for s in roles.sensitive}
+    microdata.write_records(questions, roles.quasi, names, path, kind, marks, beside)
+
+
+def write_wildcard_records(
+    measures: TableMeasures,
+    risks: PopulationRisks,
+    values: Mapping[str, Ints],
+    path: Path,
+    kind: str,
+) -> None:
+    """Write one row per record where missing values match anything: records have no classes."""
+    assert risks.frequencies is not None
+    classes = risks.frequencies.classes
+    marks = {
+        "class_size": ("int", classes.counts.tolist()),
+        **risks.columns,
+        **{diversity_column(s, kind): ("int", each.tolist()) for s, each in values.items()},
+    }
+    microdata.write_row_marks(measures.questions, classes, marks, path, kind)

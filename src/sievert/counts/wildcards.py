@@ -1,0 +1,138 @@
+"""Classes that match where a missing value matches anything: what is summed and seen over them.
+
+The relation is not transitive: there are numbers of each record, but no classes. Records of one
+class have the same matches, and all classes that lack the same columns, a pattern, are matched with
+those of another pattern at once: by the columns that neither lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import groupby, product
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import Sizes
+from sievert.counts.cube import Cube, narrow_keys, pack_codes, run_starts
+
+# Up to so much, it is counted what matches when a missing value matches anything:
+MOST_KEYS = 60  # a bit for each
+MOST_PATTERNS = 64  # of the columns that are missing
+MOST_WORK = 10**8  # pairs of patterns times classes
+MOST_PARTS = 10**6  # of a record that counts in part
+WORD = 64  # values that are marked in one integer
+
+
+def can_match(patterns: int, classes: int) -> bool:
+    """Whether it is feasible to match classes with so many patterns of missing values."""
+    return patterns <= MOST_PATTERNS and patterns**2 * classes <= MOST_WORK
+
+
+class WildcardMatches:
+    """The classes of a table by the columns that they lack, and what matches each of them."""
+
+    def __init__(self, classes: Cube) -> None:
+        bits = [(codes == 0).astype(np.uint64) for codes in classes.codes]
+        masks = pack_codes(bits, [1] * len(bits), len(classes.counts))
+        patterns, self._pattern = np.unique(masks, return_inverse=True)
+        self.classes, self.patterns = classes, patterns.tolist()
+
+    @classmethod
+    def find(cls, classes: Cube, times: int = 1) -> WildcardMatches | None:
+        """The matches; None where to sum over them so many `times` would take too long."""
+        if len(classes.codes) > MOST_KEYS:
+            return None
+        matches = cls(classes)
+        return matches if can_match(len(matches.patterns), len(classes.counts) * times) else None
+
+    def sums(self, amounts: Ints, alpha: Fraction = Fraction(1)) -> Ints:
+        """Of each class, whole numbers summed over the classes that match it, itself included.
+
+        One that lacks a column which the class has counts as `alpha`; sums are in units of its
+        denominator. The numbers may be Python's, which do not overflow.
+        """
+        whole = np.zeros_like(amounts)
+        for own, other, ours, sums in self._each(np.add, amounts):
+            whole[ours] += sums * (alpha.numerator if other & ~own else alpha.denominator)
+        return whole
+
+    def count_values(self, cells: Cube) -> Ints:
+        """Of each class, the different values of the cells' last column among all its matches.
+
+        The cells are those of the same classes in the same order; missing is a value.
+        """
+        codes, owner = cells.codes[-1].astype(np.uint64), cells.owner
+        numbers = np.zeros(len(self.classes.counts), dtype=np.int64)
+        for first in range(0, len(cells.values[-1]), WORD):
+            inside = (codes >= first) & (codes < first + WORD)
+            marks = np.where(inside, np.uint64(1) << (codes - np.uint64(first)) % WORD, 0)
+            seen = np.bitwise_or.reduceat(marks.astype(np.uint64), run_starts(owner))
+            every = np.zeros_like(seen)
+            for _, _, ours, others in self._each(np.bitwise_or, seen):
+                every[ours] |= others
+            numbers += np.bitwise_count(every)
+        return numbers
+
+    def _each(self, operation: np.ufunc, amounts: Ints) -> Iterator[tuple[int, int, Ints, Ints]]:
+        """Two patterns, the classes of the first, and what those of the second are for each."""
+        members = [np.flatnonzero(self._pattern == number) for number in range(len(self.patterns))]
+        pairs = product(enumerate(self.patterns), repeat=2)
+        by_mask = sorted((own | other, a, b) for (a, own), (b, other) in pairs)
+        for mask, group_of_pairs in groupby(by_mask, lambda pair: pair[0]):
+            order, group = self._group_cells(mask)
+            for _, a, b in group_of_pairs:
+                theirs = order[self._pattern[order] == b]
+                starts = run_starts(group[theirs])
+                together = np.zeros(len(order), dtype=amounts.dtype)
+                together[group[theirs[starts]]] = operation.reduceat(amounts[theirs], starts)
+                yield self.patterns[a], self.patterns[b], members[a], together[group[members[a]]]
+
+    def _group_cells(self, mask: int) -> tuple[Ints, Ints]:
+        """The classes by what they have outside of a mask, whose lowest bit is the last column.
+
+        They come in the order of their groups, and with the group of each.
+        """
+        cube = self.classes
+        places = [p for p in range(len(cube.codes)) if not mask >> (len(cube.codes) - 1 - p) & 1]
+        codes, widths = [cube.codes[p] for p in places], [cube.widths[p] for p in places]
+        keys = narrow_keys(codes, widths, len(cube.counts))
+        order = np.argsort(keys, kind="stable")
+        group = np.zeros(len(order), dtype=np.int64)
+        starts = run_starts(keys[order])
+        group[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+        return order, group
+
+
+def class_values(cells: Cube, *, wildcard: bool) -> Ints | None:
+    """Of each class, the different values of the cells' last column, a secret; missing is one.
+
+    With `wildcard`, among all records that match those of the class, which may be more; None where
+    that would take too long.
+    """
+    if not wildcard:
+        return np.minimum(np.bincount(cells.owner), cells.classes[1])  # people may have several
+    words = -(-len(cells.values[-1]) // WORD)
+    matches = WildcardMatches.find(cells.class_cube, words)
+    return None if matches is None else matches.count_values(cells)
+
+
+def count_matches(classes: Cube) -> tuple[int, Sizes | None]:
+    """The records that lack a value, and the histogram of the records that match each.
+
+    There a missing value matches anything; None where that would take too long.
+    """
+    missing = int(classes.counts[classes.lacking].sum())
+    matches = WildcardMatches.find(classes) if missing else None
+    if matches is None:
+        return missing, None
+    return missing, records_by(matches.sums(classes.counts), classes.counts)
+
+
+def records_by(numbers: Ints, records: Ints) -> Sizes:
+    """How many records have each number, where so many `records` of a class have its number."""
+    different, place = np.unique(numbers, return_inverse=True)
+    times = np.zeros(len(different), dtype=np.int64)
+    np.add.at(times, place, records)
+    return Sizes.from_arrays(different, times)
