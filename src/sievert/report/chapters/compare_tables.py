@@ -105,7 +105,10 @@ def secret_by_column(view: ComparisonView, secret: str) -> Iterator[Grid]:
         for column in columns if len(columns) > 1 else ():
             each = [r[what][secret]["columns"].get(column) for r in releases]
             numbers = [
-                e and e.get("excess", e["value" if words == "told" else "corrected"]) for e in each
+                None
+                if e is None or e.get("reason") is not None
+                else e.get("excess", e["value" if words == "told" else "corrected"])
+                for e in each
             ]
             first = bits_text(writer, columns[column]["value"]) if words == "told" else ""
             cells = ["" if x is None else bits_text(writer, x) for x in numbers]

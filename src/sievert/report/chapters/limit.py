@@ -28,6 +28,7 @@ MOST_PICTURED = 4  # alphabets with a picture
 MOST_SHOWN = 12  # points of a curve in the first table
 MOST_VALUES = 12  # of a matrix that is shown
 LONGEST = 24  # letters of a value
+APART = 1e-3  # bits between searches that disagree
 # What stands beside the two numbers of each model.
 BESIDE: dict[str, tuple[str, ...]] = {
     "1": ("identity",),
@@ -55,6 +56,11 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     late = sum(p.data["reached"] is False for alphabet in view.alphabets for p in alphabet.points)
     if late:
         inner.append(Paragraph(view.say("late" if late > 1 else "late_one", number=late), "note"))
+    apart = max(
+        (p.data.get("spread") or 0.0 for a in view.alphabets for p in a.points), default=0.0
+    )
+    if apart > APART:
+        inner.append(Paragraph(view.say("apart", bits=view.writer.number(apart)), "warning"))
     main = Chapter(view.say("title"), view.anchor("points"), (*inner, *_meaning(view)), screen=True)
     chapters = (
         Chapter(
