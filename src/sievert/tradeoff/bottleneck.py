@@ -230,8 +230,6 @@ class BottleneckCurve:
     def search(self, rate: float | None, information: float | None) -> float:
         """Refine the curve at a rate, or at an information; returns the spread of the restarts."""
         spread = 0.0
-        if self._use_grid(rate, information):
-            return spread
         for round_ in range(ROUNDS):
             low, high = self._refine(rate, information)
             if low is high or high.information <= low.information:
@@ -242,7 +240,7 @@ class BottleneckCurve:
                 spread = (max(values) - min(values)) / (1.0 if information is not None else beta)
             if values[0] - min(values) <= CLOSE:
                 break
-        return spread
+        return 0.0 if self._use_grid(rate, information) else spread
 
     def _refine(
         self, rate: float | None, information: float | None
@@ -266,29 +264,19 @@ class BottleneckCurve:
         return time_share(self.joint, hull(self.points, upper=True), rate, information)
 
     def _restart(self, beta: float, dense: int) -> list[float]:
-        """Try other starts, so many of them dense; returns where they end, to be minimised.
-
-        Of the sparse ones only the best is followed to its end.
-        """
-        ends, n = list[InformationPoint](), len(self.joint.weights)
-        for number in range(dense):
+        """Try other starts, so many of them dense; returns where they end, to be minimised."""
+        values, n = [], len(self.joint.weights)
+        generators = [np.random.default_rng([self.seed, i]) for i in range(RESTARTS + 1)]
+        starts = itertools.chain(
+            (rng.exponential(size=(n, n)) ** 2 + 1e-6 for rng in generators[:dense]),
+            itertools.islice(sparse_starts(self.joint, generators[-1]), SPARSE_RESTARTS),
+        )
+        for start in starts:
             if time.monotonic() >= self.until:
                 break
-            rng = np.random.default_rng([self.seed, number])
-            start = rng.exponential(size=(n, n)) ** 2 + 1e-6
-            ends.append(self._settle(beta, start / start.sum(axis=1, keepdims=True)))
-        sparse = list[InformationPoint]()
-        starts = sparse_starts(self.joint, np.random.default_rng([self.seed, RESTARTS]))
-        for start in itertools.islice(starts, SPARSE_RESTARTS):
-            if time.monotonic() >= self.until:
-                break
-            channel = start / start.sum(axis=1, keepdims=True)
-            sparse.append(self._settle(beta, channel, rough=True))
-        if sparse:
-            best = min(sparse, key=lambda point: lagrangian(point, beta))
-            ends.append(self._settle(beta, best.channel))
-        self.points += [*sparse, *ends]
-        return [lagrangian(point, beta) for point in ends]
+            self.points.append(self._settle(beta, start / start.sum(axis=1, keepdims=True)))
+            values.append(lagrangian(self.points[-1], beta))
+        return values
 
     def _use_grid(self, rate: float | None, information: float | None) -> bool:
         """Of few values, the best channel on a grid, and where steps lead from it; False without.
