@@ -167,6 +167,14 @@ def test_a_failed_check_stands_before_the_number() -> None:
     assert main.blocks[0].kind == "warning" and "not Gaussian" in main.blocks[0].text
 
 
+def test_searches_that_disagree_are_warned_of(data: dict[str, Any]) -> None:
+    for spread, warned in ((0.0, False), (0.02, True)):
+        points = [{**point, "spread": spread} for point in data["points"]]
+        said = " ".join(every(limits.blocks(part({**data, "points": points}))))
+        assert ("The searches disagree" in said) == warned
+        assert ("up to 0.02 bits apart" in said) == warned
+
+
 def test_edges() -> None:
     table = people()
     hostile = {HOSTILE: table["age"], "ill": table["ill"]}
