@@ -237,25 +237,21 @@ class InformationEstimate:
     def interval(self) -> tuple[float, float]:
         """Where the corrected values of most other samples lie.
 
-        Of a loss without shuffles it reaches to Miller and Madow's value, as the truth may; a
-        recoding never loses less than nothing.
+        Of a loss without shuffles it reaches to Miller and Madow's value; no recoding gains.
         """
         half = NORMAL_QUANTILE * self.standard_error
-        ends = [self.corrected]
-        if self.recoded is not None and self.excess is None:
-            ends.append(self.miller_madow)
+        unshuffled = self.recoded is not None and self.excess is None
+        ends = (self.corrected, self.miller_madow if unshuffled else self.corrected)
         low, high = min(ends) - half, max(ends) + half
         return (max(0.0, low), max(0.0, high)) if self.recoded else (low, high)
 
     @property
     def reason(self) -> str | None:
         """Of a loss: why its corrected value is no estimate of it; None where it is one."""
-        if self.recoded is None:
-            return None
         low, high = self.interval
-        if self.excess is None and self.corrected < low:
-            return UNSHUFFLED
-        return TELLS_MORE if high < 0 else None
+        if self.recoded is None or high < 0:
+            return None if self.recoded is None else TELLS_MORE
+        return UNSHUFFLED if self.excess is None and self.corrected < low else None
 
     @property
     def rows_per_cell(self) -> float:

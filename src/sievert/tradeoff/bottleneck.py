@@ -264,7 +264,10 @@ class BottleneckCurve:
         return time_share(self.joint, hull(self.points, upper=True), rate, information)
 
     def _restart(self, beta: float, dense: int) -> list[float]:
-        """Try other starts, so many of them dense; returns where they end, to be minimised."""
+        """Try other starts, so many of them dense; returns where they end, to be minimised.
+
+        The sparse ones count where they are best: many are meant for other tables.
+        """
         values, n = [], len(self.joint.weights)
         generators = [np.random.default_rng([self.seed, i]) for i in range(RESTARTS + 1)]
         starts = itertools.chain(
@@ -276,7 +279,7 @@ class BottleneckCurve:
                 break
             self.points.append(self._settle(beta, start / start.sum(axis=1, keepdims=True)))
             values.append(lagrangian(self.points[-1], beta))
-        return values
+        return [*values[:dense], *sorted(values)[:1]]
 
     def _use_grid(self, rate: float | None, information: float | None) -> bool:
         """Of few values, the best channel on a grid, and where steps lead from it; False without.
