@@ -411,7 +411,7 @@ def test_drawn_and_shuffled_agree_with_the_definition(
 
 
 def test_the_excess_of_a_loss() -> None:
-    """Nothing lost: near 0, recoded or noisy; something lost: near it, nearer than corrected."""
+    """Nothing lost: near 0, recoded or noisy; something lost: near it, nearer than a difference."""
     random = np.random.default_rng(3)
     n = 4000
     x = random.integers(0, 400, n)
@@ -420,7 +420,9 @@ def test_the_excess_of_a_loss() -> None:
     for c, due in ((x % 8, 0.0), (x % 4, 0.0), (x // 100, told)):
         found = lost(x, c, y)
         assert found.excess == pytest.approx(due, abs=0.12)
-        assert abs(found.excess - due) < abs(found.corrected - due) + 0.01
+        plain = lost(x, c, y, shuffles=0)
+        assert abs(found.excess - due) < abs(plain.corrected - due) + 0.01
+        assert found.reason is None and found.interval[0] >= 0
     noise = np.where(random.random(n) < 0.5, random.integers(0, 4, n), x % 4)
     found = lost(x % 4, noise, y)
     p = 0.775 * 0.625 + 0.225 / 3 * 0.375
@@ -433,7 +435,24 @@ def test_the_excess_of_a_loss() -> None:
     assert lost(x, x % 8, y, shuffles=0).excess is None
     # A release that was not made from the original: it tells all, the original nothing.
     coin = random.integers(0, 2, n)
-    assert lost(x % 4, coin, coin).excess == pytest.approx(-1, abs=0.02)
+    found = lost(x % 4, coin, coin)
+    assert found.excess == pytest.approx(-1, abs=0.02)
+    assert "more than its original" in str(found.reason) and found.to_dict()["reason"]
+
+
+def test_no_recoding_is_sure_to_lose_less_than_nothing(reference: Path) -> None:
+    """Adult by nine columns, recoded: a loss of -0.42 bits (-0.43 to -0.42) was given once."""
+    before = read_columns(reference / "data" / "adult" / "adult.csv", ";")
+    after = read_columns(reference / "data" / "pairs" / "arx_adult" / "adult_qi8_k5_s5.csv.gz", ";")
+    names = [c for c in before if c != "salary-class"]
+    key = [f"{row}" for row in zip(*(before[c] for c in names), strict=True)]
+    released = [f"{row}" for row in zip(*(after[c] for c in names), strict=True)]
+    x, y = (np.unique(texts, return_inverse=True)[1] for texts in (key, before["salary-class"]))
+    c = np.unique(released, return_inverse=True)[1]
+    for shuffles in (0, 19):
+        found = lost(x, c, y, shuffles=shuffles)
+        low, high = found.interval
+        assert high > 0 and (found.reason is not None or low <= found.corrected <= high)
 
 
 def test_small_tables_are_drawn_and_others_shuffled() -> None:
@@ -480,15 +499,17 @@ def test_a_loss_is_a_difference() -> None:
     y = (x + random.integers(0, 20, 700)) // 12
     for c in (x // 5, np.where(random.random(700) < 0.4, x // 5, random.integers(0, 9, 700))):
         before, after = ContingencyTable.from_codes(x, y), ContingencyTable.from_codes(c, y)
-        found = lost(x, c, y, shuffles=19, before=before, after=after)
-        assert found == lost(x, c, y, shuffles=19)
+        shuffled = lost(x, c, y, shuffles=19, before=before, after=after)
+        assert shuffled == lost(x, c, y, shuffles=19)
+        assert shuffled.corrected == pytest.approx(shuffled.excess, abs=1e-12)
+        found = lost(x, c, y, shuffles=0, before=before, after=after)
         one, other = estimate(before, shuffles=0), estimate(after, shuffles=0)
         for name in ("value", "chance", "corrected", "miller_madow"):
             due = getattr(one, name) - getattr(other, name)
             assert getattr(found, name) == pytest.approx(due, rel=1e-12)
         assert found.rows_per_cell == min(one.rows_per_cell, other.rows_per_cell)
         assert found.maximum == one.value
-        assert found.p_value == 0.05
+        assert shuffled.p_value == 0.05 and shuffled.value == found.value
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.4])

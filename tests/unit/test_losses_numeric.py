@@ -557,10 +557,16 @@ def test_linear_equations() -> None:
 # Prediction.
 
 
-def halves(n: int, seed: int) -> list[int]:
-    fold = [0] * n
+def halves(records: list[tuple[Any, ...]], seed: int) -> list[int]:
+    """The half of each record, drawn after all are sorted by what they say."""
+
+    def key(i: int) -> list[tuple[int, str]]:
+        return [(0, "") if t is DROPPED else (1, "") if t is None else (2, t) for t in records[i]]
+
+    n = len(records)
+    order, fold = sorted(range(n), key=key), [0] * n
     for i in np.random.default_rng([seed, 7]).permutation(n)[: n // 2].tolist():
-        fold[i] = 1
+        fold[order[i]] = 1
     return fold
 
 
@@ -611,7 +617,8 @@ def test_prediction_against_fractions(seed: int) -> None:
     quasi = tuple(column(f"k{i}", b, a) for i, (b, a) in enumerate(zip(known, shown, strict=True)))
     release = Release(quasi, (column("s", secret, told),), seed=seed)
     found = compute("prediction", release).columns["s"]
-    fold = halves(n, seed)
+    pairs = ((a, b) for b, a in zip((*known, secret), (*shown, told), strict=True))
+    fold = halves(list(zip(*(texts for pair in pairs for texts in pair), strict=True)), seed)
     learnt = [
         DROPPED if t == "*" or (t is None and s is not None) else t
         for t, s in zip(told, secret, strict=True)

@@ -745,7 +745,11 @@ def test_a_file_of_records(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"records.{suffix}"
     found = attacked(RELEASE, records=path)
     rows = rows_of(path)
-    assert list(rows[0]) == ["record", "disease_attacker", "disease_learner", "disease_at_risk"]
+    assert list(rows[0]) == [
+        "record", "disease_attacker", "disease_learner", "disease_at_risk",
+        "disease_attacker_mcse", "disease_learner_mcse",
+    ]  # fmt: skip
+    assert {row["disease_attacker_mcse"] for row in rows} == {0}  # exact
     assert [row["record"] for row in rows] == list(range(1, 9))
     for row, nation, s in zip(rows, ORIGINAL["nation"], ORIGINAL["disease"], strict=True):
         held = found.beliefs[nation]

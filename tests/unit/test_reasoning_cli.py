@@ -193,9 +193,12 @@ def test_released_records(
     """Without the original, every released record has what those believe whose values fit."""
     rows = tmp_path / "rows.csv"
     second = ("--sensitive-table", tables["secrets"], "--chains", "4") if kind == "people" else ()
-    told = (*ROLES, *second, "--records", rows)
+    told = (*ROLES, *second, "--records", rows, "--all", "--markdown", tmp_path / "page.md")
     assert run("attack", tables[kind], *told) == 0
-    assert CANARY not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert CANARY not in out
+    for text in (out, (tmp_path / "page.md").read_text()):  # what needs the original has no row
+        assert "undefined" not in text.lower() and "expects to name" in " ".join(text.split())
     with rows.open(newline="") as file:
         records = list(csv.DictReader(file))
     assert len(records) == 120 and CANARY not in rows.read_text()

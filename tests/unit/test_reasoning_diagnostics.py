@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reasoningtools import batch_means, ess, mcse, rhat
 
-from sievert.attacks.reasoning.chains import diagnose, jackknife, running_means
+from sievert.attacks.reasoning.chains import diagnose, running_means
 from sievert.attacks.reasoning.posterior import bits, empirical, total_variation
 from sievert.errors import UsageError
 from sievert.numerics.special_functions import beta_below, beta_interval, beta_quantile
@@ -190,33 +190,20 @@ def test_running_means(draws):
         running_means(x[0])
 
 
-def test_batches_and_the_jackknife():
+def test_batches():
     x = np.random.default_rng(8).normal(size=(4, 103, 2))
     parts = batch_means(x, 10)
     assert parts.shape == (40, 2)
     assert parts[0] == pytest.approx(x[0, 3:13].mean(axis=0), rel=1e-12)
     assert parts[39] == pytest.approx(x[3, 93:].mean(axis=0), rel=1e-12)
-    # Of a mean it is the usual standard error, whatever the scale.
-    value, error = jackknife(parts[:, 0], lambda mean: mean)
-    assert value == pytest.approx(parts[:, 0].mean(), rel=1e-12)
-    assert error == pytest.approx(parts[:, 0].std(ddof=1) / math.sqrt(40), rel=1e-10)
-    both, errors = jackknife(parts, lambda mean: 3 * mean)
-    assert both == pytest.approx(3 * parts.mean(axis=0), rel=1e-12)
-    assert errors[0] == pytest.approx(3 * error, rel=1e-10)
-    # A ratio of means: the delta method agrees where errors are small.
-    near = 10 + parts
-    value, error = jackknife(near, lambda mean: mean[0] / mean[1])
-    parted = (near[:, 0] - value * near[:, 1]) / near[:, 1].mean()
-    assert error == pytest.approx(parted.std(ddof=1) / math.sqrt(40), rel=0.01)
-    with pytest.raises(UsageError):
-        jackknife([1.0], lambda mean: mean)
     with pytest.raises(UsageError):
         batch_means(x, 104)
 
 
 def test_the_error_of_batches_is_that_of_a_dependent_series():
     series = autoregressive(0.6, (4, 4000), 2)
-    _, error = jackknife(batch_means(series, 25), float)
+    parts = batch_means(series, 25)
+    error = parts.std(ddof=1) / math.sqrt(len(parts))
     assert error == pytest.approx(float(mcse(series)), rel=0.25)
 
 

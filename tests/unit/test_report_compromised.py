@@ -190,8 +190,8 @@ def test_pictures_are_drawn() -> None:
 )
 def test_records_come_first_and_protections_are_assumed(kind: str, option: str) -> None:
     head, text = compromised.points(part(kind))[0]
-    assert "the records pay" in head or "No record" in head
-    assert "knows age and sex" in text and f"{option} changes" in text
+    assert "the records an intruder who knows" in head or "For no record does an intruder" in head
+    assert "knows age and sex" in head and f"{option} changes" in text
     assert ("in the unit of pay" in text) == (kind == "sampling")
 
 
@@ -200,3 +200,38 @@ def test_the_file_as_it_is_assumes_nothing() -> None:
         result = sievert.compromise(table(), ["age", "sex"], "pay", replicates=1, **more)
         whole = ReportPart("compromise", result.to_dict(), NumberWriter(texts.read_texts(None)))
         assert "assumed" not in compromised.points(whole)[0][1]
+
+
+def test_the_answer_begins_with_records_and_a_stated_intruder() -> None:
+    """Under the parameter that exposes most records, whichever leaves least to guess on average."""
+    data = json.loads(json.dumps(found("sampling")))
+    targets = [t for t in data["targets"]["pay"] if t["known"] == 2]
+    targets[1]["exact"]["records"] = 0.5  # more than for any other, though more is left to guess
+    part = ReportPart("compromise", data, NumberWriter(texts.read_texts(None)))
+    head, text = compromised.points(part)[0]
+    assert head.startswith(
+        "For 50 % of the records an intruder who knows age and sex of the person"
+    )
+    assert "sample of 10 %" in text
+
+
+def test_both_matchings_stand_side_by_side() -> None:
+    data = found("noise")
+    part = ReportPart("compromise", data, NumberWriter(texts.read_texts(None)))
+    likely = sievert.compromise(
+        table(), ["age", "sex"], "pay", method="noise", replicates=2, parameters=[10],
+        matching="likelihood",
+    ).to_dict()  # fmt: skip
+    oracle, weighed = data["curves"]["pay"][0]["matchings"]
+    assert (oracle["matching"], weighed["matching"], oracle["runs"]) == ("oracle", "likelihood", 2)
+    for each, curves in ((oracle, data["curves"]), (weighed, likely["curves"])):
+        point = curves["pay"][0]["points"][-1]
+        assert each["known"] == point["known"] == 2
+        assert each["initial_entropy"] == pytest.approx(
+            point["over_records"]["initial_entropy"]["mean"], abs=1e-12
+        )
+    assert oracle["exact"] == pytest.approx(data["targets"]["pay"][1]["exact"]["records"])
+    assert "one who weighs all records" in compromised.points(part)[0][1]
+    tables = [b for b in walk(tuple(compromised.blocks(part))) if isinstance(b, Grid)]
+    (both,) = [grid for grid in tables if grid.caption.startswith("Both ways to match")]
+    assert len(both.rows) == 10 and not both.folded

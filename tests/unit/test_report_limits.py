@@ -145,10 +145,34 @@ def test_gaussian_and_unbounded() -> None:
     found = ran(table, "x", "y", gaussian=True, gap=None, points=4)
     p = part(found)
     assert "if they are Gaussian" in " ".join(sentences(p))
-    assert limits.blocks(p)
+    assert limits.blocks(p) and found["channel"]["normality"]["near"]
+    assert not sentences(p)[0].startswith("The columns are not Gaussian")
     found["points"][0] |= {"objective": None, "bound": None, "asked": True}
     assert "there is no limit" in sentences(part(found))[0]
     assert "unbounded" in " ".join(every(limits.blocks(part(found))))
+
+
+def test_a_failed_check_stands_before_the_number() -> None:
+    random = Random(5)
+    x = [random.lognormvariate(0, 1) for _ in range(300)]
+    table = {"x": [f"{v:.6f}" for v in x], "y": [f"{v * random.uniform(0.5, 1):.6f}" for v in x]}
+    p = part(ran(table, "x", "y", gaussian=True, gap=None))
+    first, second, *_ = sentences(p)
+    assert (
+        first.startswith("The columns are not Gaussian") and "Far from Gaussian: x and y" in first
+    )
+    assert "on average over draws" in second
+    main, *_ = limits.blocks(p)
+    assert isinstance(main, Chapter) and isinstance(main.blocks[0], Paragraph)
+    assert main.blocks[0].kind == "warning" and "not Gaussian" in main.blocks[0].text
+
+
+def test_searches_that_disagree_are_warned_of(data: dict[str, Any]) -> None:
+    for spread, warned in ((0.0, False), (0.02, True)):
+        points = [{**point, "spread": spread} for point in data["points"]]
+        said = " ".join(every(limits.blocks(part({**data, "points": points}))))
+        assert ("The searches disagree" in said) == warned
+        assert ("up to 0.02 bits apart" in said) == warned
 
 
 def test_edges() -> None:

@@ -11,6 +11,7 @@ import pytest
 from sievert.errors import UsageError
 from sievert.tradeoff import (
     Joint,
+    bottleneck,
     curve,
     funnel,
     grid,
@@ -20,7 +21,12 @@ from sievert.tradeoff import (
     least_loss,
     matrix,
 )
-from sievert.tradeoff.bottleneck import BottleneckCurve, contraction, stationary_point
+from sievert.tradeoff.bottleneck import (
+    BottleneckCurve,
+    contraction,
+    sparse_starts,
+    stationary_point,
+)
 from sievert.tradeoff.channel import deterministic_channel, evaluated
 
 LN2 = math.log(2)
@@ -70,6 +76,53 @@ def test_the_bottleneck_and_a_grid():
         found = least_loss(THREE, rate)
         checked = grid(THREE, rate)
         assert checked - 1e-9 <= found.risk <= checked + 1e-3
+
+
+SPARSE = [
+    [[0.06, 0, 0.681, 0, 0], [0, 0, 2.308, 0.046, 0], [1.669, 21.028, 0, 0.044, 0]],
+    [[0.266, 0.359, 0, 0], [4.487, 0.452, 0, 0.663], [0, 0, 1.467, 0.138]],
+]
+
+
+@pytest.mark.parametrize("values", [0, 3], ids=["restarts", "grid"])
+@pytest.mark.parametrize("number", range(2))
+def test_sparse_tables_reach_the_grid(number, values, monkeypatch):
+    """Where secrets never go with values, annealing ended up to 4e-4 bits short of the grid."""
+    monkeypatch.setattr(bottleneck, "GRID_VALUES", values)
+    table, entropy = SPARSE[number], Joint.of(SPARSE[number]).entropy
+    rate = (0.8, 0.5)[number] * entropy
+    found = least_loss(table, rate)
+    assert found.identity <= rate + 1e-9
+    assert found.risk >= grid(table, rate) - 1e-9
+    assert (found.spread == 0) == (values == 3)
+    if values == 3:
+        assert least_identity(table, found.loss).objective <= rate + 1e-6
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_no_channel_of_a_fine_enumeration_is_better(number):
+    """Brute force: every channel with two released values, and shares of 1/24."""
+    joint = Joint.of(SPARSE[number])
+    shares = np.array(list(itertools.product(np.linspace(0, 1, 25), repeat=3)))
+    released = np.stack([shares, 1 - shares], axis=1) * joint.weights  # channels, T, X
+    sums = released.sum(axis=2)
+    told = released @ joint.given / np.maximum(sums, 1e-300)[:, :, None]
+
+    def information(posteriors, prior):
+        terms = posteriors * np.log2(np.where(posteriors > 0, posteriors / prior, 1.0))
+        return (sums * terms.sum(axis=2)).sum(axis=1)
+
+    rates = information(released / np.maximum(sums, 1e-300)[:, :, None], joint.weights)
+    tells = information(told, joint.secret)
+    rate = 0.6 * joint.entropy
+    assert least_loss(SPARSE[number], rate).risk >= tells[rates <= rate].max() - 1e-9
+
+
+def test_starts_with_few_values_each():
+    joint = Joint.of(SPARSE[0])
+    starts = list(itertools.islice(sparse_starts(joint, np.random.default_rng(0)), 20))
+    assert all((s.sum(axis=1) > 0).all() and (s >= 0).all() for s in starts)
+    assert len({s.tobytes() for s in starts}) == 20
 
 
 def test_equal_rows_are_one():

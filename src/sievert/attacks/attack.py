@@ -57,6 +57,7 @@ UNITS = {
     "max_relative_risk": ("1", "high"),
     "at_risk": ("people", "high"),
     "undecided": ("people", "neither"),
+    "learner_undecided": ("people", "neither"),
 }
 
 
@@ -221,10 +222,15 @@ class Learned:
 
     @cached_property
     def surest(self) -> tuple[int, Ints]:
-        """The class with the least uncertainty, the largest of several; and all that are alike."""
+        """The class with the least uncertainty, the largest of several; and all that are alike.
+
+        Of as large ones it is the one with the best guess, so that its numbers do not depend on how
+        values are spelt or in which order columns come.
+        """
         least = float(self.entropies.min())
         alike = np.flatnonzero(self.entropies <= least + SAME * max(1.0, least))
-        return int(alike[np.argmax(self.sizes[alike])]), alike
+        keys = (self.entropies[alike], -self.first[alike], -self.sizes[alike])
+        return int(alike[np.lexsort(keys)[0]]), alike
 
     def class_values(self, i: int, show: bool) -> dict[str, str | None] | None:
         """The values of a class, where values may be shown."""

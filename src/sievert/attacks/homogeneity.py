@@ -136,7 +136,7 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
     gain = kernel.total(gains) / people
     best = kernel.largest_ratio(following, rest)
     alike = np.flatnonzero(following * best[1] == rest * best[0])
-    i = int(alike[np.argmax(rest[alike])])
+    i = int(alike[np.lexsort((-sizes[alike], -rest[alike]))[0]])  # no number differs after that
     worst = Group(
         int(sizes[i]),
         {

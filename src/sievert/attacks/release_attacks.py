@@ -80,6 +80,11 @@ def skewness(
     )
 
 
+def _as_first(*keys: Any) -> Any:
+    """Which of sorted cells are alike in all of these keys with the first."""
+    return np.logical_and.reduce([key == key[0] for key in keys])
+
+
 class _Rises:
     """p(s|q) - p(s) of every cell, as exact numerators over n_q·N."""
 
@@ -94,7 +99,8 @@ class _Rises:
     def highest(self, code: int | None) -> tuple[int, Ints]:
         """The cell with the largest rise, of the largest class if there are several; the classes.
 
-        Of one value of the secret, or of any.
+        Of one value of the secret, or of any. Of as large classes it is the rarest value, then the
+        class farthest from the table; counts of class and value decide the rest, not spellings.
         """
         codes, owner = self.learned.cube.codes[-1], self.learned.owner
         cells = np.arange(len(codes)) if code is None else np.flatnonzero(codes == code)
@@ -104,8 +110,39 @@ class _Rises:
         close = np.flatnonzero(np.abs(rough - most[0] / most[1]) <= 1e-9)
         alike = [i for i in close.tolist() if int(top[i]) * most[1] == most[0] * int(bottom[i])]
         highest = cells[alike]
-        largest = int(highest[np.argmax(self.learned.sizes[owner[highest]])])
-        return largest, np.unique(owner[highest])
+        sizes, rare = self.learned.sizes[owner[highest]], self.learned.totals[codes[highest]]
+        far = np.asarray(self.distances[0][owner[highest]], dtype=np.float64)
+        order = np.lexsort((-far, rare, -sizes))
+        first = highest[order[_as_first(-sizes[order], rare[order], -far[order])]]
+        worst = max(
+            first.tolist(),
+            key=lambda cell: (
+                *self.class_profile(int(owner[cell])),
+                *self.profile(int(codes[cell])),
+            ),
+        )
+        return int(worst), np.unique(owner[highest])
+
+    @cached_property
+    def _by_value(self) -> tuple[Ints, Ints]:
+        """The cells by value, large classes first; and where the cells of each value begin."""
+        codes, counts = self.learned.cube.codes[-1], self.learned.cube.counts
+        order = np.lexsort((-counts, -self.learned.sizes[self.learned.owner], codes))
+        return order, np.searchsorted(codes[order], np.arange(len(self.learned.totals) + 1))
+
+    def profile(self, code: int) -> list[tuple[int, int]]:
+        """The classes of a value by their size and its records: what its own numbers rest on."""
+        order, starts = self._by_value
+        cells = order[starts[code] : starts[code + 1]]
+        sizes = self.learned.sizes[self.learned.owner[cells]]
+        return list(zip(sizes.tolist(), self.learned.cube.counts[cells].tolist(), strict=True))
+
+    def class_profile(self, i: int) -> list[tuple[int, int]]:
+        """The values of a class by their records there and in the table, frequent ones first."""
+        cells = slice(start := int(self.learned.starts[i]), start + int(self.learned.lengths[i]))
+        totals = self.learned.totals[self.learned.cube.codes[-1][cells]]
+        pairs = zip(self.learned.cube.counts[cells].tolist(), totals.tolist(), strict=True)
+        return sorted(pairs, reverse=True)
 
     @cached_property
     def distances(self) -> tuple[Ints, Ints]:
@@ -179,9 +216,16 @@ def _list_values(learned: Learned, rises: _Rises, show: bool) -> Listed:
     """The values of the secret by the largest rise of each, worst first."""
     codes = learned.cube.codes[-1]
     rough = np.asarray(rises.top, dtype=np.float64) / np.asarray(rises.bottom, dtype=np.float64)
-    order = np.lexsort((np.arange(len(codes)), -rough))
+    order = np.lexsort((codes, learned.totals[codes], -rough))
     _, firsts = np.unique(codes[order], return_index=True)
     best = order[np.sort(firsts)]
+    rare = learned.totals[codes]
+    end = best[min(len(best), MOST_LISTED) - 1]
+    near = (-rough[best] < -rough[end]) | ((rough[best] == rough[end]) & (rare[best] <= rare[end]))
+    listed = sorted(
+        best[near].tolist(),  # with all that tie with the last one
+        key=lambda cell: (-rough[cell], rare[cell], rises.profile(int(codes[cell]))),
+    )
     name, texts = learned.cube.columns[-1], learned.cube.values[-1]
     groups = (
         Group(
@@ -189,7 +233,7 @@ def _list_values(learned: Learned, rises: _Rises, show: bool) -> Listed:
             _about_value(learned, code, cell),
             {name: texts[code]} if show else None,
         )
-        for cell, code in ((cell, int(codes[cell])) for cell in best[:MOST_LISTED].tolist())
+        for cell, code in ((cell, int(codes[cell])) for cell in listed[:MOST_LISTED])
     )
     return Listed(len(best), tuple(groups))
 

@@ -227,12 +227,12 @@ def _beside(release: Any, secret: str) -> Dot:
 
 def _dot(release: Any, secret: str) -> Dot:
     lost = release.disclosed.loss[secret].whole
-    half = (lost.interval[1] - lost.interval[0]) / 2
+    low, high = lost.interval
     return Dot(
         release.name,
-        lost.beyond,
+        min(max(lost.beyond, low), high),
         release.disclosed.identity.whole.value,
-        (lost.beyond - half, lost.beyond + half),
+        (low, high),
         bool(release.dominated_by),
     )
 

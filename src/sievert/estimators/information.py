@@ -194,6 +194,8 @@ def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
 
 ROWS_PER_CELL = 5  # below, most cells of a table are an accident
 NOISE = 0.2  # share of the value that chance may have
+UNSHUFFLED = "too few records a cell for a loss without shuffles"
+TELLS_MORE = "the release tells more than its original, beyond chance: not made from it alone"
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,9 @@ class InformationEstimate:
     `value` is exact for these records; `chance` is what it would be on average if the two columns
     had nothing to do with each other; `corrected` is the rest. `interval` is the spread of
     `corrected` over samples. Of a difference `cells` is the larger of the two numbers of cells.
+
+    Of a loss that was shuffled `chance` is what chance alone makes of no loss, so that `corrected`
+    is its excess; else it is a difference of two, which takes too much from a sparse original.
     """
 
     value: float
@@ -216,6 +221,7 @@ class InformationEstimate:
     shuffles: int = 0
     level: float = 0.95
     excess: float | None = None  # of a loss: less what shuffles make of no loss
+    recoded: bool | None = None  # of a loss: by values alone, so that none can be negative
 
     @property
     def corrected(self) -> float:
@@ -229,9 +235,23 @@ class InformationEstimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the corrected values of most other samples lie."""
+        """Where the corrected values of most other samples lie.
+
+        Of a loss without shuffles it reaches to Miller and Madow's value; no recoding gains.
+        """
         half = NORMAL_QUANTILE * self.standard_error
-        return self.corrected - half, self.corrected + half
+        unshuffled = self.recoded is not None and self.excess is None
+        ends = (self.corrected, self.miller_madow if unshuffled else self.corrected)
+        low, high = min(ends) - half, max(ends) + half
+        return (max(0.0, low), max(0.0, high)) if self.recoded else (low, high)
+
+    @property
+    def reason(self) -> str | None:
+        """Of a loss: why its corrected value is no estimate of it; None where it is one."""
+        low, high = self.interval
+        if self.recoded is None or high < 0:
+            return None if self.recoded is None else TELLS_MORE
+        return UNSHUFFLED if self.excess is None and self.corrected < low else None
 
     @property
     def rows_per_cell(self) -> float:
@@ -252,20 +272,25 @@ class InformationEstimate:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON holds them."""
         excess = {} if self.excess is None else {"excess": self.excess}
-        return excess | {
-            "value": self.value,
-            "corrected": self.corrected,
-            "chance": self.chance,
-            "miller_madow": self.miller_madow,
-            "p_value": self.p_value,
-            "rows_per_cell": self.rows_per_cell,
-            "interval": list(self.interval),
-            "maximum": self.maximum,
-            "share": self.share,
-            "standard_error": self.standard_error,
-            "shuffles": self.shuffles,
-            "noise": self.noisy,
-        }
+        reason = {} if self.reason is None else {"reason": self.reason}
+        return (
+            excess
+            | reason
+            | {
+                "value": self.value,
+                "corrected": self.corrected,
+                "chance": self.chance,
+                "miller_madow": self.miller_madow,
+                "p_value": self.p_value,
+                "rows_per_cell": self.rows_per_cell,
+                "interval": list(self.interval),
+                "maximum": self.maximum,
+                "share": self.share,
+                "standard_error": self.standard_error,
+                "shuffles": self.shuffles,
+                "noise": self.noisy,
+            }
+        )
 
 
 def information(
@@ -352,7 +377,7 @@ def lost(
     return InformationEstimate(
         value,
         value + (before.excess - after.excess),
-        before.chance - after.chance,
+        before.chance - after.chance if excess is None else value - excess,
         p,
         before.records,
         max(before.cells, after.cells),
@@ -360,6 +385,7 @@ def lost(
         trio.standard_error(),
         shuffles,
         excess=excess,
+        recoded=trio.plain,
     )
 
 

@@ -2,9 +2,11 @@
 
 Both walk the information bottleneck of Tishby, Pereira and Bialek: the largest I(T;Y) for an
 I(X;T), T the release. The problem is not convex and nobody knows a cheap certificate: answers come
-from annealing downwards from T = X, with random restarts whose spread is told, beside bounds that
-hold for every release: I(T;Y) <= min(I(X;T), I(X;Y), c·I(X;T)), c the largest total variation
-between two rows of p(y|x) (Dobrushin's coefficient).
+from annealing downwards from T = X, from restarts whose spread is told, some random, some with few
+values for each released one (where a secret never goes with a value, steps do not find these), and
+for up to three values from a grid (with SciPy). Beside them stand bounds that hold for every
+release: I(T;Y) <= min(I(X;T), I(X;Y), c·I(X;T)), c the largest total variation between two rows of
+p(y|x) (Dobrushin's coefficient).
 
 A coin that chooses between two releases, each with values of its own, attains what lies on the line
 between them: both informations are mixed as the coin says.
@@ -13,15 +15,18 @@ between them: both informations are mixed as the coin says.
 import itertools
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.errors import UsageError
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import TINY, Tradeoff, check_constraint, deadline, full_channel
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
+from sievert.tradeoff.linear_programmes import GRID_VALUES, grid_channel
 
 UNUSED = 1e-15
 ALIKE = 7  # digits that two released values share to be one
@@ -105,6 +110,8 @@ def time_share(
 
 HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
 RESTARTS = 5
+SPARSE_RESTARTS = 12
+ROUNDS = 3  # of restarts, as long as they gain
 REFINED = 25  # slopes tried between two neighbours
 CLOSE = 1e-8  # nats that a finer slope could still gain
 STILL, ROUGH = 1e-14, 1e-9  # of a change per step, as a share: at the end, and on the way
@@ -164,6 +171,28 @@ def lagrangian(point: InformationPoint, beta: float) -> float:
     return point.rate - beta * point.information
 
 
+def sparse_starts(joint: Joint, rng: np.random.Generator) -> Iterator[Floats]:
+    """Channels whose released values stand for few values each, those of the joint's zeros first.
+
+    For a set of values: the set against the rest; the set, or any value; and sets drawn at random.
+    """
+    n = len(joint.weights)
+    sets = dict.fromkeys(
+        chosen.tobytes()
+        for zeros in (joint.given <= 0, ~np.eye(n, dtype=bool))
+        for chosen in zeros.T
+        if 0 < chosen.sum() < n
+    )
+    for chosen in (np.frombuffer(each, dtype=bool) for each in sets):
+        yield np.stack([chosen, ~chosen], axis=1).astype(np.float64)
+        yield np.stack([0.5 * chosen, 1.0 - 0.5 * chosen], axis=1)
+    while True:
+        start = np.zeros((n, n))
+        start[np.arange(n), rng.integers(0, n, n)] = 1.0
+        start[np.arange(n), rng.integers(0, n, n)] += rng.random(n)
+        yield start
+
+
 class BottleneckCurve:
     """The curve of the largest I(T;Y) for an I(X;T), as far as annealing finds it."""
 
@@ -202,6 +231,23 @@ class BottleneckCurve:
 
     def search(self, rate: float | None, information: float | None) -> float:
         """Refine the curve at a rate, or at an information; returns the spread of the restarts."""
+        spread = 0.0
+        for round_ in range(ROUNDS):
+            low, high = self._refine(rate, information)
+            if low is high or high.information <= low.information:
+                break
+            beta = (high.rate - low.rate) / (high.information - low.information)
+            values = [lagrangian(low, beta), *self._restart(beta, 0 if round_ else RESTARTS)]
+            if round_ == 0:
+                spread = (max(values) - min(values)) / (1.0 if information is not None else beta)
+            if values[0] - min(values) <= CLOSE:
+                break
+        return 0.0 if self._use_grid(rate, information) else spread
+
+    def _refine(
+        self, rate: float | None, information: float | None
+    ) -> tuple[InformationPoint, InformationPoint]:
+        """Ever finer slopes at a target; returns its neighbours on the curve."""
         edge = hull(self.points, upper=True)
         for _ in range(REFINED):
             low, high = bracket(edge, rate, information)
@@ -213,29 +259,46 @@ class BottleneckCurve:
                 break
             self.points.append(point)
             edge = hull(self.points, upper=True)
-        return self._restart(*bracket(edge, rate, information), information is not None)
+        return bracket(edge, rate, information)
 
     def point(self, rate: float | None, information: float | None) -> InformationPoint:
         """The best release known with a rate, or with an information."""
         return time_share(self.joint, hull(self.points, upper=True), rate, information)
 
-    def _restart(
-        self, low: InformationPoint, high: InformationPoint, by_information: bool
-    ) -> float:
-        """Try random starts; returns how far apart they end, in the units of what is minimised."""
-        if low is high or high.information <= low.information:
-            return 0.0
-        beta = (high.rate - low.rate) / (high.information - low.information)
-        values = [lagrangian(low, beta)]
-        n = len(self.joint.weights)
-        for number in range(RESTARTS):
+    def _restart(self, beta: float, dense: int) -> list[float]:
+        """Try other starts, so many of them dense; returns where they end, to be minimised.
+
+        The sparse ones count where they are best: many are meant for other tables.
+        """
+        values, n = [], len(self.joint.weights)
+        generators = [np.random.default_rng([self.seed, i]) for i in range(RESTARTS + 1)]
+        starts = itertools.chain(
+            (rng.exponential(size=(n, n)) ** 2 + 1e-6 for rng in generators[:dense]),
+            itertools.islice(sparse_starts(self.joint, generators[-1]), SPARSE_RESTARTS),
+        )
+        for start in starts:
             if time.monotonic() >= self.until:
                 break
-            rng = np.random.default_rng([self.seed, number])
-            start = rng.exponential(size=(n, n)) ** 2 + 1e-6
             self.points.append(self._settle(beta, start / start.sum(axis=1, keepdims=True)))
             values.append(lagrangian(self.points[-1], beta))
-        return (max(values) - min(values)) / (1.0 if by_information else beta)
+        return [*values[:dense], *sorted(values)[:1]]
+
+    def _use_grid(self, rate: float | None, information: float | None) -> bool:
+        """Of few values, the best channel on a grid, and where steps lead from it; False without.
+
+        It is nearly the best there is, wherever other searches ended.
+        """
+        if len(self.joint.weights) > GRID_VALUES or self.joint.information == 0:
+            return False
+        try:
+            channel, slope = grid_channel(self.joint, rate, information)
+        except UsageError:  # without SciPy
+            return False
+        self.points.append(InformationPoint.from_channel(self.joint, channel))
+        if LOWEST < slope < HIGHEST:
+            self.points.append(self._settle(slope, channel))
+        self._refine(rate, information)
+        return True
 
     def channel(self, point: InformationPoint) -> Floats:
         """A point's channel, for all values that occur."""

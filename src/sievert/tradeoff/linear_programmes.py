@@ -33,6 +33,7 @@ from sievert.tradeoff.joint_distribution import Joint, matrix
 LARGEST = 1_000_000  # numbers that the programme of perfect privacy may have: about a minute
 GAP = 1e-4  # share of the distortion within which it counts as solved
 GRID_VALUES = 3
+UNUSED = 1e-12  # weight of a posterior that is not released
 
 
 def perfect(joint: Any, distortion: Any) -> Tradeoff:
@@ -69,6 +70,34 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
     0.265
     """
     distribution = Joint.of(joint)
+    _, shares, information, _ = _grid_programme(distribution, rate * LN2, least, mesh)
+    return max(0.0, math.fsum((shares * information).tolist()) / LN2)
+
+
+def grid_channel(
+    joint: Joint, rate: float | None, information: float | None, *, mesh: int = 40
+) -> tuple[Floats, float]:
+    """The best channel on a grid with at most a rate, or at least an information, in nats.
+
+    Beside it the slope there, dI(X;X')/dI(X';Y): where a search may go on to leave the grid.
+    """
+    constraint = rate if rate is not None else information
+    posteriors, shares, _, price = _grid_programme(
+        joint, constraint or 0.0, False, mesh, swapped=rate is None
+    )
+    used = shares > UNUSED
+    channel = (posteriors[used] * shares[used, None]).T / joint.weights[:, None]
+    slope = price if rate is None else 1.0 / price if price else math.inf
+    return channel / channel.sum(axis=1, keepdims=True), slope
+
+
+def _grid_programme(
+    distribution: Joint, constraint: float, least: bool, mesh: int, *, swapped: bool = False
+) -> tuple[Floats, Floats, Floats, float]:
+    """Posteriors of X on a grid, the weights of the best release, what each tells, and the price.
+
+    The most I(X';Y) with an I(X;X'), or `least`; `swapped`, the least I(X;X') with an I(X';Y).
+    """
     weights, n = distribution.weights, len(distribution.weights)
     require(
         n <= GRID_VALUES,
@@ -79,11 +108,13 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
     edges = np.array([(0, *cut, mesh) for cut in cuts], dtype=np.float64)
     posteriors = np.vstack((np.diff(edges, axis=1) / mesh, weights))
     information = _divergences(posteriors @ distribution.given, distribution.secret)
-    sign = 1.0 if least else -1.0
+    rates = _divergences(posteriors, weights)
+    goal, bound = (rates, information) if swapped else (information, rates)
+    sign = 1.0 if least or swapped else -1.0
     solution = _scipy("scipy.optimize", "the grid").linprog(
-        sign * information,
-        A_ub=-sign * _divergences(posteriors, weights)[None],
-        b_ub=[-sign * rate * LN2],
+        sign * goal,
+        A_ub=-sign * bound[None],
+        b_ub=[-sign * constraint],
         A_eq=posteriors.T,
         b_eq=weights,
         bounds=(0, None),
@@ -94,7 +125,7 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
         "no release keeps so much of X",
         hint=f"at most {distribution.entropy:g} bits",
     )
-    return max(0.0, math.fsum((solution.x * information).tolist()) / LN2)
+    return posteriors, solution.x, information, abs(float(solution.ineqlin.marginals[0]))
 
 
 def _divergences(rows: Floats, mean: Floats) -> Floats:

@@ -367,23 +367,3 @@ def running_means(series: Any, most: int = 50) -> tuple[list[int], Floats]:
     after = [numbers.shape[1] * (i + 1) // many for i in range(many)]
     summed = np.cumsum(numbers, axis=1)
     return after, np.stack([summed[:, n - 1] / n for n in after]) if after else summed[:0]
-
-
-def jackknife(parts: Any, statistic: Callable[[Floats], Any]) -> tuple[Any, Any]:
-    """A statistic of the mean of all parts, and its standard error: leaving out each part in turn.
-
-    `parts` has shape (blocks, ...), a block being what a batch of one chain found. Batches are
-    longer than draws depend on each other. A statistic may jump, as a number of people does.
-
-    >>> value, error = jackknife([1.0, 2.0, 3.0, 6.0], lambda mean: mean)
-    >>> value, round(error, 12)
-    (3.0, 1.080123449735)
-    """
-    numbers = np.asarray(parts, dtype=np.float64)
-    require(numbers.ndim != 0 and len(numbers) >= 2, "a standard error needs two batches at least")
-    blocks, mean = len(numbers), numbers.mean(axis=0)
-    value = statistic(mean)
-    without = np.array([statistic(mean + (mean - part) / (blocks - 1)) for part in numbers])
-    error = np.sqrt(((without - without.mean(axis=0)) ** 2).sum(axis=0) * (blocks - 1) / blocks)
-    scalar = np.ndim(value) == 0
-    return (float(value), float(error)) if scalar else (np.asarray(value), np.asarray(error))

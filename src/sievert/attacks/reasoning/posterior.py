@@ -26,6 +26,7 @@ MOST_HELD = 5 * 10**6  # numbers, in draws that are kept
 WORK = 2 * 10**9  # redrawn records of one chain, unless sweeps are given
 SAME = 1e-9  # probabilities that are no further apart are a tie
 LEVEL = 0.9  # of the intervals of the population
+APART = 2.0  # standard errors between secrets that are told apart
 Model = HorizontalModel | VerticalModel
 
 
@@ -178,13 +179,13 @@ def _accuracies(truth: Ints | None, expected: Floats, beliefs: Floats) -> list[f
 # -- who is right ---------------------------------------------------------------------------------
 
 
-def likeliest(beliefs: Floats, errors: Floats | float = 0.0) -> Ints:
+def likeliest(beliefs: Floats, errors: Floats | float = 0.0, apart: float = APART) -> Ints:
     """The secrets that may be the likeliest of each victim: all that chance does not tell apart."""
     best = beliefs.max(axis=1, keepdims=True, initial=0.0)
     unsure: Floats = np.broadcast_to(errors, beliefs.shape)
     own = np.take_along_axis(unsure, beliefs.argmax(axis=1)[:, None], axis=1)
     # The error of a difference is at most the sum of both.
-    return np.asarray((best - beliefs <= np.maximum(SAME, 2.0 * (unsure + own))) & (best > 0))
+    return np.asarray((best - beliefs <= np.maximum(SAME, apart * (unsure + own))) & (best > 0))
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,26 @@ class CorrectGuesses:
         ties = np.maximum(1, chosen.sum(axis=1, keepdims=True))
         correct = truth[:, : chosen.shape[1]] * chosen
         return cls(int(correct.sum()), float((correct / ties).sum()))
+
+    @classmethod
+    def bounds(cls, truth: Ints, chosen: Ints, torn: Ints) -> tuple[Self, Self]:
+        """The fewest and the most records that may be right, whatever is the likeliest of the torn.
+
+        Of a torn victim the likeliest secret is one of the chosen ones, or a tie of some of them.
+        """
+        sure = cls.count(truth[~torn], chosen[~torn])
+        records = truth[torn, : chosen.shape[1]]
+        least = np.where(chosen[torn], records, truth.sum()).min(axis=1, initial=truth.sum()).sum()
+        every = np.where(chosen[torn], records, 0)
+        return (
+            cls(sure.literal + int(least), sure.fractional + float(least)),
+            cls(sure.literal + int(every.sum()), sure.fractional + float(every.max(axis=1).sum())),
+        )
+
+
+def undecided(chosen: Ints, errors: Floats) -> Ints:
+    """Victims of whom several secrets may be the likeliest, as far as chains can tell."""
+    return np.asarray((chosen.sum(axis=1) > 1) & (chosen & (errors > SAME)).any(axis=1))
 
 
 def excess(attacker: float, learner: float, records: int) -> float:

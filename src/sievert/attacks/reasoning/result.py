@@ -9,20 +9,19 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.attack import Attack, value
-from sievert.attacks.reasoning.chains import jackknife
 from sievert.attacks.reasoning.model import Text, normalise
 from sievert.attacks.reasoning.posterior import (
-    SAME,
     CorrectGuesses,
     PosteriorBeliefs,
     excess,
     likeliest,
+    undecided,
 )
 from sievert.formatting import percent, plural
 from sievert.measures.measure import Value
 
 MOST_WORST = 10
-WIDE = 1.96  # standard errors on each side of an interval
+FAR_APART = 3.0  # standard errors: at two, one tie in twenty would pass for decided
 NOT_CONVERGED = "the chains have not converged"
 NEEDS_ORIGINAL = "needs the original"
 MISPLACED = "too many records of the original fit no released class"
@@ -143,14 +142,17 @@ class Reasoning:
         """
         if self.rows is None:
             return None
+        attacker, learner = map(self._of_own, (self.posterior.attacker, self.posterior.learner))
+        state = np.where(self._of_own(self.likeliest_secrets[0]), 1, 0)
+        state[(state == 1) & self._torn[0][self.rows[0]]] = -1
+        return attacker, learner, state
+
+    def _of_own(self, table: Floats | Ints) -> Floats:
+        """Of each record of the original, what a table has of its victim and its own secret."""
+        assert self.rows is not None
         victims, secrets = self.rows
         known = secrets < len(self.secrets)
-        s = np.where(known, secrets, 0)
-        attacker = np.where(known, self.posterior.attacker[victims, s], 0.0)
-        learner = np.where(known, self.posterior.learner[victims, s], 0.0)
-        state = np.where(known & self.likeliest_secrets[0][victims, s], 1, 0)
-        state[(state == 1) & self._torn()[victims]] = -1
-        return attacker, learner, state
+        return np.where(known, table[victims, np.where(known, secrets, 0)], 0.0)
 
     def by_record(self) -> dict[str, tuple[str, list[Any]]] | None:
         """One line per record: of the original, or of the release where there is no original."""
@@ -163,18 +165,23 @@ class Reasoning:
         if (status := self.status()) is None:
             return None
         attacker, learner, state = status
+        errors = list(map(self._of_own, self.posterior.errors))
         if not converged:  # what was not told in words is not told in numbers
-            attacker, learner, state = (np.full(len(state), x) for x in (None, None, -1))
+            attacker, learner, *errors = [np.full(len(state), None)] * 4
+            state = np.full(len(state), -1)
         return {
             "attacker": ("DOUBLE", attacker.tolist()),
             "learner": ("DOUBLE", learner.tolist()),
             "at_risk": ("VARCHAR", np.array(["no", "yes", "undecided"])[state].tolist()),
+            "attacker_mcse": ("DOUBLE", errors[0].tolist()),
+            "learner_mcse": ("DOUBLE", errors[1].tolist()),
         }
 
-    def _torn(self) -> Ints:
-        """Victims of whom several secrets may be the likeliest, as far as chains can tell."""
-        unsure = self.likeliest_secrets[0] & (self.posterior.errors[0] > SAME)
-        return np.asarray(unsure.sum(axis=1) > 1)
+    @cached_property
+    def _torn(self) -> tuple[Ints, Ints]:
+        """The victims whose likeliest secret is undecided, for the attacker and for the learner."""
+        attacker, learner = map(undecided, self.likeliest_secrets, self.posterior.errors)
+        return attacker, learner
 
     @cached_property
     def _headline(self) -> dict[str, tuple[float | None, str | None]]:
@@ -190,7 +197,7 @@ class Reasoning:
             reason = why if self.posterior.converged else NOT_CONVERGED
             return dict.fromkeys(HEADLINES, (None, reason)) | {"baseline": (base, None)}
         (attacker, learner), n = self.correct, self.records
-        there = (self.truth[:, : len(self.secrets)] > 0) & ~self._torn()[:, None]
+        there = (self.truth[:, : len(self.secrets)] > 0) & ~self._torn[0][:, None]
         worst = self.ratio[there].max(initial=0.0)
         return {
             "attacker_accuracy": (attacker.fractional / n, None),
@@ -222,8 +229,9 @@ class Reasoning:
                 "at_risk": attacker.literal,
             }
             if self.posterior.sampled is not None:
-                tied = self.truth[:, : len(self.secrets)] * self.likeliest_secrets[0]
-                more["undecided"] = int(tied[self._torn()].sum())
+                names = ("undecided", "learner_undecided")
+                for name, best, torn in zip(names, self.likeliest_secrets, self._torn, strict=True):
+                    more[name] = int((self.truth[:, : len(self.secrets)] * best)[torn].sum())
         if self.truth is None and self.posterior.converged:
             expected = self.posterior.expected
             more["attacker_expects"] = float(expected.max(axis=1).sum() / expected.sum())
@@ -231,23 +239,32 @@ class Reasoning:
 
     @cached_property
     def intervals(self) -> dict[str, list[float]]:
-        """95 % intervals of accuracies that were sampled: what more sweeps might change."""
+        """Of numbers that were sampled, the ends that undecided people leave open.
+
+        More sweeps might decide an undecided person either way: for the attacker, for the learner.
+        """
         sampled, truth = self.posterior.sampled, self.truth
         if sampled is None or truth is None or not self.believable:
             return {}
-        intervals = {}
-        for kind, name in enumerate(("attacker_accuracy", "learner_accuracy")):
-            errors = self.posterior.errors[kind]
-
-            def accuracy(means: Floats, errors: Floats = errors) -> float:
-                chosen = likeliest(normalise(means), errors)
-                return CorrectGuesses.count(truth, chosen).fractional / self.records
-
-            middle = self._headline[name][0]
-            _, error = jackknife(sampled.batches[:, kind], accuracy)
-            assert middle is not None
-            intervals[name] = [max(0.0, middle - WIDE * error), min(1.0, middle + WIDE * error)]
-        return intervals
+        n = self.records
+        b = self.posterior
+        (a_low, a_high), (l_low, l_high) = (
+            CorrectGuesses.bounds(truth, chosen, undecided(chosen, errors))
+            for beliefs, errors in zip((b.attacker, b.learner), b.errors, strict=True)
+            for chosen in [likeliest(beliefs, errors, FAR_APART)]
+        )
+        return {
+            "attacker_accuracy": [a_low.fractional / n, a_high.fractional / n],
+            "learner_accuracy": [l_low.fractional / n, l_high.fractional / n],
+            "global_relative_risk": [
+                excess(a_low.fractional, l_high.fractional, n),
+                excess(a_high.fractional, l_low.fractional, n),
+            ],
+            "global_relative_risk_literal": [
+                excess(a_low.literal, l_high.literal, n),
+                excess(a_high.literal, l_low.literal, n),
+            ],
+        }
 
     @cached_property
     def by_chain(self) -> list[float]:
@@ -370,4 +387,5 @@ class Reasoning:
 
 
 def _interval(interval: list[float] | None) -> str:
-    return "" if interval is None else f" ({percent(interval[0])} to {percent(interval[1])})"
+    open_ends = interval is not None and interval[0] < interval[1]
+    return f" ({percent(interval[0])} to {percent(interval[1])})" if interval and open_ends else ""

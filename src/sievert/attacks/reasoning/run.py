@@ -251,10 +251,14 @@ def _fitting_beliefs(
         table[pairs.classes[order][starts]] = extreme.reduceat(fitting, starts, axis=0)
         return np.asarray(table[classes, secrets])
 
+    posterior, names = reasoning.posterior, ("attacker", "learner")
     return {
-        f"{who}_{end}": extremes(getattr(reasoning.posterior, who), extreme)
-        for who in ("attacker", "learner")
+        f"{who}_{end}": extremes(getattr(posterior, who), extreme)
+        for who in names
         for end, extreme in (("least", np.minimum), ("most", np.maximum))
+    } | {
+        f"{who}_mcse": extremes(errors, np.maximum)
+        for who, errors in zip(names, posterior.errors, strict=True)
     }
 
 
@@ -263,10 +267,9 @@ def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:
     posterior = reasoning.posterior
     best = posterior.attacker.argmax(axis=1)
     every = np.arange(len(best))
-    return {
-        "attacker": posterior.attacker[every, best][victims],
-        "learner": posterior.learner[every, best][victims],
-    }
+    tables = (posterior.attacker, posterior.learner, *posterior.errors)
+    names = ("attacker", "learner", "attacker_mcse", "learner_mcse")
+    return {n: table[every, best][victims] for n, table in zip(names, tables, strict=True)}
 
 
 def _domain(

@@ -25,6 +25,9 @@ METHODS = ("sampling", "query", "noise", "release")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 ROOM = 1 << 22  # numbers in memory at a time
 NUMBERS = ("initial_entropy", "area")
+MATCHINGS = ("oracle", "likelihood")  # of noise: who matches what is known of a person
+MATCHED_RUNS = 5  # in which both are looked at
+MOST_MATCHED = 3 * 10**7  # targets times records: "likelihood" weighs all of them
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,24 @@ class ExperimentSettings:
 
 
 @dataclass(frozen=True)
+class MatchedIntruder:
+    """What one way to match leaves of the records, most columns known, in the same few runs."""
+
+    matching: str
+    known: int
+    runs: int
+    bits: float  # mean over records
+    exact: float  # share of records with one value left
+    near: Mapping[float, float]  # by epsilon, with one window left
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        near = [{"epsilon": eps, "records": share} for eps, share in self.near.items()]
+        numbers = {"initial_entropy": self.bits, "exact": self.exact, "approximate": near}
+        return {"matching": self.matching, "known": self.known, "runs": self.runs, **numbers}
+
+
+@dataclass(frozen=True)
 class ExperimentCurve:
     """One parameter of a method: a point for each number of known columns."""
 
@@ -106,6 +127,7 @@ class ExperimentCurve:
     error: float | None  # root mean square relative error of range means
     points: tuple[CompromisePoint, ...]
     people: Mapping[str, Floats] = field(default_factory=dict)  # all columns known, by class
+    matchings: tuple[MatchedIntruder, ...] = ()  # of noise
 
 
 def experiment_curve(
@@ -156,7 +178,40 @@ def experiment_curve(
         float(np.mean(errors)) if errors else None,
         tuple(_point(size, targets[size], settings) for size in sizes),
         {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]},
+        tuple(_matchings(data, settings, place, max(sizes))) if settings.method == "noise" else (),
     )
+
+
+def _matchings(
+    data: ExperimentData, settings: ExperimentSettings, place: int, size: int
+) -> Iterator[MatchedIntruder]:
+    """Both ways to match, side by side; neither where weighing all records would take long."""
+    each = list(every(data.known, (size,)))
+    runs = min(settings.rounds, MATCHED_RUNS)
+    if sum(groups.count for groups in each) * len(data.secret) * runs > MOST_MATCHED:
+        return
+    parameter = settings.parameters[place]
+    releases = [
+        _protect(data, "noise", parameter, (settings.seed, place, run)) for run in range(runs)
+    ]
+    for matching in MATCHINGS:
+        chances = [
+            release.probabilities(groups, **{**settings.options, "matching": matching})
+            for release in releases
+            for groups in each
+        ]
+        result = compromises(
+            data.values, np.concatenate(chances), epsilons=settings.epsilons, threads=1
+        )
+        weights = np.tile(np.concatenate([groups.sizes for groups in each]), runs)
+        weights = weights / weights.sum()
+        bits, *near = (
+            float(weights @ numbers)
+            for numbers in (result.initial_entropy, *(result.entropies == 0).T)
+        )
+        exact = float(weights @ (result.initial_entropy == 0))
+        windows = dict(zip(settings.epsilons, near, strict=True))
+        yield MatchedIntruder(matching, size, runs, bits, exact, windows)
 
 
 def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:

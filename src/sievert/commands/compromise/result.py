@@ -29,6 +29,9 @@ class Compromises(Result):
                         "parameter": c.parameter,
                         "utility": {"axis": c.axis, "range_mean_error": c.error},
                         "points": [p.to_dict() for p in c.points],
+                        **(
+                            {"matchings": [m.to_dict() for m in c.matchings]} if c.matchings else {}
+                        ),
                     }
                     for c in each
                 ]

@@ -188,6 +188,7 @@ def randomise(
             "hierarchies": sorted(hierarchies or {}),
         },
         show_values,
+        outcome.normality,
         warnings=(*original.notes, *([UNSTATED] if at is None else ())),
         unassessed=original.unassessed,
         **reading.clock.stop(),

@@ -65,7 +65,8 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
-    return LimitOutcome("gaussian", [part], {}, drawn)
+    checked = None if first.normality is None else first.normality.to_dict()
+    return LimitOutcome("gaussian", [part], {}, drawn, checked)
 
 
 def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:

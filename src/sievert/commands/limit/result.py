@@ -166,6 +166,7 @@ class Limited(Result):
     whole: Mapping[str, InformationEstimate]  # of all columns, where each has a channel of its own
     settings: Mapping[str, Any]
     shown: bool = False  # values of the data in to_dict
+    normality: Mapping[str, Any] | None = None  # how Gaussian columns are that were taken as such
 
     @property
     def points(self) -> tuple[TradeoffPoint, ...]:
@@ -185,6 +186,7 @@ class Limited(Result):
             "channel": {
                 "alphabet": self.alphabet,
                 "inside": self.inside,
+                **({} if self.normality is None else {"normality": dict(self.normality)}),
                 "parts": [p.to_dict(show_values=self.shown) for p in self.parts],
                 "whole": {
                     k: {"value": e.value, "corrected": e.corrected} for k, e in self.whole.items()

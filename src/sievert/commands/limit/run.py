@@ -92,6 +92,7 @@ class LimitOutcome:
     parts: list[AlphabetResult]
     whole: dict[str, InformationEstimate]
     drawn: dict[str, FileColumn]
+    normality: dict[str, Any] | None = None  # of Gaussian columns: how Gaussian they are
 
 
 def read_original(

@@ -58,21 +58,39 @@ def state(data: Data) -> str:
         return "unreadable"
     if not data.get("converged"):
         return "not_converged"
-    if (right := number(data, "attacker_accuracy")) is not None:
-        return "worse" if _worse_than_guessing(right, data) else "named"
+    if number(data, "attacker_accuracy") is not None:
+        return "worse" if _worse_than_guessing(data) else "named"
     return "expects" if number(data, "attacker_expects") is not None else "misplaced"
 
 
-def _worse_than_guessing(right: float, data: Data) -> bool:
+def _worse_than_guessing(data: Data) -> bool:
     """Whether the attacker does worse than guessing beyond chance: a sign that tables do not fit.
 
     Whoever may guess does no worse, so the number would only reassure.
     """
-    guess = number(data, "baseline")
-    if guess is None:
+    guess, ends = number(data, "baseline"), _ends(data, "attacker_accuracy")
+    if guess is None or ends is None:
         return False
     spread = math.sqrt(guess * (1 - guess) / max(1, data.get("released") or 1))
-    return right < guess - CHANCE * spread
+    return ends[1] < guess - CHANCE * spread
+
+
+def _ends(data: Data, name: str) -> tuple[float, float] | None:
+    """How low and how high a number may be; both are the number where nobody is undecided."""
+    if (middle := number(data, name)) is None:
+        return None
+    low, high = (data.get("intervals") or {}).get(name) or (middle, middle)
+    return min(low, middle), max(high, middle)
+
+
+def _share(part: ReportPart, data: Data, name: str) -> NumberText:
+    """A share, with what the undecided people leave open in brackets."""
+    share, ends = part.writer.share(number(data, name)), _ends(data, name)
+    if share.number is None or ends is None or ends[0] == ends[1]:
+        return share
+    low, high = map(part.writer.share, ends)
+    text = part.texts("reasoned.interval", share=share, low=low, high=high)
+    return NumberText(text, share.number)
 
 
 def headline(part: ReportPart, data: Data) -> NumberText | None:
@@ -91,10 +109,11 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
     places = _places(part, data, which)
     guessing = places["baseline"].number if "baseline" in places else None
-    if head is None or head.number is None or guessing is None:
+    ends = _ends(data, "attacker_accuracy" if which == "named" else "attacker_expects")
+    if head is None or ends is None or guessing is None:
         word = "unknown"
     else:
-        word = "helps" if head.number > guessing + GAIN else "no_help"
+        word = "helps" if ends[0] > guessing + GAIN else "no_help"
     yield part.texts(f"reasoned.point_{word}"), part.texts(key, secret=name, **places)
 
 
@@ -111,9 +130,7 @@ PLACES = {
 def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
     if unreadable := data.get("unreadable_labels"):
         return {"columns": NumberText(part.writer.names(unreadable), None)}
-    return {
-        who: part.writer.share(number(data, name)) for who, name in PLACES.get(which, {}).items()
-    }
+    return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
 
 
 def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block | Chapter]:
@@ -145,23 +162,15 @@ def _beliefs(
 ) -> Block:
     """Attacker, learner and guessing side by side."""
     texts, name = part.texts, part.writer.name(secret)
-    intervals = data.get("intervals") or {}
-    ends = {
-        who: (part.writer.share(interval[0]), part.writer.share(interval[1]))
-        for who in places
-        if (interval := intervals.get(f"{who}_accuracy")) is not None
-    }
-    words = {
-        who: texts("reasoned.interval", share=places[who], low=low, high=high)
-        for who, (low, high) in ends.items()
-    }
+    ends = {who: _ends(data, f"{who}_accuracy") for who in places}
+    intervals = {who: each for who, each in ends.items() if each is not None and each[0] < each[1]}
     bars = [
         Bar(
             texts(f"reasoned.{who}"),
             text.number,
-            interval=tuple(intervals[f"{who}_accuracy"]) if who in ends else None,
-            text=words.get(who, str(text)),
-            shown=str(text),
+            interval=intervals.get(who),
+            text=str(text),
+            shown=str(part.writer.share(text.number)),
         )
         for who, text in places.items()
     ]
@@ -187,14 +196,15 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     texts, writer = part.texts, part.writer
     many = number(data, "at_risk") or 0
     yield Paragraph(people(part, "reasoned.at_risk", many, secret=writer.name(secret)))
-    if torn := number(data, "undecided"):
-        yield Paragraph(texts("reasoned.undecided", people=writer.count(torn)))
+    for name in ("undecided", "learner_undecided"):
+        if torn := number(data, name):
+            yield Paragraph(texts(f"reasoned.{name}", people=writer.count(torn)))
     rows = (
         (
             Link(texts(f"reasoned.{name}"), f"def-{about}"),
             _times(writer, number(data, name))
             if name == "max_relative_risk"
-            else writer.share(number(data, name)),
+            else _share(part, data, name),
             texts(f"attacked.side_{data[name]['riskier']}"),
         )
         for name, about in NUMBERS.items()

@@ -239,6 +239,7 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
         ("chance_lost", view.by_chance(secret, "information_loss")),
         ("near_told", view.at_nothing(secret, "interval")),
         ("near_lost", view.at_nothing(secret, "lost_interval")),
+        ("lost_why", tuple(r for r in view.releases if r.secrets[secret].lost.number is None)),
     ):
         if releases:
             yield view.say(key, releases=_names(view, releases), secret=name)
@@ -295,10 +296,13 @@ def _row(
     row += _own(view, data, data["records"]["suppressed"], judged=judged)
     for secret in secrets:
         each = release.secrets[secret]
-        low, high = data["information_loss"][secret]["interval"]
+        _, high = data["information_loss"][secret]["interval"]
+        lost = each.lost.number
         row += (
             view.say("table_bits", value=each.value, corrected=each.corrected),
-            view.say("table_lost", lost=each.lost, half=f"{(high - low) / 2:.2g}"),
+            str(each.lost)
+            if lost is None
+            else view.say("table_lost", lost=each.lost, half=f"{max(0.0, high - lost):.2g}"),
         )
     return row
 

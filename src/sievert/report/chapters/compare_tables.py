@@ -104,11 +104,15 @@ def secret_by_column(view: ComparisonView, secret: str) -> Iterator[Grid]:
     for what, words in (("attribute_disclosure", "told"), ("information_loss", "lost")):
         for column in columns if len(columns) > 1 else ():
             each = [r[what][secret]["columns"].get(column) for r in releases]
-            numbers = [
-                e and e.get("excess", e["value" if words == "told" else "corrected"]) for e in each
-            ]
             first = bits_text(writer, columns[column]["value"]) if words == "told" else ""
-            cells = ["" if x is None else bits_text(writer, x) for x in numbers]
+            cells = [
+                ""
+                if e is None
+                else bits_text(writer, e["value"])
+                if words == "told"
+                else view.lost(e)
+                for e in each
+            ]
             title = view.say(f"column_{words}", column=writer.name(column))
             rows.append(Row(what, words, [first, *cells], title=title))
     if rows:

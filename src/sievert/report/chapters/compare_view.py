@@ -93,28 +93,36 @@ class ComparisonView(ReportPart):
 
     def _secret(self, data: Data, secret: str) -> SecretTexts:
         writer, numbers = self.writer, data["attribute_disclosure"][secret]
-        beyond, half = loss_of(data["information_loss"][secret])
-        lost, whole = bits_text(writer, beyond), self.before(secret, "corrected")
+        loss = data["information_loss"][secret]
+        lost, whole = self.lost(loss), self.before(secret, "corrected")
+        low, high = loss["interval"]
         return SecretTexts(
             bits_text(writer, numbers["value"]),
             bits_text(writer, numbers["corrected"]),
             self._ends(*numbers["interval"]),
             lost,
-            self._ends(beyond - half, beyond + half),
-            self._kept(share_of(writer, lost, whole, rest=True), numbers["corrected"], whole, half),
+            self._ends(low, high),
+            self._kept(share_of(writer, lost, whole, rest=True), numbers["corrected"], whole, loss),
         )
 
-    def _kept(self, share: NumberText, told: float, whole: NumberText, half: float) -> NumberText:
+    def lost(self, numbers: Data) -> NumberText:
+        """What was lost beyond chance; no number where the estimate is none."""
+        if numbers.get("reason") is not None:
+            return NumberText(self.say("lost_unknown"), None)
+        return bits_text(self.writer, numbers.get("excess", numbers["corrected"]))
+
+    def _kept(self, share: NumberText, told: float, whole: NumberText, loss: Data) -> NumberText:
         """The share that is kept; no number where its interval is wide.
 
         Nor where a release seems to tell more than its original: one of both is not known well.
         """
         if share.number is None or not whole.number:
             return share
-        if told > whole.number or half > NARROW / 2 * whole.number:
+        least, most = loss["interval"]
+        if told > whole.number or most - least > NARROW * whole.number:
             return NumberText(self.say("keeps_no_share"), None)
-        far = half / whole.number
-        low, high = (percent(min(1.0, max(0.0, share.number + d))) for d in (-far, far))
+        kept = (1.0 - end / whole.number for end in (most, least))
+        low, high = (percent(min(1.0, max(0.0, end))) for end in kept)
         text = self.say("keeps_interval", share=share, low=low, high=high)
         return NumberText(text, share.number)
 
@@ -158,12 +166,6 @@ class ComparisonView(ReportPart):
         """Releases whose interval, or lost_interval, begins at 0."""
         ends = {r.number: getattr(r.secrets[secret], which)[0].number for r in self.releases}
         return tuple(r for r in self.releases if (end := ends[r.number]) is not None and end <= 0)
-
-
-def loss_of(numbers: Data) -> tuple[float, float]:
-    """What was lost beyond chance, and half of its interval."""
-    low, high = numbers["interval"]
-    return numbers.get("excess", numbers["corrected"]), (high - low) / 2
 
 
 def _lowest(

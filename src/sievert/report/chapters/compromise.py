@@ -105,11 +105,9 @@ def _title(view: CompromiseView, key: str) -> str:
     worst = _riskiest(view)
     if key == "left" and worst is not None:
         return view.say("left_title", bits=worst[2], secret=view.name)
-    if key == "whom" and worst is not None:
-        target = view.target(worst[0], worst[1]["known"])
-        if target is not None:
-            share = view.writer.share(target["exact"]["records"])
-            return view.say("whom_title", share=share, secret=view.name)
+    if key == "whom" and (exposed := _most_exposed(view)) is not None:
+        share = view.writer.share(exposed[1]["exact"]["records"])
+        return view.say("whom_title", share=share, secret=view.name)
     errors = [e for c in view.curves if (e := view.error(c)).number is not None]
     if key == "useful" and errors:
         least, most = (end(errors, key=lambda e: e.number or 0.0) for end in (min, max))
@@ -187,6 +185,33 @@ def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
         head = ("parameter", "known", "exact")
         yield view.grid("targets_table", head, rows, more=windows, secret=view.name)
         yield Paragraph(view.say("targets_reading"), "reading")
+    yield from _matchings(view)
+
+
+def _matchings(view: CompromiseView) -> Iterator[Block]:
+    """Of noise both ways to match what is known, side by side."""
+    widths, share = view.data["settings"]["epsilon"], view.writer.share
+    rows = [
+        (
+            view.parameter(curve),
+            view.say(f"matching_{each['matching']}"),
+            share(each["exact"]),
+            *(share(near["records"]) for near in each["approximate"]),
+            view.writer.number(each["initial_entropy"]),
+        )
+        for curve in view.curves
+        for each in curve.get("matchings") or ()
+    ]
+    if rows:
+        first = next(c["matchings"][0] for c in view.curves if c.get("matchings"))
+        within = [view.say("within", width=view.writer.number(w)) for w in widths]
+        more = (*within, view.say("entropy_axis"))
+        places = {"known": first["known"], "runs": first["runs"], "secret": view.name}
+        head = ("parameter", "matching", "exact")
+        yield view.grid("matchings_table", head, rows, more=more, **places)
+        yield Paragraph(view.say("matchings_reading"), "reading")
+    elif view.data["settings"]["method"] == "noise":
+        yield Paragraph(view.say("matchings_none"), "note")
 
 
 def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
@@ -277,14 +302,30 @@ def _left_sentence(view: CompromiseView) -> tuple[str, str] | None:
     return view.say(head), text
 
 
+def _most_exposed(view: CompromiseView) -> tuple[Data, Data] | None:
+    """The parameter under which most records are known to who knows most columns, and the target.
+
+    For certain, then within the windows; of as many the one that leaves least to guess.
+    """
+    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
+    targets = [(c, p, t) for c, p in last if (t := view.target(c, p["known"])) is not None]
+
+    def exposure(each: tuple[Data, Data, Data]) -> tuple[float, ...]:
+        _, point, target = each
+        near = (window["records"] for window in target["approximate"])
+        return target["exact"]["records"], *near, -point["over_records"]["initial_entropy"]["mean"]
+
+    most = max(targets, key=exposure, default=None)
+    return None if most is None else (most[0], most[2])
+
+
 def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
-    """Whose number is known for certain in that view."""
-    worst = _riskiest(view)
-    target = None if worst is None else view.target(worst[0], worst[1]["known"])
-    if worst is None or target is None:
+    """Of how many records the number is known for certain to a stated intruder."""
+    if (exposed := _most_exposed(view)) is None:
         return None
+    curve, target = exposed
     share, method = view.writer.share(target["exact"]["records"]), view.data["settings"]["method"]
-    places = {"share": share, "secret": view.name, "parameter": view.parameter(worst[0])}
+    places = {"share": share, "secret": view.name, "parameter": view.parameter(curve)}
     quasi, known = view.data["roles"]["quasi"], target["known"]
     one = "known_one" if known == 1 else "known_many"
     some = view.say(one, number=known).rsplit(" ", 1)[0]
@@ -297,9 +338,17 @@ def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
             "within": view.writer.share(near["records"]),
             "width": view.writer.number(near["epsilon"]),
         }
-    as_it_is = method == "release" or (method == "sampling" and worst[0]["parameter"] == 1)
-    assumed = "" if as_it_is else view.say(f"assumed_{method}")
-    return head, f"{view.say(key, **places)} {assumed}".rstrip()
+    as_it_is = method == "release" or (method == "sampling" and curve["parameter"] == 1)
+    more = [*_other_matching(view, curve)]
+    more += [] if as_it_is else [view.say(f"assumed_{method}")]
+    return head, " ".join((view.say(key, **places), *more))
+
+
+def _other_matching(view: CompromiseView, curve: Data) -> Iterator[str]:
+    """Of noise, what both ways to match find, in one sentence."""
+    if both := curve.get("matchings"):
+        shares = {each["matching"]: view.writer.share(each["exact"]) for each in both}
+        yield view.say("both_matchings", **shares)
 
 
 def _cost_sentence(view: CompromiseView) -> tuple[str, str] | None:

@@ -28,6 +28,7 @@ MOST_PICTURED = 4  # alphabets with a picture
 MOST_SHOWN = 12  # points of a curve in the first table
 MOST_VALUES = 12  # of a matrix that is shown
 LONGEST = 24  # letters of a value
+APART = 1e-3  # bits between searches that disagree
 # What stands beside the two numbers of each model.
 BESIDE: dict[str, tuple[str, ...]] = {
     "1": ("identity",),
@@ -46,12 +47,20 @@ BESIDE: dict[str, tuple[str, ...]] = {
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The chapters: the points asked for, then each alphabet with its curve and its channel."""
     view = LimitView(**vars(part))
-    inner: list[Block | Chapter] = [_requested(view)]
+    inner: list[Block | Chapter] = []
+    if view.far_from_gaussian:
+        inner.append(Paragraph(" ".join(_not_gaussian(view)), "warning"))
+    inner.append(_requested(view))
     inner += [Paragraph(view.say("columns"))] if len(view.alphabets) > 1 else []
     inner += (Paragraph(text) for text in _whole(view))
     late = sum(p.data["reached"] is False for alphabet in view.alphabets for p in alphabet.points)
     if late:
         inner.append(Paragraph(view.say("late" if late > 1 else "late_one", number=late), "note"))
+    apart = max(
+        (p.data.get("spread") or 0.0 for a in view.alphabets for p in a.points), default=0.0
+    )
+    if apart > APART:
+        inner.append(Paragraph(view.say("apart", bits=view.writer.number(apart)), "warning"))
     main = Chapter(view.say("title"), view.anchor("points"), (*inner, *_meaning(view)), screen=True)
     chapters = (
         Chapter(
@@ -65,13 +74,25 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:
-    """The least that a release must tell, what a drawn release tells, when this is valid."""
+    """The least that a release must tell, what a drawn release tells, when this is valid.
+
+    That columns are not what they were taken for stands before all numbers.
+    """
     view = LimitView(**vars(part))
     each = (_first(view), _release_sentence(view), (view.say(f"valid_{view.valid}"), ""))
-    return [point for point in each if point is not None]
+    check = [_not_gaussian(view)] if view.far_from_gaussian else []
+    return [*check, *(point for point in each if point is not None)]
 
 
 # -- sentences ------------------------------------------------------------------------------------
+
+
+def _not_gaussian(view: LimitView) -> tuple[str, str]:
+    """That the check of Gaussian columns failed, for which columns, and what follows."""
+    check = view.data["channel"]["normality"]
+    far = [column["name"] for column in check["columns"] if not column["near"]]
+    which = view.say("not_gaussian_columns", columns=view.writer.names(far)) if far else ""
+    return view.say("not_gaussian"), f"{which} {view.say('not_gaussian_means')}".strip()
 
 
 def _first(view: LimitView) -> tuple[str, str] | None:

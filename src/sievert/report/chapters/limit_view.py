@@ -77,6 +77,11 @@ class LimitView(ReportPart):
             return "any" if self.distortion == "hamming" else "values"
         return "combinations"
 
+    @property
+    def far_from_gaussian(self) -> bool:
+        """Whether columns that were taken as Gaussian are far from it: then nothing is bounded."""
+        return not (self.data["channel"].get("normality") or {"near": True})["near"]
+
     @cached_property
     def alphabets(self) -> tuple[AlphabetTexts, ...]:
         """Each alphabet with its points."""
