@@ -17,8 +17,9 @@ from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
 from sievert.sources import isolation, unpack
+from sievert.sources.addresses import DATABASES
 from sievert.sources.options import ReaderOptions
-from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
+from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
     from sievert.counts.coded import CodedQuestions

@@ -43,6 +43,16 @@ def test_closed_streams_change_no_exit_code(streams: str, table: Path, tmp_path:
     assert table.read_text().startswith("zip,")
 
 
+@pytest.mark.parametrize("streams", [("--quick",), ("--json", "-")], ids=["page", "json"])
+def test_nobody_reads_what_a_gate_prints(streams: tuple[str, ...], table: Path) -> None:
+    for k, code in ((2, 0), (100, 1)):
+        policy = table.with_name(f"{k}.toml")
+        policy.write_text(POLICY.format(k=k))
+        line = 'sleep 0 | "$@" | true; exit ${PIPESTATUS[1]}'
+        done = shell(line, "assess", table, "--policy", policy, *streams)
+        assert (done.returncode, done.stderr.count("\n")) == (code, 0), done.stderr
+
+
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", ">&- 2>/dev/full"])
 def test_a_usage_error_that_cannot_be_said(streams: str) -> None:
     assert shell(f'"$@" {streams}', "assess", "--nothing").returncode == 2
@@ -53,6 +63,18 @@ def test_a_usage_error_that_cannot_be_said(streams: str) -> None:
 def test_standard_input_that_is_closed_is_empty() -> None:
     done = shell('"$@" <&-', "assess", "-", "-q", "a")
     assert done.returncode == 3 and done.stderr.startswith("error: ")
+
+
+@pytest.mark.parametrize("kilobytes", [170_000, 300_000, 540_000])
+def test_too_few_addresses(kilobytes: int, table: Path, tmp_path: Path) -> None:
+    """Whatever a library does where it gets no memory: exit 5, and nothing is left behind."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    line = f'ulimit -v {kilobytes}; export OPENBLAS_NUM_THREADS=8; exec "$@"'
+    done = shell(line, "assess", table, "-q", "zip", "-s", "disease", "--temp", temp)
+    assert done.returncode in (0, 5), done.stderr
+    assert done.returncode == 0 or done.stderr.splitlines()[-1].startswith("error: ")
+    assert not list(temp.iterdir()) and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["assess", "--help"], ["help"]])

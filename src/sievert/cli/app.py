@@ -92,12 +92,7 @@ def _run(arguments: list[str]) -> int:
     from sievert.cli import messages
 
     try:
-        code = _call(arguments)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        messages.forget(sys.stdout)
-        return 0
+        return _call(arguments)
     except KeyboardInterrupt:
         return _report_interrupt()
     except Exception as error:
@@ -122,9 +117,10 @@ def _call(arguments: list[str]) -> int:
     tokens = parser.join_lists(arguments)
     options = _options(tokens)
     if "--version" in options:
+        from sievert.cli.messages import say
         from sievert.version import __version__
 
-        sys.stdout.write(f"{__version__}\n")
+        say(f"{__version__}\n")
         return 0
     command, rest = parser.split_command(tokens)
     if HELP & options or command not in parser.COMMANDS:

@@ -1,10 +1,10 @@
 """The commands that print what is known: saved results on a page, papers, the list of measures."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from sievert.cli.messages import say
 from sievert.cli.options import EngineOptions, PageOptions, ReadingOptions, pairs
 from sievert.cli.parameters import JsonFile, TableName, Traits
 from sievert.errors import require
@@ -58,9 +58,9 @@ def report(
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
-        terminal.show(replace(built, chapters=()))
+        say(terminal.for_stdout(replace(built, chapters=())))
     else:
-        sys.stdout.write(markdown.render(built))
+        say(markdown.render(built))
     return 0
 
 
@@ -118,7 +118,7 @@ def paper(
     if page.exists:
         write_page(pages.page(recomputed), page, sources, force=force)
     if json_ != "-":
-        sys.stdout.write(pages.terminal(recomputed, everything=all_) + "\n")
+        say(pages.terminal(recomputed, everything=all_) + "\n")
     return 0
 
 
@@ -149,7 +149,7 @@ def measures(
     if json_ is not None:
         write_json(json_, {"sievert": __version__, **catalogue.to_json(entries)}, [], force=force)
     else:
-        sys.stdout.write(catalogue.describe_entries(entries, read_texts(None)) + "\n")
+        say(catalogue.describe_entries(entries, read_texts(None)) + "\n")
     return 0
 
 
@@ -198,5 +198,5 @@ def check(
     if json_ is not None:
         write_json(json_, result.to_dict(), [file, data], force=force)
     if json_ != "-":
-        sys.stdout.write(f"{result!r}\n")
+        say(f"{result!r}\n")
     return 0 if result.passed else 1

@@ -29,17 +29,24 @@ from pathlib import Path
 from tempfile import gettempdir
 from types import FrameType
 
-from sievert.errors import EngineError, ExhaustedError, SievertError, require
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    SievertError,
+    is_out_of_memory,
+    require,
+)
 from sievert.numerics.acceleration import physical_memory
 
+LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may hang or crash
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
 SOON = 1.5  # seconds a child has to tidy up after a signal
-FILE, TIDY, DEADLINE = range(3)
+FILE, TIDY, DEADLINE, DONE = SLOTS = range(4)
 SLOT = 1 << 13
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
 NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
-_board = mmap.mmap(-1, 3 * SLOT)  # what a child tells its parent: three texts in shared memory
+_board = mmap.mmap(-1, len(SLOTS) * SLOT)  # what a child tells its parent, in shared memory
 _places: list[str] = []
 
 
@@ -84,7 +91,13 @@ def supervise(work: Callable[[], int]) -> int:
     """
     if not hasattr(os, "fork"):
         return work()
-    for slot in (FILE, TIDY, DEADLINE):
+    require(
+        (_address_limit() or LEAST) >= LEAST,
+        f"less than {LEAST >> 20} MB of addresses: libraries cannot even be loaded",
+        hint="a larger limit (ulimit -v)",
+        error=ExhaustedError,
+    )
+    for slot in SLOTS:
         _write_slot(slot, "")
     hold_signals(True)
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
@@ -105,29 +118,64 @@ def supervise(work: Callable[[], int]) -> int:
     _, status = os.waitpid(child, 0)
     for number in SIGNALS:  # from here on a signal ends the parent at once
         signal.signal(number, signal.SIG_DFL)
-    if not os.WIFEXITED(status):
+    code = os.waitstatus_to_exitcode(status)
+    ended = _read_slot(DONE) == str(code)  # else it was killed, or some library ended it
+    if code - 128 in SIGNALS and not stopped and _is_confined():
+        ended = False  # a library stops its own process where no thread can be started
+    if not ended:
         for place in json.loads(_read_slot(TIDY) or "[]"):
             sweep(Path(place))
     if stopped:
-        code = 128 + stopped[0][0]
-        if status != code << 8:  # else the child has said so
+        if code != 128 + stopped[0][0]:  # else the child has said so
             with suppress(OSError):
                 os.write(2, b"interrupted\n")
+        return 128 + stopped[0][0]
+    if ended:
         return code
-    if os.WIFEXITED(status):
-        return os.WEXITSTATUS(status)
     require(not late, "not done in time", hint="a longer --timeout", error=ExhaustedError)
-    raise _obituary(os.WTERMSIG(status), starved=_killed_for_memory() > killed_before)
+    raise _obituary(code, starved=_killed_for_memory() > killed_before)
 
 
-def _obituary(number: int, *, starved: bool) -> SievertError:
+def _obituary(code: int, *, starved: bool) -> SievertError:
     on = f" on {_read_slot(FILE)}" if _read_slot(FILE) else ""
-    if number == signal.SIGKILL and starved:
+    if code == -signal.SIGKILL and starved:
         return ExhaustedError(f"the system ran out of memory{on}", hint="a smaller --memory")
+    if _is_confined():  # libraries that get no memory abort, crash or leave
+        return ExhaustedError(
+            f"the process that reads the data died{on}: its memory is limited",
+            hint="a larger limit (ulimit -v)",
+        )
+    how = f"signal {-code}" if code < 0 else f"code {code}"
     return EngineError(
-        f"the process that reads the data died (signal {number}){on}",
+        f"the process that reads the data died ({how}){on}",
         hint="the file may be damaged: open it with the program that wrote it",
     )
+
+
+def _is_confined() -> bool:
+    """Whether somebody has limited the addresses that a process may use."""
+    return _address_limit() is not None
+
+
+def _address_limit() -> int | None:
+    """How many bytes of addresses a process may use."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return None
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if most == resource.RLIM_INFINITY else most
+
+
+def is_short_of_addresses() -> bool:
+    """Whether this process has used most of the addresses it may: libraries then fail anyhow."""
+    most = _address_limit()
+    if most is None:
+        return False
+    with suppress(OSError, ValueError):
+        peak = re.search(r"VmPeak:\s*(\d+) kB", Path("/proc/self/status").read_text())
+        return peak is not None and (int(peak[1]) << 10) > most // 2
+    return True
 
 
 def _work(work: Callable[[], int], parent: int) -> None:
@@ -137,7 +185,12 @@ def _work(work: Callable[[], int], parent: int) -> None:
         _limit()
         threading.Thread(target=_end_with_parent, args=[parent], daemon=True).start()
         code = work()
+    except Exception as error:  # of a process that cannot even begin
+        if is_out_of_memory(error):
+            code = ExhaustedError.exit_code
+            os.write(2, b"error: out of memory\n")
     finally:
+        _write_slot(DONE, str(code))
         os._exit(code)
 
 

@@ -1,6 +1,5 @@
 """Figures 1, 2, 5 and 6: finding a record, ITPR over epsilon and theta, times and records."""
 
-import json
 import statistics
 from math import isfinite, log10
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from sievert import charts
 from sievert.errors import InputError, require
+from sievert.files import read_json
 from sievert.papers.claims import Claim, Given, PaperPart, number, open_question, statement
 from sievert.papers.itpr.cases import (
     FALLS,
@@ -312,12 +312,7 @@ def _times_picture(times: Times) -> Picture:
 def read_times(path: str) -> Times:
     """Records and seconds of a file that the benchmarks wrote, fewest records first."""
     name = Path(path).name
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{name} cannot be read", hint=HINT) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is not JSON", hint=HINT) from error
+    document = read_json(path, HINT)
     try:
         times = sorted(_times(document))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
