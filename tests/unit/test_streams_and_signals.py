@@ -65,6 +65,17 @@ def test_standard_input_that_is_closed_is_empty() -> None:
     assert done.returncode == 3 and done.stderr.startswith("error: ")
 
 
+def test_memory_holds_for_the_process(table: Path, tmp_path: Path) -> None:
+    """Python and the engine alone hold more than this, so the child is stopped and swept."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    arguments = ("assess", table, "-q", "zip", "--temp", temp, "--memory")
+    done = shell('"$@"', *arguments, "16MB")
+    assert done.returncode == 5 and not list(temp.iterdir())
+    assert done.stderr == "error: more than the 16 MB of --memory. Try: a larger --memory\n"
+    assert shell('"$@"', *arguments, "300MB").returncode == 0
+
+
 @pytest.mark.parametrize("kilobytes", [170_000, 300_000, 540_000])
 def test_too_few_addresses(kilobytes: int, table: Path, tmp_path: Path) -> None:
     """Whatever a library does where it gets no memory: exit 5, and nothing is left behind."""

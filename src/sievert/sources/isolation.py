@@ -40,8 +40,9 @@ from sievert.numerics.acceleration import physical_memory
 
 LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may hang or crash
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
+OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
-FILE, TIDY, DEADLINE, DONE = SLOTS = range(4)
+FILE, TIDY, DEADLINE, MEMORY, DONE = SLOTS = range(5)
 SLOT = 1 << 13
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
@@ -74,6 +75,11 @@ def announce_directory(directory: Path) -> None:
 def announce_deadline(seconds: float) -> None:
     """Tell the parent, if there is one, in how many seconds the work must be done."""
     _write_slot(DEADLINE, repr(time.monotonic() + seconds + GRACE))
+
+
+def announce_memory(most: int) -> None:
+    """Tell the parent, if there is one, how many bytes the work may hold at once."""
+    _write_slot(MEMORY, str(most))
 
 
 def hold_signals(hold: bool) -> None:
@@ -114,7 +120,7 @@ def supervise(work: Callable[[], int]) -> int:
     os.close(down[0])
     stopped = _pass_on_signals(child)
     hold_signals(False)
-    late = _wait(up[0], child, stopped)
+    killed = _wait(up[0], child, stopped)
     _, status = os.waitpid(child, 0)
     for number in SIGNALS:  # from here on a signal ends the parent at once
         signal.signal(number, signal.SIG_DFL)
@@ -132,7 +138,8 @@ def supervise(work: Callable[[], int]) -> int:
         return 128 + stopped[0][0]
     if ended:
         return code
-    require(not late, "not done in time", hint="a longer --timeout", error=ExhaustedError)
+    if killed is not None:
+        raise killed
     raise _obituary(code, starved=_killed_for_memory() > killed_before)
 
 
@@ -228,15 +235,38 @@ def _pass_on_signals(child: int) -> list[tuple[int, float]]:
     return noted
 
 
-def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> bool:
-    """Until the child has ended; True if it had to be killed for being late."""
+def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertError | None:
+    """Until the child has ended; why, if it had to be killed."""
     while True:
-        if select.select([pipe], [], [], 0.2)[0]:
-            return False
+        most = int(_read_slot(MEMORY) or 0)
+        if select.select([pipe], [], [], OFTEN if most else 0.2)[0]:
+            return None
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            return True
+        late, large = time.monotonic() > deadline, most and _held_memory(child) > most
+        if late or large:
+            for process in (*_children(child), child):
+                os.kill(process, signal.SIGKILL)
+            what = "not done in time" if late else f"more than the {most >> 20:,} MB of --memory"
+            hint = "a longer --timeout" if late else "a larger --memory"
+            return ExhaustedError(what, hint=hint)
+
+
+def _held_memory(process: int) -> int:
+    """The bytes of data that a process and its children hold; not what lies in files as well."""
+    pages = 0
+    for each in (process, *_children(process)):
+        with suppress(OSError, ValueError):
+            _, resident, shared = map(int, Path(f"/proc/{each}/statm").read_text().split()[:3])
+            pages += resident - shared
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _children(process: int) -> list[int]:
+    """The processes that a process has started from its main thread."""
+    with suppress(OSError):
+        listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+        return [int(number) for number in listed.split()]
+    return []
 
 
 def _killed_for_memory() -> int:
