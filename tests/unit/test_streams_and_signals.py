@@ -103,3 +103,15 @@ def test_pages_on_a_full_disk() -> None:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_never_lost(sent: signal.Signals, table: Path) -> None:
     stop_at_random(table, sent, runs=10)
+
+
+def test_a_signal_waits_until_a_module_is_imported(tmp_path: Path) -> None:
+    """Compiled modules abort with a traceback if their import is stopped half-way."""
+    (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), 2)\nwhole = True\n")
+    code = (
+        "import signal, time; from sievert.cli import app; signal.signal(2, app._stop)\n"
+        "try:\n    import slow; time.sleep(9)\n"
+        "except KeyboardInterrupt:\n    raise SystemExit(app._stopped[0] if slow.whole else 1)\n"
+    )
+    done = subprocess.run([*COMMAND[:1], "-c", code], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, b"")

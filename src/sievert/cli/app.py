@@ -23,8 +23,16 @@ _stopped: list[int] = []
 _swallowed: list[int] = []
 
 
-def _stop(number: int, _frame: FrameType | None) -> None:
-    """Remember the signal: engines turn its exception into one of their own."""
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Remember the signal: engines turn its exception into one of their own.
+
+    It waits while a module is imported: compiled ones abort with a traceback if that is stopped.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            _send_again(number)
+            return
+        frame = frame.f_back
     again = bool(_swallowed)
     _swallowed.clear()
     _stopped.append(128 + number)
@@ -39,6 +47,11 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
         return
     number = _stopped[0] - 128
     _swallowed.append(number)
+    _send_again(number)
+
+
+def _send_again(number: int) -> None:
+    """The same signal in a moment."""
     here = threading.main_thread().ident or 0  # a call that waits is woken in its own thread only
     soon = threading.Timer(0.01, signal.pthread_kill, (here, number))
     soon.daemon = True
