@@ -90,7 +90,7 @@ def paper(
     seed
         Of what is drawn at random.
     replicates
-        With approximate-compromise: runs of its experiment; 1 unless given, 30 as in the paper.
+        With approximate-compromise: runs of its experiment; 30 as in the paper unless given.
     all_
         Show every printed value, not only where it differs.
     json_
@@ -119,7 +119,7 @@ def paper(
     sources = list(tables.values())
     check_outputs((json_, html, markdown), sources, force=force)
     with Watch() as watch:
-        given = Given(tables, seed, replicates or 1, lambda what: watch(what, None))
+        given = Given(tables, seed, replicates or 30, lambda what: watch(what, None))
         recomputed = papers.recompute(name, given)
     if json_ is not None:
         write_json(json_, pages.as_dict(recomputed), sources, force=force)

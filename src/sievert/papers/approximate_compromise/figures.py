@@ -41,7 +41,7 @@ UTILITY = (
 
 def _runs(given: Given) -> str:
     """How many runs were averaged."""
-    return f"{plural(given.replicates, 'run')} for each amount (the paper: 30; --replicates 30)"
+    return f"{plural(given.replicates, 'run')} for each amount (the paper: 30)"
 
 
 def parts(given: Given, tables: Sequence[PaperTable]) -> list[PaperPart]:
