@@ -6,10 +6,15 @@ name files, columns, types and counts. They never repeat a value of the data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from sievert.formatting import nearest, printable
+
+OUT_OF_MEMORY = re.compile(
+    "annot allocate memory|failed to map segment|can't start new thread|bad_alloc|OutOfMemory"
+)
 
 
 class SievertError(Exception):
@@ -85,6 +90,16 @@ def require(
     """Raise an error, by default a mistake in the use of a function, unless a condition holds."""
     if not condition:
         raise error(what, hint=hint)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, in the words of the system where a library passes them on.
+
+    >>> is_out_of_memory(ImportError("x.so: failed to map segment from shared object"))
+    True
+    """
+    words = f"{type(error).__name__}: {error}"
+    return isinstance(error, MemoryError) or OUT_OF_MEMORY.search(words) is not None
 
 
 ASSESSED = "sievert assess --share"

@@ -8,10 +8,11 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import ExhaustedError, RefusedError, UsageError, require
+from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError, require
 from sievert.sources import isolation
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
@@ -23,6 +24,7 @@ OUR_KEYS = ("table", "seconds", "measures", "paper")
 SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
 PART = re.compile(r"part-\d{5,}\.parquet")  # of a release that is a directory
 OUR_PAGE = b"<!-- written by sievert -->"
+MOST_JSON = 1 << 28  # bytes
 
 
 def record_format(path: str | os.PathLike[str]) -> str:
@@ -73,7 +75,7 @@ def _is_ours(path: Path) -> bool:
         if start.startswith(b"{") and path.stat().st_size < 1 << 28:
             try:
                 content = json.loads(start + file.read())
-            except ValueError:
+            except (ValueError, RecursionError):
                 return False
             return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
     own = OUR_PAGE in start or start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
@@ -145,6 +147,38 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
     )
 
 
+def read_json(path: str | os.PathLike[str], hint: str) -> Any:
+    """The content of a JSON file that sievert has written; what else lies there is bad input."""
+    path = Path(path)
+    name = path.name or str(path)
+    try:
+        require(not path.is_dir(), f"{name} is a directory", hint=hint, error=InputError)
+        size = path.stat().st_size
+        require(path.is_file(), f"{name}: not a regular file", hint=hint, error=InputError)
+        too_large = f"{name}: JSON of more than {MOST_JSON >> 20} MiB"
+        require(size <= MOST_JSON, too_large, error=InputError)
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file", hint=hint) from None
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}", hint=hint) from None
+    except RecursionError:
+        raise InputError(f"{name}: nested too deeply", hint=hint) from None
+    except OverflowError:
+        raise InputError(f"{name}: a number is not finite", hint=hint) from None
+    except ValueError:
+        raise InputError(f"{name}: not JSON", hint=hint) from None
+
+
+def _finite(digits: str) -> float:
+    """A number of JSON; one beyond the largest float is none that sievert writes."""
+    value = float(digits)
+    if not isfinite(value):
+        raise OverflowError
+    return value
+
+
 def is_same(path: Path, source: Any) -> bool:
     """Whether a source is a file, and this one."""
     try:
@@ -153,13 +187,25 @@ def is_same(path: Path, source: Any) -> bool:
         return False
 
 
+def refuse_link(directory: Path) -> None:
+    """Nothing is written into a directory that is a symbolic link; one further up may be one."""
+    require(
+        not directory.is_symlink(),
+        f"{directory.name} is a symbolic link",
+        hint="a plain directory",
+        error=RefusedError,
+    )
+
+
 def check(
     path: str | os.PathLike[str], *, sources: Iterable[Any] = (), force: bool = False
 ) -> Path:
     """Whether an output may be written there; asked before the work, not after it."""
     target = Path(path)
     try:
-        require(target.parent.is_dir(), f"{target.name}: its directory does not exist")
+        parent = target.parent
+        require(parent.is_dir(), f"{target.name}: its directory does not exist")
+        refuse_link(parent)
         refuse_overwriting(target, sources, force=force)
     except OSError as error:
         raise UsageError(f"the output cannot be written there: {error.strerror}") from None

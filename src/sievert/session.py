@@ -17,8 +17,9 @@ from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, require, unknown
 from sievert.numerics.acceleration import physical_memory, thread_count
 from sievert.sources import isolation, unpack
+from sievert.sources.addresses import DATABASES
 from sievert.sources.options import ReaderOptions
-from sievert.sources.table import DATABASES, Table, check_width, open_table, split_member
+from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
     from sievert.counts.coded import CodedQuestions
@@ -125,7 +126,9 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
         ("--max-field", options.get("max_field")),
     ):
         if given:
-            unpack.size(given, option)
+            bytes_ = unpack.size(given, option)
+            if option == "--memory" and engine != "spark":  # which has processes of its own
+                isolation.announce_memory(bytes_)
     mark = options.get("suppressed", MARK)
     require(
         mark is None or (isinstance(mark, str) and "\0" not in mark),
@@ -174,7 +177,8 @@ def _adapter(
 SMALL = 10_000  # records up to which one statement takes longer than fetching them
 LARGE = 10_000  # records from which packed keys are faster where their compiled code is loaded
 LOADING = 10**6  # records times secrets from which they are worth loading it
-SHARE = 0.6  # of the machine's memory, for packed keys
+SHARE = 0.6  # of the memory that there is, for packed keys
+LOADED = 150 << 20  # bytes that the compiled code and what it needs take
 
 
 def _questions(
@@ -182,12 +186,14 @@ def _questions(
 ) -> Questions:
     """NumPy answers of a small table, packed keys of a larger one, else the engine."""
     questions = Questions(adapter, adapter.expected)
-    records, memory = questions.records, options.get("memory")
-    if engine == "duckdb" and records < min(large, SMALL) and not memory:
+    records = questions.records
+    if engine == "duckdb" and records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedQuestions
 
         return CodedQuestions(adapter, records, adapter.kinds)
-    if engine != "duckdb" or records < large:
+    given = options.get("memory")
+    memory = unpack.size(given, "--memory") - LOADED if given else physical_memory()
+    if engine != "duckdb" or records < large or memory <= 0:
         return questions
     try:
         from sievert.counts.packed.adapter import PackedQuestions
@@ -198,8 +204,7 @@ def _questions(
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
         return questions
     threads = thread_count(options.get("threads"))
-    room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
-    return PackedQuestions(adapter, records, source, room, threads)
+    return PackedQuestions(adapter, records, source, int(SHARE * memory), threads)
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:

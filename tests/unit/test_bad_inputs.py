@@ -972,7 +972,7 @@ def test_a_full_disk(case: Case, tmp_path: Path) -> None:
     full(case, None, 1 << 16, tmp_path)
 
 
-@cases(Case("G117-no-room-to-spill", b"", 5, "temporary space", options=("--memory", "20MB")))
+@cases(Case("G117-no-room-to-spill", b"", 5, "temporary space", options=("--memory", "100MB")))
 def test_a_full_disk_for_temporary_data(case: Case, spilling: Path, tmp_path: Path) -> None:
     full(case, spilling, 1 << 20, tmp_path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -155,6 +156,80 @@ def test_a_symbolic_link_is_not_followed(table: Path, tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to(target)
     assert run("assess", table, "-q", "zip", "--json", tmp_path / "link.json") == 7
     assert not target.exists()
+
+
+def test_a_directory_that_is_a_symbolic_link_is_not_written_to(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    (real / "below").mkdir(parents=True)
+    link.symlink_to(real)
+    for option, name in (("--json", "x.json"), ("--html", "x.html"), ("--records", "x.csv")):
+        assert run("assess", table, "-q", "zip", option, link / name) == 7
+        assert "error: link is a symbolic link. Try: a plain directory" in capsys.readouterr().err
+    assert run("attack", table, "-q", "zip", "-s", "age", "--charts", link / "new") == 7
+    assert [path.name for path in real.iterdir()] == ["below"]
+    assert run("assess", table, "-q", "zip", "--json", link / "below" / "x.json") == 0
+
+
+ADDRESSES = {
+    "postgresql://ann:secret@host/db?table=t": 7,
+    "postgresql://ann:se/cret@host/db?table=t": 7,
+    "postgres://ann:se?cret@host/db?table=t": 7,
+    "postgresql://ann@host/db?table=t&password=secret": 7,
+    "postgresql://ann@host/db?p%61ssword=secret&table=t": 7,
+    "postgresql://ann@host/db?table=t&sslpassword=secret": 7,
+    "postgresql://ann@host/db?table=t&ssl%70assword=secret": 7,
+    "postgresql://ann@[::1]:54/db?table=t&passfile=secret&port=1&connect_timeout=2": 6,
+}
+
+
+@pytest.mark.parametrize(("address", "code"), ADDRESSES.items())
+def test_a_password_in_an_address_is_refused(
+    address: str, code: int, table: Path, capsys: pytest.CaptureFixture
+) -> None:
+    pytest.importorskip("psycopg")
+    assert run("assess", address, "-q", "zip") == code
+    assert run("attack", table, "-q", "zip", f"--register={address}") == code
+    error = capsys.readouterr().err
+    assert error.count("\n") == 2 and "secret" not in error
+    if code == 7:
+        assert run("policy", "check", "policy.toml", address) == 7
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[" * 100_000 + "]" * 100_000, "[" * 600 + "]" * 600, "1e999", "-1e999", "NaN", "1" * 400],
+    ids=["deep", "less-deep", "huge", "negative", "nan", "long"],
+)
+def test_a_saved_result_that_nobody_wrote(
+    content: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    kept = tmp_path / "kept.json"
+    assert run("assess", table, "-q", "zip", "-s", "disease", "--json", kept) == 0
+    whole = kept.read_text()
+    kept.write_text(re.sub(r'"value": [\d.]+', f'"value": {content}', whole))
+    capsys.readouterr()
+    assert run("report", kept) == 3
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    kept.write_text(f'{{"sievert": {content}}}')
+    assert run("assess", table, "-q", "zip", "--json", kept) == 7  # not ours: not replaced
+
+
+@pytest.mark.parametrize("option", ["--texts", "--policy", "--hierarchy"])
+def test_a_pipe_in_place_of_a_small_file(
+    option: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    page = tmp_path / "page.html"
+    value = f"zip={pipe}" if option == "--hierarchy" else pipe
+    code = run("assess", table, "-q", "zip", "--html", page, option, value)
+    assert code in (2, 3) and "pipe.toml: not a regular file" in capsys.readouterr().err
+    os.unlink(pipe)
+    os.mkfifo(tmp_path / "pipe.json")
+    assert run("report", tmp_path / "pipe.json") == 3
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

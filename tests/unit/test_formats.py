@@ -323,10 +323,26 @@ def test_sheets_with_no_records(tmp_path: Path) -> None:
     assert read(xlsx(tmp_path / "t.xlsx", One=[])).columns == {}
 
 
-def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    far = ['<row r="1"><c r="A1"><v>1</v></c></row>', '<row><c r="XFD1048576"><v>1</v></c></row>']
+FAR = ('r="XFD1048576"', "r='XFD1048576'", 'r = "XFD1048576"', "r\n=\t'xfd0001048576'")
+
+
+@pytest.mark.parametrize("place", FAR)
+def test_far_cells_however_they_are_spelt(place: str, tmp_path: Path) -> None:
+    far = ["<row r='1'><c r='A1'><v>1</v></c></row>", f"<row><c {place}><v>1</v></c></row>"]
     with pytest.raises(RefusedError, match="mostly empty cells"):
         read(xlsx(tmp_path / "far.xlsx", One=far))
+
+
+@pytest.mark.parametrize("many", ['uniqueCount="4000000000"', "uniqueCount =\n'4000000000'"])
+def test_a_workbook_that_announces_too_many_texts(many: str, tmp_path: Path) -> None:
+    path = xlsx(tmp_path / "texts.xlsx", One=[text("a"), number(1)])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}" {many}/>')
+    with pytest.raises(RefusedError, match="announces 4,000,000,000 texts, too many for its size"):
+        read(path)
+
+
+def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "MOST", 1 << 20)
     with pytest.raises(RefusedError, match="unpacks to more than 100 times its size"):
         read(xlsx(tmp_path / "bomb.xlsx", One=[text("a"), text("a" * (1 << 24))]))

@@ -23,8 +23,8 @@ TAKES = {
     "itpr": ("timings",),
     "discrimination-rate": ("adult", "adult_k10", "adult_k15", "adult_k10_l5"),
     "mutual-information": ("adult",),
-    "relative-risk": ("adult",),
-    "approximate-compromise": ("pums",),
+    "relative-risk": ("adult", "hierarchies"),
+    "approximate-compromise": ("pums", "wine", "breast_cancer"),
 }
 
 

@@ -102,7 +102,7 @@ def test_the_recoding_of_a_manifest(tmp_path: Path) -> None:
         (tmp_path / "wrong.json").write_text(text)
         with pytest.raises(InputError, match=r"wrong\.json: not"):
             sievert.protect(people(), policy=rules, levels=tmp_path / "wrong.json")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         sievert.protect(people(), policy=rules, levels=tmp_path / "none.json")
 
 

@@ -43,6 +43,16 @@ def test_closed_streams_change_no_exit_code(streams: str, table: Path, tmp_path:
     assert table.read_text().startswith("zip,")
 
 
+@pytest.mark.parametrize("streams", [("--quick",), ("--json", "-")], ids=["page", "json"])
+def test_nobody_reads_what_a_gate_prints(streams: tuple[str, ...], table: Path) -> None:
+    for k, code in ((2, 0), (100, 1)):
+        policy = table.with_name(f"{k}.toml")
+        policy.write_text(POLICY.format(k=k))
+        line = 'sleep 0 | "$@" | true; exit ${PIPESTATUS[1]}'
+        done = shell(line, "assess", table, "--policy", policy, *streams)
+        assert (done.returncode, done.stderr.count("\n")) == (code, 0), done.stderr
+
+
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", ">&- 2>/dev/full"])
 def test_a_usage_error_that_cannot_be_said(streams: str) -> None:
     assert shell(f'"$@" {streams}', "assess", "--nothing").returncode == 2
@@ -53,6 +63,29 @@ def test_a_usage_error_that_cannot_be_said(streams: str) -> None:
 def test_standard_input_that_is_closed_is_empty() -> None:
     done = shell('"$@" <&-', "assess", "-", "-q", "a")
     assert done.returncode == 3 and done.stderr.startswith("error: ")
+
+
+def test_memory_holds_for_the_process(table: Path, tmp_path: Path) -> None:
+    """Python and the engine alone hold more than this, so the child is stopped and swept."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    arguments = ("assess", table, "-q", "zip", "--temp", temp, "--memory")
+    done = shell('"$@"', *arguments, "16MB")
+    assert done.returncode == 5 and not list(temp.iterdir())
+    assert done.stderr == "error: more than the 16 MB of --memory. Try: a larger --memory\n"
+    assert shell('"$@"', *arguments, "300MB").returncode == 0
+
+
+@pytest.mark.parametrize("kilobytes", [170_000, 300_000, 540_000])
+def test_too_few_addresses(kilobytes: int, table: Path, tmp_path: Path) -> None:
+    """Whatever a library does where it gets no memory: exit 5, and nothing is left behind."""
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    line = f'ulimit -v {kilobytes}; export OPENBLAS_NUM_THREADS=8; exec "$@"'
+    done = shell(line, "assess", table, "-q", "zip", "-s", "disease", "--temp", temp)
+    assert done.returncode in (0, 5), done.stderr
+    assert done.returncode == 0 or done.stderr.splitlines()[-1].startswith("error: ")
+    assert not list(temp.iterdir()) and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["assess", "--help"], ["help"]])
@@ -70,3 +103,15 @@ def test_pages_on_a_full_disk() -> None:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_never_lost(sent: signal.Signals, table: Path) -> None:
     stop_at_random(table, sent, runs=10)
+
+
+def test_a_signal_waits_until_a_module_is_imported(tmp_path: Path) -> None:
+    """Compiled modules abort with a traceback if their import is stopped half-way."""
+    (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), 2)\nwhole = True\n")
+    code = (
+        "import signal, time; from sievert.cli import app; signal.signal(2, app._stop)\n"
+        "try:\n    import slow; time.sleep(9)\n"
+        "except KeyboardInterrupt:\n    raise SystemExit(app._stopped[0] if slow.whole else 1)\n"
+    )
+    done = subprocess.run([*COMMAND[:1], "-c", code], cwd=tmp_path, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, b"")

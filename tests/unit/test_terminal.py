@@ -135,8 +135,7 @@ def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", **environment}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(sys, "stdout", out)
-        terminal.show(shown)
-        return out.getvalue()
+        return terminal.for_stdout(shown)
 
     plain = written(io.StringIO())
     assert "\x1b" not in plain and plain == text(shown) + "\n"

@@ -212,12 +212,8 @@ def check(
 ) -> None:
     """Whether charts can be drawn, and written there: asked before the work, not after it."""
     sources = list(sources)
-    require(
-        not folder.is_symlink(),
-        f"{folder.name} is a symbolic link",
-        hint="a plain directory",
-        error=RefusedError,
-    )
+    for place in (folder, folder.parent):
+        files.refuse_link(place)
     if folder.exists() and not folder.is_dir():
         _refuse_input([folder], sources)
         raise UsageError(f"{folder.name} is not a directory", hint="--charts DIR")

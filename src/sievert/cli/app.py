@@ -23,8 +23,16 @@ _stopped: list[int] = []
 _swallowed: list[int] = []
 
 
-def _stop(number: int, _frame: FrameType | None) -> None:
-    """Remember the signal: engines turn its exception into one of their own."""
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Remember the signal: engines turn its exception into one of their own.
+
+    It waits while a module is imported: compiled ones abort with a traceback if that is stopped.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            _send_again(number)
+            return
+        frame = frame.f_back
     again = bool(_swallowed)
     _swallowed.clear()
     _stopped.append(128 + number)
@@ -39,6 +47,11 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
         return
     number = _stopped[0] - 128
     _swallowed.append(number)
+    _send_again(number)
+
+
+def _send_again(number: int) -> None:
+    """The same signal in a moment."""
     here = threading.main_thread().ident or 0  # a call that waits is woken in its own thread only
     soon = threading.Timer(0.01, signal.pthread_kill, (here, number))
     soon.daemon = True
@@ -92,12 +105,7 @@ def _run(arguments: list[str]) -> int:
     from sievert.cli import messages
 
     try:
-        code = _call(arguments)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        messages.forget(sys.stdout)
-        return 0
+        return _call(arguments)
     except KeyboardInterrupt:
         return _report_interrupt()
     except Exception as error:
@@ -122,9 +130,10 @@ def _call(arguments: list[str]) -> int:
     tokens = parser.join_lists(arguments)
     options = _options(tokens)
     if "--version" in options:
+        from sievert.cli.messages import say
         from sievert.version import __version__
 
-        sys.stdout.write(f"{__version__}\n")
+        say(f"{__version__}\n")
         return 0
     command, rest = parser.split_command(tokens)
     if HELP & options or command not in parser.COMMANDS:

@@ -1,12 +1,12 @@
 """One call of a command: what all commands that analyse a table do with their options."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sievert.cli.messages import say
 from sievert.cli.options import (
     EngineOptions,
     OutputOptions,
@@ -15,9 +15,7 @@ from sievert.cli.options import (
     RoleOptions,
 )
 from sievert.cli.parameters import STDIN, TableName
-from sievert.errors import NOT_SHAREABLE, RefusedError, require
-
-PASSWORD = re.compile(r"^postgres(ql)?://([^/@:]*:[^/@]+@|.*[?&]password=)")
+from sievert.errors import NOT_SHAREABLE, require
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,10 @@ class Command:
     charts: Path | None
 
     def check_tables(self, *tables: TableName | None) -> list[str]:
-        """The tables: no password in sight, and standard input holds one table only."""
+        """The tables; standard input holds one of them only."""
         if self.output.share:
             self._check_sharing()
         given = [str(t) for t in tables if t is not None]
-        require(
-            not any(PASSWORD.search(t) for t in given),
-            "a password in a command is seen by everybody on the machine",
-            hint="PGPASSWORD in the environment, or ~/.pgpass",
-            error=RefusedError,
-        )
         require(
             given.count(STDIN) <= 1, "standard input holds one table", hint="files for the others"
         )
@@ -108,7 +100,7 @@ class Command:
         if output.json_ != "-":
             from sievert.report import builder, terminal
 
-            terminal.show(builder.screen(result), everything=self.output.all_)
+            say(terminal.for_stdout(builder.screen(result), everything=self.output.all_))
         return code
 
 

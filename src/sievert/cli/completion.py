@@ -1,10 +1,10 @@
 """Scripts that complete commands, options, choices and files in a shell."""
 
-import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from sievert.cli.help import summary
+from sievert.cli.messages import say
 from sievert.cli.parameters import Parameter, Traits, parameters
 from sievert.cli.parser import COMMANDS, function_of, next_words
 from sievert.errors import unknown
@@ -73,7 +73,7 @@ def complete(shell: Annotated[str, Traits(choices=SHELLS)], /) -> None:
     scripts: dict[str, Callable[[], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
     if shell not in scripts:
         raise unknown("SHELL:", shell, SHELLS)
-    sys.stdout.write(scripts[shell]())
+    say(scripts[shell]())
 
 
 def _known() -> Iterator[tuple[str, list[Parameter]]]:

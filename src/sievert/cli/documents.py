@@ -1,10 +1,10 @@
 """The commands that print what is known: saved results on a page, papers, the list of measures."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from sievert.cli.messages import say
 from sievert.cli.options import EngineOptions, PageOptions, ReadingOptions, pairs
 from sievert.cli.parameters import JsonFile, TableName, Traits
 from sievert.errors import require
@@ -58,9 +58,9 @@ def report(
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
-        terminal.show(replace(built, chapters=()))
+        say(terminal.for_stdout(replace(built, chapters=())))
     else:
-        sys.stdout.write(markdown.render(built))
+        say(markdown.render(built))
     return 0
 
 
@@ -70,6 +70,7 @@ def paper(
     *,
     data: list[str] | None = None,
     seed: int = 0,
+    replicates: int | None = None,
     all_: bool = False,
     json_: JsonFile = None,
     html: Path | None = None,
@@ -88,6 +89,8 @@ def paper(
         downloaded.
     seed
         Of what is drawn at random.
+    replicates
+        With approximate-compromise: runs of its experiment; 30 as in the paper unless given.
     all_
         Show every printed value, not only where it differs.
     json_
@@ -108,17 +111,22 @@ def paper(
     from sievert.papers.claims import Given
 
     tables = pairs(data, "--data", "adult=adult.csv")
+    require(
+        replicates is None or (name == PAPERS[-1] and 1 <= replicates <= 1000),
+        f"--replicates goes with {PAPERS[-1]}, from 1 to 1,000",
+    )
     page = PageOptions(html, markdown)
     sources = list(tables.values())
     check_outputs((json_, html, markdown), sources, force=force)
     with Watch() as watch:
-        recomputed = papers.recompute(name, Given(tables, seed, lambda what: watch(what, None)))
+        given = Given(tables, seed, replicates or 30, lambda what: watch(what, None))
+        recomputed = papers.recompute(name, given)
     if json_ is not None:
         write_json(json_, pages.as_dict(recomputed), sources, force=force)
     if page.exists:
         write_page(pages.page(recomputed), page, sources, force=force)
     if json_ != "-":
-        sys.stdout.write(pages.terminal(recomputed, everything=all_) + "\n")
+        say(pages.terminal(recomputed, everything=all_) + "\n")
     return 0
 
 
@@ -149,7 +157,7 @@ def measures(
     if json_ is not None:
         write_json(json_, {"sievert": __version__, **catalogue.to_json(entries)}, [], force=force)
     else:
-        sys.stdout.write(catalogue.describe_entries(entries, read_texts(None)) + "\n")
+        say(catalogue.describe_entries(entries, read_texts(None)) + "\n")
     return 0
 
 
@@ -198,5 +206,5 @@ def check(
     if json_ is not None:
         write_json(json_, result.to_dict(), [file, data], force=force)
     if json_ != "-":
-        sys.stdout.write(f"{result!r}\n")
+        say(f"{result!r}\n")
     return 0 if result.passed else 1

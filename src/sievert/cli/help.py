@@ -1,10 +1,10 @@
 """The pages of help: of all commands, and of one."""
 
 import shutil
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from sievert.cli.messages import say
 from sievert.cli.parameters import HEADINGS, Parameter, parameters, read_docstring
 from sievert.cli.parser import COMMANDS, SUMMARIES, function_of, next_words, split_command
 
@@ -31,7 +31,7 @@ def show_help(*command: str) -> None:
 def show_page(command: str) -> None:
     """Print the page of a command, or of the words that several begin with."""
     width = min(WIDEST, shutil.get_terminal_size().columns)
-    sys.stdout.write("\n".join(page(command, width)) + "\n")
+    say("\n".join(page(command, width)) + "\n")
 
 
 def summary(command: str) -> str:

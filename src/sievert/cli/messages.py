@@ -14,8 +14,10 @@ from sievert.errors import (
     InvariantError,
     SievertError,
     UsageError,
+    is_out_of_memory,
 )
 from sievert.formatting import nearest, printable
+from sievert.sources.isolation import is_short_of_addresses
 
 OF_FILES = ("--policy", "--html", "--markdown", "--json", "--records")
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
@@ -46,6 +48,15 @@ def tell(text: str) -> None:
         forget(sys.stderr)
 
 
+def say(text: str) -> None:
+    """Print on stdout; somebody who has stopped reading changes no exit code."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget(sys.stdout)
+
+
 def forget(stream: TextIO) -> None:
     """What is still in the buffer cannot be written either; do not fail again at the exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -56,7 +67,7 @@ def in_our_words(error: Exception) -> SievertError:
     match error:
         case SievertError():
             return _with_the_nearest_file(error)
-        case MemoryError():
+        case _ if is_out_of_memory(error) or is_short_of_addresses():
             return ExhaustedError("out of memory", hint="--memory with a smaller size")
         case OSError():
             return ExhaustedError(f"the output cannot be written: {error.strerror}")

@@ -272,7 +272,7 @@ class EngineOptions(Options):
     master
         With --engine spark: the cluster, such as spark://host:7077; local[*] unless given.
     memory
-        The most memory the engine may use, such as 4GB; it spills to disk beyond.
+        The most memory for data, such as 4GB: the engine spills to disk before; exit 5 beyond.
     threads
         The most threads the engine may use.
     timeout

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert import files
-from sievert.cli.messages import tell
+from sievert.cli.messages import say, tell
 from sievert.cli.options import OutputOptions, PageOptions
 from sievert.cli.parameters import STDIN
 from sievert.errors import UsageError, require
@@ -52,7 +51,7 @@ def write_json(
 ) -> None:
     """Write JSON to a file; - is stdout."""
     if path == "-":
-        sys.stdout.write(as_json(content))
+        say(as_json(content))
     else:
         files.write_text(path, as_json(content), sources=sources, force=force)
 

@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import Any
 
 from sievert.cli.parameters import Parameter, parameters
-from sievert.errors import UsageError, require
+from sievert.errors import RefusedError, UsageError, require
 from sievert.formatting import nearest
+from sievert.sources.addresses import holds_password
 
 # Where each command lives: a command of several words after its first word.
 COMMANDS = {
@@ -89,6 +90,12 @@ def join_lists(arguments: Iterable[str]) -> list[str]:
 
 def call(command: str, tokens: list[str]) -> int:
     """Call the function of a command with what the tokens say; the exit code."""
+    require(
+        not any(map(holds_password, tokens)),
+        "a password in a command is seen by everybody on the machine",
+        hint="PGPASSWORD in the environment, or ~/.pgpass",
+        error=RefusedError,
+    )
     function = function_of(command)
     try:
         places, values = _parse(parameters(function), command, tokens)

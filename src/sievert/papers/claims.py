@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import wraps
 from typing import TypeVar
 
-from sievert.report.page import Block
+from sievert.report.page import Block, Paragraph
 
 # How a printed value stands to ours.
 MATCH = "match"  # as many digits as are printed
@@ -70,6 +70,7 @@ class Given:
 
     data: dict[str, str] = field(default_factory=dict)  # adult, pums, ... -> path
     seed: int = 0
+    replicates: int = 1  # runs of an experiment that the paper has run 30 times
     step: Callable[[str], None] = lambda _: None  # progress: called with what is being computed
 
 
@@ -149,6 +150,15 @@ def statement(
 def open_question(what: str, printed: str, why: str, ours: str = "-") -> Claim:
     """Something the text does not determine, and what is lacking."""
     return Claim(what, printed, ours, OPEN, why)
+
+
+def remark(what: str, why: str, ours: str = "") -> Paragraph:
+    """What the paper prints nothing of to compare with: an assumption, or a number of ours.
+
+    >>> remark("Black box", "no number is printed", "0.5").text
+    'Black box: 0.5 (no number is printed).'
+    """
+    return Paragraph(f"{what}: {ours} ({why})." if ours else f"{what}: {why}.", kind="note")
 
 
 def apart(worst: float, most: float) -> str:

@@ -17,6 +17,12 @@ HIDDEN = "*"
 Columns = dict[str, list[str]]
 
 
+def column_names(path: str) -> list[str]:
+    """The names of the columns of a table, in its order."""
+    with open_source(path) as (_, questions):
+        return list(questions.columns)
+
+
 def read_columns(path: str, names: Sequence[str], what: str, *, ordered: bool = False) -> Columns:
     """Some columns as texts without blanks around them; in the file's order where that matters."""
     with open_source(path) as (table, questions):

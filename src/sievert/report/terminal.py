@@ -72,15 +72,14 @@ def as_text(lines: Iterable[Line]) -> str:
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
-def show(page: Page, *, everything: bool = False) -> None:
-    """Print a page: in colours and as wide as the terminal, or plain where there is none."""
+def for_stdout(page: Page, *, everything: bool = False) -> str:
+    """A page to print: in colours and as wide as the terminal, or plain where there is none."""
     if not sys.stdout.isatty():
-        sys.stdout.write(as_text(render(page, everything=everything)) + "\n")
-        return
+        return as_text(render(page, everything=everything)) + "\n"
     width = max(LEAST, min(WIDEST, shutil.get_terminal_size().columns))
     lines = render(page, width=width, everything=everything)
     plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
-    sys.stdout.write((as_text(lines) if plain else _in_colours(lines)) + "\n")
+    return (as_text(lines) if plain else _in_colours(lines)) + "\n"
 
 
 def _in_colours(lines: Iterable[Line]) -> str:

@@ -92,9 +92,9 @@ def read_texts(path: str | os.PathLike[str] | None) -> Texts:
 
     path = Path(path)
     try:
-        require(
-            path.stat().st_size <= MOST_BYTES, f"{path.name}: texts of more than {MOST_BYTES} bytes"
-        )
+        size = path.stat().st_size
+        require(path.is_file(), f"{path.name or path}: not a regular file")
+        require(size <= MOST_BYTES, f"{path.name}: texts of more than {MOST_BYTES} bytes")
         translation = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
     except OSError as error:
         raise UsageError(f"{path.name}: {error.strerror}") from None

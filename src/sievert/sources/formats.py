@@ -32,7 +32,10 @@ EXACT = 2**53
 RATIO = 100
 MOST = 1 << 30
 CELLS = 1 << 27  # a reader takes memory for every cell of an area, empty or not
-CELL = re.compile(rb'\sr="([A-Z]{0,3})(\d{1,7})"')
+STRINGS = 1 << 20  # texts that a workbook may announce, however small it is
+BLANKS = re.compile(rb"\s+")
+CELL = re.compile(rb""" r ?= ?["']([A-Za-z]{0,3})(\d+)["']""")
+ANNOUNCED = re.compile(rb""" uniqueCount ?= ?["'](\d+)["']""")
 # Display formats that make a number a date: of one day, or of a moment, in a unit.
 SAS_DAY = r"(DATE|WEEKDAT[EX]|(MMDDYY|DDMMYY|YYMMDD)[BCDNPS]?|(IS|E|B)8601DA)[\d.]*$"
 SAS_MOMENT = r"(DATETIME|DATEAMPM|MDYAMPM|DTDATE|(IS|E|B)8601D[TN])[\d.]*$"
@@ -236,21 +239,30 @@ def _check_zip(path: Path) -> None:
         )
         if sum(e.compress_size for e in entries) > size:  # entries that overlap
             raise zipfile.BadZipFile
-        require(
-            not any(_area(archive, entry) > CELLS for entry in entries),
-            f"{path.name}: a sheet of mostly empty cells is too large",
-            error=RefusedError,
-        )
+        for entry in entries:
+            area, strings = _announced_sizes(archive, entry)
+            require(
+                area <= CELLS,
+                f"{path.name}: a sheet of mostly empty cells is too large",
+                error=RefusedError,
+            )
+            require(
+                strings <= max(STRINGS, entry.file_size),
+                f"{path.name}: announces {strings:,} texts, too many for its size",
+                error=RefusedError,
+            )
 
 
-def _area(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:
-    """The cells a reader would make room for, if beyond 100 times those there are."""
-    width, height, number, rest = b"", 0, 0, b""
+def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
+    """The cells a reader would make room for, if beyond 100 times those there are; and texts."""
+    width, height, number, strings, rest = b"", 0, 0, 0, b""
     with archive.open(entry) as file:  # read to its end, so its checksum is compared
         while block := file.read(1 << 20):
-            cells = CELL.findall(rest + block)
-            rest, number = block[-16:], number + len(cells)
-            width = max({width, *(c for c, _ in cells)}, key=lambda c: (len(c), c))
+            text = BLANKS.sub(b" ", rest + block)
+            cells = CELL.findall(text)
+            rest, number = text[-256:], number + len(cells)
+            width = max({width, *(c.upper() for c, _ in cells)}, key=lambda c: (len(c), c))
             height = max({height, *(int(r) for _, r in cells)})
+            strings = max([strings, *map(int, ANNOUNCED.findall(text))])
     area = height * sum((c - 64) * 26**i for i, c in enumerate(reversed(width)))
-    return area if area > RATIO * number else 0
+    return area if area > RATIO * number else 0, strings

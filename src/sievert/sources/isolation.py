@@ -29,17 +29,25 @@ from pathlib import Path
 from tempfile import gettempdir
 from types import FrameType
 
-from sievert.errors import EngineError, ExhaustedError, SievertError, require
+from sievert.errors import (
+    EngineError,
+    ExhaustedError,
+    SievertError,
+    is_out_of_memory,
+    require,
+)
 from sievert.numerics.acceleration import physical_memory
 
+LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may hang or crash
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
+OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
-FILE, TIDY, DEADLINE = range(3)
+FILE, TIDY, DEADLINE, MEMORY, DONE = SLOTS = range(5)
 SLOT = 1 << 13
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
 NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
-_board = mmap.mmap(-1, 3 * SLOT)  # what a child tells its parent: three texts in shared memory
+_board = mmap.mmap(-1, len(SLOTS) * SLOT)  # what a child tells its parent, in shared memory
 _places: list[str] = []
 
 
@@ -69,6 +77,11 @@ def announce_deadline(seconds: float) -> None:
     _write_slot(DEADLINE, repr(time.monotonic() + seconds + GRACE))
 
 
+def announce_memory(most: int) -> None:
+    """Tell the parent, if there is one, how many bytes the work may hold at once."""
+    _write_slot(MEMORY, str(most))
+
+
 def hold_signals(hold: bool) -> None:
     """Let signals wait, where a system can do so, or let them in."""
     if hasattr(signal, "pthread_sigmask"):
@@ -84,7 +97,13 @@ def supervise(work: Callable[[], int]) -> int:
     """
     if not hasattr(os, "fork"):
         return work()
-    for slot in (FILE, TIDY, DEADLINE):
+    require(
+        (_address_limit() or LEAST) >= LEAST,
+        f"less than {LEAST >> 20} MB of addresses: libraries cannot even be loaded",
+        hint="a larger limit (ulimit -v)",
+        error=ExhaustedError,
+    )
+    for slot in SLOTS:
         _write_slot(slot, "")
     hold_signals(True)
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
@@ -101,33 +120,69 @@ def supervise(work: Callable[[], int]) -> int:
     os.close(down[0])
     stopped = _pass_on_signals(child)
     hold_signals(False)
-    late = _wait(up[0], child, stopped)
+    killed = _wait(up[0], child, stopped)
     _, status = os.waitpid(child, 0)
     for number in SIGNALS:  # from here on a signal ends the parent at once
         signal.signal(number, signal.SIG_DFL)
-    if not os.WIFEXITED(status):
+    code = os.waitstatus_to_exitcode(status)
+    ended = _read_slot(DONE) == str(code)  # else it was killed, or some library ended it
+    if code - 128 in SIGNALS and not stopped and _is_confined():
+        ended = False  # a library stops its own process where no thread can be started
+    if not ended:
         for place in json.loads(_read_slot(TIDY) or "[]"):
             sweep(Path(place))
     if stopped:
-        code = 128 + stopped[0][0]
-        if status != code << 8:  # else the child has said so
+        if code != 128 + stopped[0][0]:  # else the child has said so
             with suppress(OSError):
                 os.write(2, b"interrupted\n")
+        return 128 + stopped[0][0]
+    if ended:
         return code
-    if os.WIFEXITED(status):
-        return os.WEXITSTATUS(status)
-    require(not late, "not done in time", hint="a longer --timeout", error=ExhaustedError)
-    raise _obituary(os.WTERMSIG(status), starved=_killed_for_memory() > killed_before)
+    if killed is not None:
+        raise killed
+    raise _obituary(code, starved=_killed_for_memory() > killed_before)
 
 
-def _obituary(number: int, *, starved: bool) -> SievertError:
+def _obituary(code: int, *, starved: bool) -> SievertError:
     on = f" on {_read_slot(FILE)}" if _read_slot(FILE) else ""
-    if number == signal.SIGKILL and starved:
+    if code == -signal.SIGKILL and starved:
         return ExhaustedError(f"the system ran out of memory{on}", hint="a smaller --memory")
+    if _is_confined():  # libraries that get no memory abort, crash or leave
+        return ExhaustedError(
+            f"the process that reads the data died{on}: its memory is limited",
+            hint="a larger limit (ulimit -v)",
+        )
+    how = f"signal {-code}" if code < 0 else f"code {code}"
     return EngineError(
-        f"the process that reads the data died (signal {number}){on}",
+        f"the process that reads the data died ({how}){on}",
         hint="the file may be damaged: open it with the program that wrote it",
     )
+
+
+def _is_confined() -> bool:
+    """Whether somebody has limited the addresses that a process may use."""
+    return _address_limit() is not None
+
+
+def _address_limit() -> int | None:
+    """How many bytes of addresses a process may use."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return None
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if most == resource.RLIM_INFINITY else most
+
+
+def is_short_of_addresses() -> bool:
+    """Whether this process has used most of the addresses it may: libraries then fail anyhow."""
+    most = _address_limit()
+    if most is None:
+        return False
+    with suppress(OSError, ValueError):
+        peak = re.search(r"VmPeak:\s*(\d+) kB", Path("/proc/self/status").read_text())
+        return peak is not None and (int(peak[1]) << 10) > most // 2
+    return True
 
 
 def _work(work: Callable[[], int], parent: int) -> None:
@@ -137,7 +192,12 @@ def _work(work: Callable[[], int], parent: int) -> None:
         _limit()
         threading.Thread(target=_end_with_parent, args=[parent], daemon=True).start()
         code = work()
+    except Exception as error:  # of a process that cannot even begin
+        if is_out_of_memory(error):
+            code = ExhaustedError.exit_code
+            os.write(2, b"error: out of memory\n")
     finally:
+        _write_slot(DONE, str(code))
         os._exit(code)
 
 
@@ -175,15 +235,38 @@ def _pass_on_signals(child: int) -> list[tuple[int, float]]:
     return noted
 
 
-def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> bool:
-    """Until the child has ended; True if it had to be killed for being late."""
+def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertError | None:
+    """Until the child has ended; why, if it had to be killed."""
     while True:
-        if select.select([pipe], [], [], 0.2)[0]:
-            return False
+        most = int(_read_slot(MEMORY) or 0)
+        if select.select([pipe], [], [], OFTEN if most else 0.2)[0]:
+            return None
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            return True
+        late, large = time.monotonic() > deadline, most and _held_memory(child) > most
+        if late or large:
+            for process in (*_children(child), child):
+                os.kill(process, signal.SIGKILL)
+            what = "not done in time" if late else f"more than the {most >> 20:,} MB of --memory"
+            hint = "a longer --timeout" if late else "a larger --memory"
+            return ExhaustedError(what, hint=hint)
+
+
+def _held_memory(process: int) -> int:
+    """The bytes of data that a process and its children hold; not what lies in files as well."""
+    pages = 0
+    for each in (process, *_children(process)):
+        with suppress(OSError, ValueError):
+            _, resident, shared = map(int, Path(f"/proc/{each}/statm").read_text().split()[:3])
+            pages += resident - shared
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _children(process: int) -> list[int]:
+    """The processes that a process has started from its main thread."""
+    with suppress(OSError):
+        listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+        return [int(number) for number in listed.split()]
+    return []
 
 
 def _killed_for_memory() -> int:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
-from sievert.errors import UsageError
+from sievert.errors import UsageError, is_out_of_memory
 
 
 class ReaderOptions(TypedDict, total=False):
@@ -38,7 +38,9 @@ def optional_package(module: str, needs: str, extra: str = "formats") -> Any:
     """A module of a package that need not be installed; the error says what needs it."""
     try:
         return importlib.import_module(module)
-    except ImportError:
+    except ImportError as error:
+        if is_out_of_memory(error):
+            raise MemoryError from None
         package = module.partition(".")[0].replace("_", "-")
         raise UsageError(
             f"{needs} the package {package}", hint=f"pip install 'sievert[{extra}]'"

@@ -12,6 +12,7 @@ from typing import Any, Literal, Unpack
 
 from sievert.errors import InputError, RefusedError, require, unknown
 from sievert.sources import csv_header, csv_scan, formats, unpack
+from sievert.sources.addresses import DATABASES, percent_decoded
 from sievert.sources.columns import (
     check_names,
     ordered_categories,
@@ -22,7 +23,6 @@ from sievert.sources.columns import (
 from sievert.sources.options import ReaderOptions, optional_package
 
 MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
-DATABASES = ("postgresql://", "postgres://")
 STDIN = "stdin:"
 INDEX = "column1"  # what a first column without a name is called
 MOST_COLUMNS = 10_000
@@ -317,17 +317,8 @@ def _database(url: str) -> Table:
     named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
     require(len(named) == 1, "which table of the database?", hint="postgresql://host/db?table=NAME")
     rest = "&".join(o for o in options if not o.startswith("table="))
-    member = _percent_decoded(named[0])
+    member = percent_decoded(named[0])
     return Table("postgres", member, member=member, data=f"{before}?{rest}" if rest else before)
-
-
-def _percent_decoded(text: str) -> str:
-    """%20 and the like as characters; importing a URL library for this would look like network."""
-    parts = re.split(r"((?:%[0-9A-Fa-f]{2})+)", text)
-    return "".join(
-        bytes.fromhex(p.replace("%", "")).decode(errors="replace") if p.startswith("%") else p
-        for p in parts
-    )
 
 
 def split_member(path: Path) -> tuple[Path, str | None]:

@@ -1,6 +1,5 @@
 """The manifest of a release: how it was made and can be made again; no value of the data."""
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from sievert.commands.protect.method import MethodSettings
 from sievert.commands.protect.result import ColumnLevel, Protected
 from sievert.commands.protect.writing import ReleasePart
 from sievert.errors import InputError, require
+from sievert.files import read_json
 from sievert.hierarchies import is_made_from_data
 from sievert.sources.checksums import files_sha256
 from sievert.version import __version__
@@ -77,12 +77,7 @@ def release_digest(path: Path) -> dict[str, Any]:
 def read_recoding(path: str | os.PathLike[str]) -> tuple[dict[str, int], dict[str, Any]]:
     """The levels of a manifest, and the hierarchies with their cuts, for other data."""
     name = Path(path).name
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror}", hint="--levels RELEASE.csv.json") from None
-    except ValueError:
-        raise InputError(f"{name}: not JSON", hint="the manifest beside a release") from None
+    content = read_json(path, "the manifest beside a release: --levels RELEASE.csv.json")
     parts = [content.get(part) if isinstance(content, dict) else None for part in PARTS]
     levels, trees = (part if isinstance(part, dict) else {} for part in parts)
     require(

@@ -1,6 +1,5 @@
 """A page of results: those of this session, and those that were saved as JSON."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page
 from sievert.sharing import command_name
-
-MOST_BYTES = 1 << 28
 
 
 def write_report(
@@ -63,7 +60,7 @@ def build_page(results: Sequence[Any], settings: builder.ReportSettings | None =
         return builder.build(
             [SavedResult(r) if isinstance(r, Mapping) else r for r in read], settings
         )
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError):
         if not paths:
             raise
         # A file that was edited by hand, or is of another version, is bad input and no defect.
@@ -74,30 +71,10 @@ def build_page(results: Sequence[Any], settings: builder.ReportSettings | None =
 
 def _read_result(given: Place) -> dict[str, Any]:
     """The JSON of one command, as it was written."""
-    path = Path(given)
-    try:
-        require(
-            not path.is_dir(),
-            f"{path.name or path} is a directory",
-            hint="a file written with --json",
-            error=InputError,
-        )
-        require(
-            path.is_file(),
-            f"{path.name}: no such file",
-            hint="a file written with --json",
-            error=InputError,
-        )
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path.name}: a result of more than {MOST_BYTES >> 20} MiB")
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path.name}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{path.name}: not JSON", hint="a file written with --json") from None
+    result: dict[str, Any] = files.read_json(given, "a file written with --json")
     require(
         isinstance(result, dict) and "sievert" in result and command_name(result) is not None,
-        f"{path.name}: not a result of sievert",
+        f"{Path(given).name}: not a result of sievert",
         hint="a file written with --json by assess, explain, attack, compare and their like",
         error=InputError,
     )

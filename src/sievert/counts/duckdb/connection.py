@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import duckdb
 
-from sievert.counts.duckdb.reading import literal, memory_size
+from sievert.counts.duckdb.reading import engine_memory, literal
 from sievert.sources.table import Table
 
 CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
@@ -146,7 +146,7 @@ def lock_down(
     settings = {
         "temp_directory": literal(str(scratch)),
         "threads": threads,
-        "memory_limit": memory and literal(memory_size(memory)),
+        "memory_limit": memory and literal(engine_memory(memory)),
         "enable_progress_bar": "true",
         "enable_progress_bar_print": "false",
         # In this order, or the engine refuses: first what may be read and written, then the lock.

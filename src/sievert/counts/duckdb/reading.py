@@ -14,6 +14,7 @@ from sievert.counts.cells import Kind, quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
+from sievert.sources.unpack import size
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
@@ -26,7 +27,8 @@ COPY = {
 }
 INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
 LINE = 1 << 21
-MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
+MOST_MEMORY = 1 << 60
+SHARE = 0.6  # of the memory of a process: the rest is for what is made of the counts
 
 
 def literal(value: str) -> str:
@@ -34,17 +36,15 @@ def literal(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def memory_size(given: str) -> str:
-    """A size as DuckDB understands it: 4GB, 512 MiB, 2G.
+def engine_memory(given: str) -> str:
+    """What DuckDB may take of the memory that a process may, as DuckDB spells it; it spills beyond.
 
-    >>> memory_size("2g")
-    '2GB'
+    >>> engine_memory("2g")
+    '1288490188B'
     """
-    size = MEMORY.fullmatch(given.strip())
-    if not size or not 0 < float(size[1]) < 10**9:
-        raise UsageError("--memory is not a size", hint="--memory 4GB")
-    unit = (size[2] or "").upper().replace("I", "i")
-    return f"{size[1]}{unit}B"
+    most = size(given, "--memory")
+    require(0 < most < MOST_MEMORY, "--memory is not a size", hint="--memory 4GB")
+    return f"{int(SHARE * most)}B"
 
 
 class _Stream:

@@ -1,10 +1,10 @@
 """The paper on approximate compromise, recomputed: its examples, its methods, its experiment."""
 
 from sievert.papers.approximate_compromise import appendix, figures, methods
-from sievert.papers.approximate_compromise.methods import census
+from sievert.papers.approximate_compromise.methods import given_tables
 from sievert.papers.claims import Given, Paper
 
-TAKES: tuple[str, ...] = ("pums",)
+TAKES: tuple[str, ...] = ("pums", "wine", "breast_cancer")
 
 
 def paper(given: Given) -> Paper:
@@ -26,6 +26,6 @@ def paper(given: Given) -> Paper:
             appendix.algorithm_1(given),
             methods.table_2(given),
             methods.formulas(given),
-            *figures.parts(given, census(given.data["pums"]) if "pums" in given.data else ()),
+            *figures.parts(given, given_tables(given)),
         ),
     )

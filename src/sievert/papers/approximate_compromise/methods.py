@@ -1,7 +1,7 @@
 """The tables of the experiment, and the intruder's probabilities under each method."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,21 @@ import numpy as np
 from sievert.errors import InputError
 from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
 from sievert.papers.claims import (
+    MATCH,
     Claim,
     Given,
     PaperPart,
     announce,
     apart,
     number,
-    open_question,
     statement,
 )
-from sievert.papers.given_tables import Columns, read_columns, require_records
+from sievert.papers.given_tables import (
+    Columns,
+    column_names,
+    read_columns,
+    require_records,
+)
 
 RECORDS = 2_500
 # Table 2: least and greatest value, rounding, number of values.
@@ -36,6 +41,20 @@ TABLE_2: dict[str, tuple[int, int, int, int]] = {
 SALARIES = list(range(10, 251, 10))
 CENSUS = "an extract of the census"
 PUMS = ["sex", "age", "educ", "latino", "black", "married"]
+# The columns of Table 2, by the names that a file has for them.
+OWN = {
+    "salary": "Salary",
+    "age": "Age",
+    "sex": "Sex",
+    "education": "Education",
+    "industry": "Industry",
+    "occupation": "Occupation",
+    "travel": "Work Travel Time",
+}
+DOLLARS = 1_000  # a salary above is not in thousands
+# The other two data sets that the paper names: the confidential column, and its rounding.
+UCI = {"wine": ("proline", 50), "breast_cancer": ("mean area", 100)}
+BANDS, KNOWN = 8, 6  # of each known column; known columns, as in Table 2
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,7 @@ class PaperTable:
     secret: str
     step: int
     unit: int  # of areas, as they are shown
+    own: bool = False  # whether these are the paper's records, as far as their columns tell
 
     @property
     def known(self) -> list[str]:
@@ -92,21 +112,59 @@ def generate_table(seed: int) -> PaperTable:
     return PaperTable("generated", columns, "salary", 10, 1)
 
 
-def census(path: str) -> tuple[PaperTable, PaperTable]:
-    """The first 2,500 records, and the first 2,500 whose income is in the paper's range."""
+def given_tables(given: Given) -> tuple[PaperTable, ...]:
+    """The tables of the experiment that were given."""
+    pums = census(given.data["pums"]) if "pums" in given.data else ()
+    return (*pums, *(_measurements(given.data[name], name) for name in UCI if name in given.data))
+
+
+def census(path: str) -> tuple[PaperTable, ...]:
+    """The paper's own seven columns; else the first 2,500 records, and those of its range."""
+    if {*OWN} <= {*column_names(path)}:
+        return (_own(path),)
     whole = read_columns(path, [*PUMS, "income"], CENSUS, ordered=True)
-    try:
-        tens = [round(Fraction(x) / 10_000) for x in whole["income"]]
-    except (ValueError, ZeroDivisionError):
-        raise InputError(
-            f"{Path(path).name}: column income has values that are not numbers", hint=CENSUS
-        ) from None
+    tens = [round(x / 10_000) for x in _numbers(path, whole, "income")]
     paid = [i for i, x in enumerate(tens) if 1 <= x <= 25][:RECORDS]
     require_records(path, len(paid), "records with an income of 10,000 to 250,000", RECORDS, CENSUS)
     return (
         _study("census, all incomes", whole, range(RECORDS), 15_000),
         _study("census, 10,000 to 250,000", whole, paid, 10_000),
     )
+
+
+def _own(path: str) -> PaperTable:
+    """The first 2,500 records whose salary is in the paper's range."""
+    whole = read_columns(path, list(OWN), CENSUS, ordered=True)
+    salaries = _numbers(path, whole, "salary")
+    unit = 1_000 if max(salaries, default=0) > DOLLARS else 1
+    paid = [i for i, x in enumerate(salaries) if 1 <= round(x / (10 * unit)) <= 25][:RECORDS]
+    require_records(path, len(paid), "records with a salary of 10 to 250", RECORDS, CENSUS)
+    columns = {name: [whole[name][i] for i in paid] for name in (*list(OWN)[1:], "salary")}
+    table = PaperTable("the paper's own columns", columns, "salary", 10 * unit, unit)
+    return replace(table, own=all(claim.state == MATCH for claim in _ends(table)))
+
+
+def _numbers(path: str, whole: Columns, name: str) -> list[Fraction]:
+    try:
+        return [Fraction(x) for x in whole[name]]
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"{Path(path).name}: column {name} has values that are not numbers", hint=CENSUS
+        ) from None
+
+
+def _measurements(path: str, name: str) -> PaperTable:
+    """A table of measurements: the first six other columns in bands, the confidential one whole."""
+    secret, step = UCI[name]
+    names = [column for column in column_names(path) if column not in (secret, "target")]
+    whole = read_columns(path, [*names[:KNOWN], secret], f"the table {name}", ordered=True)
+    columns = {}
+    for column in names[:KNOWN]:
+        values = _numbers(path, whole, column)
+        least, width = min(values), max(values) - min(values) or Fraction(1)
+        columns[column] = [str(min(BANDS - 1, int(BANDS * (x - least) / width))) for x in values]
+    columns[secret] = [str(round(x)) for x in _numbers(path, whole, secret)]
+    return PaperTable(name.replace("_", " "), columns, secret, step, 1)
 
 
 def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
@@ -116,47 +174,48 @@ def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
 
 
 QUERIES = (2, 4, 8, 16, 32)
+OTHERS = "these are other records than those of the paper"
 NOISES = (10, 20, 25, 50, 100)
-LACKS = (
-    "The 2,500 records of Illinois are not published; the text fixes nothing to compute this by."
-)
 
 
 @announce("table 2")
 def table_2(given: Given) -> PaperPart:
-    """The columns of the paper's table."""
-    claims = (
-        open_question("Records", f"{RECORDS}", LACKS),
-        number(
-            "Columns",
-            "7",
-            len(TABLE_2),
-            contradicts=True,
-            why="another number of columns is listed",
-        ),
-        *(
-            claim
-            for name, (least, most, step, values) in TABLE_2.items()
-            for claim in (
-                open_question(f"{name}: least value", str(least), LACKS),
-                open_question(f"{name}: greatest value", str(most), LACKS),
+    """The columns of the paper's table; its ends where the records are given, else inputs."""
+    own = [table for table in given_tables(given) if table.own]
+    return PaperPart(
+        "Table 2: the columns of the experiment",
+        "Seven columns of 2,500 records that are not published. Least and greatest values are what "
+        "the table starts from, not results; the numbers of values follow from them, so they count "
+        "what may occur, not what does.",
+        (
+            number("Columns", "7", len(TABLE_2), contradicts=True, why="others are listed"),
+            *(
                 number(
                     f"{name}: number of values",
                     str(values),
                     len(range(least, most + 1, step)),
                     contradicts=True,
                     why="the printed ends and rounding give another number",
-                ),
-            )
+                )
+                for name, (least, most, step, values) in TABLE_2.items()
+            ),
+            *(claim for table in own for claim in _ends(table)),
         ),
     )
-    return PaperPart(
-        "Table 2: the columns of the experiment",
-        "Seven columns of 2,500 records that are not published. Least and greatest values cannot "
-        "be checked; the numbers of values follow from them, so they count what may occur, not "
-        "what does.",
-        claims,
-    )
+
+
+def _ends(table: PaperTable) -> list[Claim]:
+    """The least and the greatest value of each column of the records that were given."""
+    claims = [number("Records", str(RECORDS), len(table.columns[table.secret]), why=OTHERS)]
+    for column, name in OWN.items():
+        values = [Fraction(x) for x in table.columns[column]]
+        if column == "salary":
+            values = [10 * Fraction(round(x / table.step)) for x in values]
+        for end, printed, ours in zip(
+            ("least", "greatest"), TABLE_2[name], (min(values), max(values)), strict=False
+        ):
+            claims.append(number(f"{name}: {end} value", str(printed), float(ours), why=OTHERS))
+    return claims
 
 
 @announce("the intruder's probabilities")
@@ -168,7 +227,8 @@ def formulas(given: Given) -> PaperPart:
     return PaperPart(
         "Appendix: what the intruder is left with",
         "The formulas for sampling, query restriction and noise, on 2,500 generated records with "
-        "the domains of Table 2 and salaries of 10, 20, ..., 250.",
+        "the domains of Table 2 and salaries of 10, 20, ..., 250. The text names the amounts of "
+        "sampling and queries, not those of noise; ours are 10, 20, 25, 50 and 100 %.",
         (
             *_sampling(known, secret, given.seed),
             *_queries(secret, given.seed),
@@ -278,13 +338,6 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             f"{', '.join(map(str, spans))} for {', '.join(map(str, NOISES))} % of 25 values",
             holds=all(m % 2 == 0 and abs(m - x) <= 1 for m, x in zip(spans, exact, strict=True)),
             why="it is not the nearest even number",
-        ),
-        open_question(
-            "Noise: the amounts of figures 2 and 4",
-            "not printed",
-            "The text names the amounts of sampling and queries, not those of noise; ours are a "
-            "reading.",
-            f"{', '.join(map(str, NOISES))} %",
         ),
         statement(
             "Noise: the intruder finds the released records of all who match in the original",

@@ -32,6 +32,12 @@ LACKING = (
     "were made"
 )
 SAME = 1e-9
+MISSING = {"", "?"}
+WHOLE = 32_561  # records of the whole file; one work class, Never-worked, is in no complete record
+NEVER_WORKED = (
+    " The 8th work class, Never-worked, is in no complete record: give the file of 32,561 records "
+    "to have it counted."
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,11 @@ class Adult:
     attacks: Mapping[str, Mapping[str, Any]]
     how: str
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the records with missing values are there, too."""
+        return len(self.columns[SECRET]) >= WHOLE
+
 
 @announce("Adult")
 def parts(given: Given) -> tuple[PaperPart, ...]:
@@ -50,7 +61,8 @@ def parts(given: Given) -> tuple[PaperPart, ...]:
     return (
         PaperPart(
             "Adult: the columns",
-            "How many values the columns have." + ("" if adult is not None else f" {GIVE_ADULT}"),
+            "How many values the columns have."
+            + (f" {GIVE_ADULT}" if adult is None else "" if adult.is_whole else NEVER_WORKED),
             (
                 number(
                     "values of Marital Status that the last table lists",
@@ -109,7 +121,8 @@ def _adult(given: Given) -> Adult | None:
             table, original = (_read_table(given, each, ordered=True) for each in (name, "adult"))
         else:
             own.append(release)
-            table, original = make_release(columns, release), columns
+            original = _complete(columns)
+            table = make_release(original, release)
         attacks[release] = sievert.attack(
             table,
             quasi=QUASI,
@@ -119,6 +132,13 @@ def _adult(given: Given) -> Adult | None:
             keep_suppressed=True,
         ).attacks
     return Adult(columns, attacks, _how(own))
+
+
+def _complete(columns: Columns) -> Columns:
+    """The records without a missing value: those of which the slides have about 30,000."""
+    rows = zip(*columns.values(), strict=True)
+    kept = [i for i, row in enumerate(rows) if MISSING.isdisjoint(row)]
+    return {name: [values[i] for i in kept] for name, values in columns.items()}
 
 
 def _read_table(given: Given, name: str, *, ordered: bool = False) -> Columns:
@@ -147,25 +167,24 @@ def _how(own: list[str]) -> str:
 
 def _columns(columns: Columns) -> list[Claim]:
     records = len(columns[SECRET])
+    complete = len(_complete(columns)[SECRET])
     return [
         statement(
             "records of Adult",
             "~30000",
-            f"{records:,}",
-            holds=round(records, -4) == 30_000,
+            f"{complete:,}",
+            holds=round(complete, -4) == 30_000,
             why="not about 30,000 records",
         ),
         *(
             number(
                 f"values of {name}",
                 printed,
-                len(set(columns[name]) - {"", "?"}),
-                why="the 30,162 records without a missing value have 7 work classes; the 8th, "
-                "Never-worked, is in the whole file of 32,561 records only"
-                if name == "workclass"
-                else "the file is not the one that was counted",
+                len(set(columns[name]) - MISSING),
+                why="the file is not the one that was counted",
             )
             for name, printed in VALUES_OF_ADULT.items()
+            if name != "workclass" or records >= WHOLE
         ),
     ]
 
@@ -185,14 +204,13 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
     return PaperPart(
         title,
         f"{SEEN[chart]} {adult.how}",
-        tuple(
+        (
             open_question(
-                f"{row}: {releases[0]} against {releases[1]}",
-                "a bar without a number",
+                title.removeprefix("Adult: "),
+                "a chart without numbers",
                 LACKING,
-                " and ".join(pair),
-            )
-            for row, pair in texts.items()
+                "drawn here",
+            ),
         ),
         (
             Picture(

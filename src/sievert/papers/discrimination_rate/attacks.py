@@ -11,7 +11,7 @@ from sievert.papers.claims import (
     announce,
     apart,
     number,
-    open_question,
+    remark,
     require_number,
     statement,
 )
@@ -138,13 +138,6 @@ def identity(given: Given) -> PaperPart:
                 holds=math.isclose(white, ours[WHOLE]),
                 why="they are not the same",
             ),
-            open_question(
-                "Black box",
-                "-",
-                "the slides name it and print no number; ours is the rate of the record by Age*",
-                f"{black:.4f}",
-            ),
-            open_question("Grey box", "-", "the slides name no external data"),
             statement(
                 "k-anonymity protects against the identity attack",
                 "protects",
@@ -152,6 +145,14 @@ def identity(given: Given) -> PaperPart:
                 holds=black < before,
                 why="the rate did not fall",
             ),
+        ),
+        (
+            remark(
+                "Black box",
+                "the slides name it and print no number; the rate of the record by Age*",
+                f"{black:.4f}",
+            ),
+            remark("Grey box", "the slides name no external data"),
         ),
     )
 
@@ -307,17 +308,17 @@ def others(given: Given) -> PaperPart:
                 holds=all(name in assessment for name in named),
                 why="an attack is lacking",
             ),
-            open_question(
+        ),
+        (
+            remark(
                 "Skewness attack",
-                "-",
-                "no number is printed, and no target; ours is the t of the 3-diverse table",
+                "no number is printed, and no target; the t of the 3-diverse table",
                 f"{t:.4f}",
             ),
-            open_question(
+            remark(
                 "Semantic attack, semantic discrimination rate (SeDR)",
-                "-",
-                "defined in words only, and no subsets are named; ours is the rate "
-                "of the 3-diverse table with all cancers as one",
+                "defined in words only, and no subsets are named; the rate of the 3-diverse table "
+                "with all cancers as one",
                 f"{semantic:.4f}",
             ),
         ),

@@ -13,6 +13,7 @@ from sievert.papers.claims import (
     announce,
     number,
     open_question,
+    remark,
     require_number,
     statement,
 )
@@ -220,12 +221,6 @@ def combined_rates(given: Given) -> PaperPart:
         "The slides repeat the example table for the combined rate, but no columns are named and "
         "no number is printed.",
         (
-            open_question(
-                "CDR of the example",
-                "-",
-                "the slides name neither the columns nor the result; ours are rates of Salary",
-                ", ".join(f"{' and '.join(p)} {_rate(p, 'salary'):.4f}" for p in pairs),
-            ),
             statement(
                 "The CDR is the capability of N attributes",
                 "n attributes",
@@ -233,6 +228,13 @@ def combined_rates(given: Given) -> PaperPart:
                 + ", ".join(f"{c} {r:.4f}" for c, r in singles.items()),
                 holds=together >= max(singles.values()),
                 why="a column that is known besides must not lower the rate",
+            ),
+        ),
+        (
+            remark(
+                "CDR of the example",
+                "the slides name neither the columns nor the result; these are rates of Salary",
+                ", ".join(f"{' and '.join(p)} {_rate(p, 'salary'):.4f}" for p in pairs),
             ),
         ),
     )
@@ -254,11 +256,6 @@ def comparison(given: Given) -> PaperPart:
                 "Granularity of epsilon",
                 "2 attributes, average",
                 "epsilon belongs to a mechanism; no table or mechanism is named",
-            ),
-            open_question(
-                "Scope of the six metrics",
-                "related to ... / random variables in general",
-                "words; nothing to compute",
             ),
             open_question(
                 "Link with re-identification",

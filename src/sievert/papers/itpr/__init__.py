@@ -23,7 +23,7 @@ def paper(given: Given) -> Paper:
     parts += [formulas.formulas(cases), tables.proposal(cases)]
     given.step("figures 1 and 2")
     two, ten = figures.growing(2), figures.growing(10)
-    parts += [figures.figure_1(two), figures.figure_2(ten)]
+    parts += [figures.figure_1(two), figures.figure_2(ten, two)]
     given.step("figures 3 and 4")
     inferred, worst = inference.inference(), worst_values()
     parts += [inference.figure_3(inferred, worst), inference.figure_4(inferred)]

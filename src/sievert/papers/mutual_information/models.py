@@ -7,7 +7,15 @@ import numpy as np
 import sievert
 from sievert.charts import lines, tradeoff
 from sievert.charts.risk_utility_map import BEST, LEAST, RECODED
-from sievert.papers.claims import Claim, Given, PaperPart, announce, open_question, statement
+from sievert.papers.claims import (
+    Claim,
+    Given,
+    PaperPart,
+    announce,
+    open_question,
+    remark,
+    statement,
+)
 from sievert.papers.mutual_information.measures import EXAMPLE, PATIENTS, formula, normal
 from sievert.report.page import Grid, Paragraph, Picture
 from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
@@ -299,12 +307,12 @@ def model_2(given: Given) -> PaperPart:
                 )
                 for share in (0.25, 0.5)
             ),
-            open_question(
-                "the optimal channel of model 2",
-                "computed by solving the model",
-                "the paper prints no solution; ours is the share of the variance, "
-                "d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, "
-                f"R = 0.2 bits, rho = {RHO}",
+        ),
+        (
+            remark(
+                "The optimal channel of model 2",
+                "the paper prints no solution; the share of the variance, "
+                f"d = 1 - (1 - 4^-R)/rho^2, of two Gaussian numbers, R = 0.2 bits, rho = {RHO}",
                 f"{gaussian_limit(pair, model=2, at=0.2).objective:.4f}",
             ),
         ),
@@ -338,13 +346,6 @@ def models_3_and_4(given: Given) -> PaperPart:
             holds=bool((np.diff(lost) < CLOSE).all()),
             why="the loss rises with the risk",
         ),
-        open_question(
-            "closed forms of the optimal channels",
-            "future research",
-            "left open by the paper; ours is model 4's loss of two Gaussian numbers, "
-            f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
-            f"{float(gaussian_limit(standard(RHO), model=4, at=0.5).objective or 0.0):.4f}",
-        ),
     )
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
     return PaperPart(
@@ -359,6 +360,12 @@ def models_3_and_4(given: Given) -> PaperPart:
                 f"loss it adds up to I(X;Y), here {first.risk:.4f} + {first.loss:.4f} = "
                 f"{first.information:.4f} bits. The least loss is the most of it.",
                 kind="note",
+            ),
+            remark(
+                "Closed forms of the optimal channels",
+                "future research in the paper; model 4's loss of two Gaussian numbers, "
+                f"1/2 log2(1 + 4^-R rho^2/(1 - rho^2)) bits, rho = {RHO}, R = 0.5 bits",
+                f"{float(gaussian_limit(standard(RHO), model=4, at=0.5).objective or 0.0):.4f}",
             ),
             Picture(
                 lines(

@@ -3,7 +3,7 @@
 from sievert.papers.claims import Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas
 
-TAKES: tuple[str, ...] = ("adult",)
+TAKES: tuple[str, ...] = ("adult", "hierarchies")
 
 
 def paper(given: Given) -> Paper:

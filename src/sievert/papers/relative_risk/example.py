@@ -1,10 +1,13 @@
 """Table 1 and what section 1 says of it: what is released, and who learns what from it."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import sievert
 from sievert.charts import Bar, bars
+from sievert.errors import InputError, require
+from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.papers.claims import (
     Claim,
@@ -69,6 +72,21 @@ KEYS = ["sex", "race", "marital-status", "education", "native-country", "workcla
 OCCUPATION = "occupation"
 ADULT_RECORDS = 5_692
 UNSEEN = {"workclass": {"Never-worked"}}  # values of Adult that no complete record has
+
+
+def read_trees(folder: str) -> dict[str, Hierarchy]:
+    """The hierarchies of a folder: for each column the one file whose name ends with it."""
+    trees = {}
+    for name in KEYS:
+        files = sorted(Path(folder).glob(f"*{name}.csv"))
+        require(
+            len(files) == 1,
+            f"{Path(folder).name}: {plural(len(files), 'file')} of the hierarchy of {name}",
+            hint="a folder with one file for each column, such as adult_hierarchy_sex.csv",
+            error=InputError,
+        )
+        trees[name] = Hierarchy.read(files[0])
+    return trees
 
 
 def adult(path: str) -> tuple[Columns, dict[str, Hierarchy]]:
@@ -215,14 +233,18 @@ def _hints() -> tuple[Claim, Claim]:
     )
 
 
+HIGH = 0.5  # a high probability is more than even; the text has no threshold
+
+
 def _linkage_claim(release: str, model: str) -> Claim:
     believed = attack_release(release, model).beliefs[VICTIM]["attacker"]
     heart, flu = believed["Heart"], believed["Flu"]
     return statement(
-        f"{release}, {model}: the victim has Heart rather than Flu",
+        f"{release}, {model}: the victim has Heart, with a probability of more than {HIGH:g}",
         "with high probability",
         f"Heart {heart:.4f}, Flu {flu:.4f}",
-        holds=heart > flu + 1e-9,
+        holds=heart > HIGH + 1e-9,
+        contradicts=True,
         why="Section 2 makes every combination of nationality and ZIP code a symbol of its own. "
         "What is known of Japanese elsewhere is then nothing about this group, and its two "
         "diseases stay equally likely.",

@@ -1,0 +1,38 @@
+"""The address of a table in a database: what stands in it, and whether a password does."""
+
+import re
+
+DATABASES = ("postgresql://", "postgres://")
+# As the database's own library reads an address, and beyond: a slash in a password ends the host
+# there, so that the address cannot be used, but the password can be seen all the same.
+CREDENTIALS = re.compile(r"[^/@:]*:[^/@]+@|[^?@:]*:[^?@]+@")
+SECRET_KEYS = re.compile(r"password|secret|scram_\w+_key")
+
+
+def percent_decoded(text: str) -> str:
+    """%20 and the like as characters; importing a URL library for this would look like network.
+
+    >>> percent_decoded("p%61ssword")
+    'password'
+    """
+    parts = re.split(r"((?:%[0-9A-Fa-f]{2})+)", text)
+    return "".join(
+        bytes.fromhex(p.replace("%", "")).decode(errors="replace") if p.startswith("%") else p
+        for p in parts
+    )
+
+
+def holds_password(token: str) -> bool:
+    """Whether a word of a command is, or ends with, an address that has a password in it.
+
+    >>> holds_password("--register=postgresql://ann@host/db?table=t&ssl%70assword=x")
+    True
+    >>> holds_password("postgresql://ann@host:5432/db?table=passwords")
+    False
+    """
+    address = re.search(r"postgres(?:ql)?://(.*)", token, re.DOTALL)
+    if address is None:
+        return False
+    keys = (percent_decoded(part.partition("=")[0]) for part in re.split("[?&]", address[1])[1:])
+    known = CREDENTIALS.match(address[1]) is not None
+    return known or any(SECRET_KEYS.search(key.lower()) for key in keys)
