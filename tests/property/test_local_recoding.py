@@ -161,14 +161,15 @@ def test_compare_reads_the_labels(kind: str) -> None:
     assert loss["unknown"] == {"age": 0, "colour": 0}
 
 
-def test_classes_are_drawn_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reasoned, "MOST_RECORDS", 20)
+def test_classes_are_drawn_whole() -> None:
     classes = np.repeat(np.arange(12), 5)
-    drawn = reasoned.draw_classes(classes, 3)
+    drawn = reasoned.draw_classes(classes, 3, 20)
     assert drawn.sum() == 20 and set(np.bincount(classes[drawn])) <= {0, 5}
-    assert np.array_equal(drawn, reasoned.draw_classes(classes, 3))
-    assert reasoned.draw_classes(np.zeros(30, dtype=np.int64), 3).all()  # one class, taken whole
-    assert reasoned.draw_classes(classes[:20], 3).all()
+    assert np.array_equal(drawn, reasoned.draw_classes(classes, 3, 20))
+    assert reasoned.draw_classes(
+        np.zeros(30, dtype=np.int64), 3, 20
+    ).all()  # one class, taken whole
+    assert reasoned.draw_classes(classes[:20], 3, 20).all()
 
 
 def test_the_same_seed_the_same_release_and_any_order_of_rows() -> None:

@@ -48,6 +48,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             recoded.file_columns,
             recoded.released_class[recoded.owner],
             settings.seed,
+            settings.labels,
         ),
     }
     return RecordRelease(

@@ -12,32 +12,33 @@ from sievert.commands.protect.method import RecordTable
 from sievert.errors import SievertError
 from sievert.formatting import plural
 
-MOST_RECORDS = 10_000  # that are reasoned about; of a larger table, whole classes are drawn
-FEW_RECORDS = 2000  # for which a sampled answer takes as long as it needs
-WORK = 4 * 10**6  # records times sweeps of a sampled answer for more
+# Records that are reasoned about; of a larger table, whole classes are drawn. The answer for sets
+# is sampled, as labels overlap in any way, and takes as long for few as the other for many.
+MOST_RECORDS = {"hierarchy": 10_000, "sets": 2000}
+WORK = 4 * 10**6  # records times sweeps of a sampled answer for more than 2,000
 DEVIATIONS = 1.96  # either side of an estimate: 95 %
 USE = 0x4EA50  # tells the random numbers of drawing classes from those of other uses
 NUMBERS = ("attacker_accuracy", "learner_accuracy", "max_relative_risk")
 
 
 def what_reasoning_tells(
-    table: RecordTable, released: Mapping[str, FileColumn], classes: Ints, seed: int
+    table: RecordTable, released: Mapping[str, FileColumn], classes: Ints, seed: int, labels: str
 ) -> dict[str, Any]:
     """How often somebody names a secret who reasons by Bayes' rule, beside a learner.
 
     Of several secrets, the one about which the release adds most. `classes` has the class of every
-    record. Of more than MOST_RECORDS records, those of classes that are drawn by the seed are
+    record. Of many records, those of classes that are drawn by the seed are
     attacked: a person then fits fewer classes than in the release, and is rather found than not.
     """
     secrets = table.roles.sensitive
     if not secrets:
         return {}
-    chosen = draw_classes(classes, seed)
+    chosen = draw_classes(classes, seed, MOST_RECORDS[labels])
     names = (*table.roles.quasi, *secrets)
     original = {name: _texts(table.columns[name], chosen) for name in names}
     release = {name: _texts(released.get(name, table.columns[name]), chosen) for name in names}
     trees = {name: tree for name, tree in table.hierarchies.items() if tree is not None}
-    results, records = [], int(chosen.sum())
+    results, records, settled = [], int(chosen.sum()), True
     for secret in secrets:
         try:
             attacks = _attack(release, original, table.roles.quasi, secret, trees, records)
@@ -45,11 +46,12 @@ def what_reasoning_tells(
             continue
         numbers: dict[str, Any] = {name: attacks.get(name) for name in NUMBERS}
         if all(isinstance(value, float) for value in numbers.values()):
-            results.append((numbers, attacks.get("converged") is not False))
+            results.append(numbers)
+        settled &= attacks.get("converged") is not False
+    doubt = "" if settled else "; sampled numbers that had not settled were left out"
     if not results:
-        return {"reasoning": "does not apply to this release"}
-    worst, settled = max(results, key=lambda r: r[0][NUMBERS[0]] - r[0][NUMBERS[1]])
-    doubt = "" if settled else "; its sampled numbers had not settled"
+        return {"reasoning": f"run without a result{doubt}"}
+    worst = max(results, key=lambda r: r[NUMBERS[0]] - r[NUMBERS[1]])
     if records == len(classes):
         return {"reasoning": f"run on all records{doubt}", **worst}
     number, share = len(np.unique(classes[chosen])), worst[NUMBERS[0]]
@@ -63,16 +65,16 @@ def what_reasoning_tells(
     }
 
 
-def draw_classes(classes: Ints, seed: int) -> Bools:
-    """Which records are attacked: all, or those of classes drawn until MOST_RECORDS are reached.
+def draw_classes(classes: Ints, seed: int, most: int) -> Bools:
+    """Which records are attacked: all, or those of classes drawn until so many are reached.
 
     The first class is taken whatever its size.
     """
-    if len(classes) <= MOST_RECORDS:
+    if len(classes) <= most:
         return np.ones(len(classes), dtype=bool)
     sizes = np.bincount(classes)
     order = np.random.default_rng((seed, USE)).permutation(len(sizes))
-    taken = np.cumsum(sizes[order]) <= MOST_RECORDS
+    taken = np.cumsum(sizes[order]) <= most
     taken[0] = True
     drawn = np.zeros(len(sizes), dtype=bool)
     drawn[order[taken]] = True
@@ -97,7 +99,7 @@ def _attack(
         secret,
         hierarchies=trees,
         paired=True,
-        sweeps=None if records <= FEW_RECORDS else WORK // records,
+        sweeps=None if records <= MOST_RECORDS["sets"] else WORK // records,
     )
     return attacked.reasoning[secret].headlines if secret in attacked.reasoning else {}
 
