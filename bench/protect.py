@@ -1,12 +1,14 @@
-"""The exact search for a full-domain recoding, beside ARX and beside a pass over all nodes.
+"""Recodings beside ARX: the exact search for a full-domain one, and local ones.
 
 ``adult``: Adult with eight and nine columns (where SIEVERT_REFERENCE names the folder that has it).
 ARX's CPU seconds are those of ARX 3.9 on a machine like this one, warm, its best of 2 to 12 runs,
 its encoding included; ours are from integer codes to the optimum, without compilation, the best of
 several runs. ``growth``: generated records of nine columns, 25,920 nodes, from 10^4 to 10^6
-combinations; ARX had not finished 1.2x10^6 such records after 221 s. ``directory``, where
-SIEVERT_BENCH_RECORDS says how many records: the whole command on a generated directory of Parquet
-files, from reading to the check in a process of its own.
+combinations; ARX had not finished 1.2x10^6 such records after 221 s. ``local``: local recoding of
+Adult with eight columns, nothing suppressed (ARX: the best of three settings), and of the generated
+records; the loss is the mean over cells. ``directory``, where SIEVERT_BENCH_RECORDS says how many
+records: the whole command on a generated directory of Parquet files, from reading to the check in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ from bench.common import (
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import LevelledColumn, Rule, Search, SecretCells, find_frontier
 from sievert.methods.full_domain.frontier import all_nodes
+from sievert.methods.local.columns import LocalColumn
+from sievert.methods.local.labels import column_labels, mean_shares
+from sievert.methods.local.recoding import Pieces, recode_locally
 
 EIGHT = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",
@@ -58,6 +63,10 @@ CASES: tuple[tuple[str, tuple[str, ...], float, Rule | None, float, float | None
     ("8, k=5, t=0.4", EIGHT, 0.02, Rule("equal_t", 0.4), 0.815, None),
 )
 FRONTIER_SECONDS, CENSUS_SECONDS, EXPONENT = 0.5, 15.0, 1.15
+# ARX's local recoding: CPU seconds and loss. By labels: how many times less must be lost, seconds.
+ARX_LOCAL = (0.55, 0.0329)
+LOCAL_GOALS = {"hierarchy": (1 / 0.9, 3.0), "sets": (2.5, 1.0)}
+LOCAL_SECONDS = 30.0
 # Values and levels of the generated columns: 25,920 nodes.
 CENSUS = ((80, 5), (60, 4), (40, 4), (16, 3), (12, 3), (9, 3), (7, 3), (2, 2), (2, 2))
 K, SHARE = 5, 0.02
@@ -136,19 +145,48 @@ def census(records: int, seed: int = 1) -> CodedTable:
     """Generated records: frequent values and rare ones, neighbours merged level by level."""
     random, columns, codes = np.random.default_rng(seed), [], []
     for j, (values, levels) in enumerate(CENSUS):
-        texts = [f"{v:03}" for v in range(values)]
-        step = values ** (1 / (levels - 1))
-        widths = [math.ceil(step**x) for x in range(1, levels - 1)]
-        nested = [math.prod([widths[0]] * x) for x in range(1, levels - 1)] if widths else []
-        labels = {
-            t: (*(f"{x}:{v // w:03}" for x, w in enumerate(nested)), "*")
-            for v, t in enumerate(texts)
-        }
-        column, numbers = LevelledColumn.of_values(f"q{j}", texts, Hierarchy(labels))
+        tree = _census_tree(values, levels)
+        column, numbers = LevelledColumn.of_values(f"q{j}", list(tree.labels), tree)
         columns.append(column)
         drawn = np.minimum(*random.integers(0, values, (2, records)))
         codes.append(numbers[drawn])
     return CodedTable(columns, np.stack(codes, axis=1))
+
+
+def _census_tree(values: int, levels: int) -> Hierarchy:
+    texts = [f"{v:03}" for v in range(values)]
+    step = values ** (1 / (levels - 1))
+    widths = [math.ceil(step**x) for x in range(1, levels - 1)]
+    nested = [math.prod([widths[0]] * x) for x in range(1, levels - 1)] if widths else []
+    return Hierarchy(
+        {t: (*(f"{x}:{v // w:03}" for x, w in enumerate(nested)), "*") for v, t in enumerate(texts)}
+    )
+
+
+class LocalTable:
+    """Combinations of a coded table as local recoding reads them."""
+
+    def __init__(self, coded: CodedTable, trees: Sequence[Hierarchy], labels: str) -> None:
+        self.columns, codes, self.counts = [], [], coded.counts
+        for j, tree in enumerate(trees):
+            numbers = LevelledColumn.of_values("", list(tree.labels), tree)[1]
+            texts = np.array(list(tree.labels), dtype=object)[np.argsort(numbers)]
+            self.columns.append(
+                LocalColumn.of_values(str(j), list(texts), tree, sets=labels == "sets")
+            )
+            codes.append(self.columns[-1].positions(list(texts))[coded.codes[:, j]])
+        self.codes = np.stack(codes, axis=1)
+
+    def recode(self) -> Pieces:
+        """Classes of K records."""
+        weights = [1.0] * len(self.columns)
+        return recode_locally(self.columns, self.codes, self.counts, [], k=K, weights=weights)
+
+    def loss(self, pieces: Pieces) -> float:
+        """The mean over cells."""
+        sizes = np.bincount(pieces.owner, pieces.amount).astype(np.int64)
+        every = [column_labels(c, self.codes[:, j], pieces) for j, c in enumerate(self.columns)]
+        return float(mean_shares(every, [c.domain for c in self.columns], sizes).mean())
 
 
 def least(action: Callable[[], object], rounds: int) -> float:
@@ -164,11 +202,13 @@ def run(options: Options) -> Result:
     found: Result = {}
     if os.environ.get("SIEVERT_REFERENCE"):
         found["adult"] = _adult(rounds, outcomes)
+        found["local"] = _local_adult(rounds, outcomes)
     elif options.quick:
         raise BenchError("SIEVERT_REFERENCE names no folder with Adult")
     found["growth"] = _growth(options, outcomes)
     if records := int(os.environ.get("SIEVERT_BENCH_RECORDS", "0")):
         found["directory"] = _directory(records)
+    found["local growth"] = _local_growth(options, outcomes)
     for name, outcome in outcomes.items():
         met = "met" if outcome["met"] else "MISSED"
         print(
@@ -271,3 +311,52 @@ def _directory(records: int) -> Result:
           *(f"{cell[name] >> 20:,}" for name in ("peak", "input", "output")))],
     ))  # fmt: skip
     return cell
+
+
+def _local_adult(rounds: int, outcomes: dict[str, Result]) -> list[Result]:
+    coded, cells = adult(EIGHT), []
+    folder = Path(os.environ["SIEVERT_REFERENCE"]) / "data" / "adult" / "hierarchies"
+    trees = [Hierarchy.read(folder / f"adult_hierarchy_{n}.csv").with_root() for n in EIGHT]
+    for labels, (times, most) in LOCAL_GOALS.items():
+        local = LocalTable(coded, trees, labels)
+        pieces = local.recode()  # compiles
+        seconds, loss = least(local.recode, rounds), local.loss(pieces)
+        classes = int(pieces.owner.max()) + 1
+        cells.append({"labels": labels, "seconds": seconds, "loss": loss, "classes": classes})
+        outcomes[f"ARX's loss / that of local recoding, {labels}"] = verdict(
+            ARX_LOCAL[1] / loss, times, at_least=True
+        )
+        outcomes[f"seconds of local recoding, {labels}"] = verdict(seconds, most, at_least=False)
+    lines = [(c["labels"], f"{c['classes']:,}", digits(c["seconds"]), digits(c["loss"]))
+             for c in cells]  # fmt: skip
+    print("\nAdult, local recoding, k=5, nothing suppressed\n")
+    arx = ("ARX", "3,394", *map(digits, ARX_LOCAL))
+    print(table(("labels", "classes", "CPU s", "loss"), [arx, *lines]))
+    return cells
+
+
+def _local_growth(options: Options, outcomes: dict[str, Result]) -> list[Result]:
+    sizes = (11_000, 110_000) if options.quick else (11_000, 110_000, 1_200_000)
+    trees, cells = [_census_tree(*c) for c in CENSUS], []
+    LocalTable(census(1000), trees, "hierarchy").recode()  # compiles
+    for records in sizes:
+        local = LocalTable(census(records), trees, "hierarchy")
+        pieces: list[Pieces] = []
+        seconds = least(lambda x=local, p=pieces: p.append(x.recode()), 1)  # type: ignore[misc]
+        cells.append({"records": records, "combinations": len(local.counts), "seconds": seconds,
+                      "loss": local.loss(pieces[0])})  # fmt: skip
+    print("\nGenerated records, local recoding, k=5\n")
+    print(table(
+        ("records", "combinations", "CPU s", "loss"),
+        [(f"{c['records']:,}", f"{c['combinations']:,}", digits(c["seconds"]), digits(c["loss"]))
+         for c in cells],
+    ))  # fmt: skip
+    first, last = cells[0], cells[-1]
+    exponent = math.log(last["seconds"] / first["seconds"]) / math.log(
+        last["combinations"] / first["combinations"]
+    )
+    outcomes["exponent of local recoding"] = verdict(exponent, EXPONENT, at_least=False)
+    if not options.quick:
+        name = f"seconds of {last['records']:,} records, local"
+        outcomes[name] = verdict(last["seconds"], LOCAL_SECONDS, at_least=False)
+    return cells

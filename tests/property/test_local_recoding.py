@@ -16,6 +16,7 @@ from effort import tried
 
 import sievert
 from sievert.attacks.reasoning.value_sets import label_members
+from sievert.commands.protect import reasoned
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
 from sievert.methods.local import merging
@@ -138,6 +139,38 @@ def _is_end(value: str, text: str | None, own: Counter[str | None]) -> bool:
         return False
     five = int(value) // 5 * 5
     return int(value) in (five, five + 4) and any(v and int(v) // 5 * 5 == five for v in own)
+
+
+@pytest.mark.parametrize("kind", ["hierarchy", "sets"])
+def test_compare_reads_the_labels(kind: str) -> None:
+    """The losses of the release alone are those that protect gives, of sets and intervals too."""
+    original = table(Random("compared"), 60)
+    result = sievert.protect(
+        original, policy=policy({"k_anonymity": {"min": 3}}), hierarchies=TREES, how="local",
+        labels=kind, suppress=0,
+    )  # fmt: skip
+    assert result.release is not None
+    released = dict(original)
+    for name, column in result.release.columns.items():
+        released[name] = [column.texts[code] for code in column.codes]
+    assert kind == "hierarchy" or any(text.startswith("{") for text in released["colour"])
+    compared = sievert.compare(
+        original, released, ["age", "colour"], "ill", hierarchies=TREES, paired=True
+    ).to_dict()["releases"][0]
+    loss = compared["losses"]["generalization_loss"]
+    assert loss["value"] == pytest.approx(result.release.loss["generalization_loss"]["geometric"])
+    assert loss["unknown"] == {"age": 0, "colour": 0}
+
+
+def test_classes_are_drawn_whole() -> None:
+    classes = np.repeat(np.arange(12), 5)
+    drawn = reasoned.draw_classes(classes, 3, 20)
+    assert drawn.sum() == 20 and set(np.bincount(classes[drawn])) <= {0, 5}
+    assert np.array_equal(drawn, reasoned.draw_classes(classes, 3, 20))
+    assert reasoned.draw_classes(
+        np.zeros(30, dtype=np.int64), 3, 20
+    ).all()  # one class, taken whole
+    assert reasoned.draw_classes(classes[:20], 3, 20).all()
 
 
 def test_the_same_seed_the_same_release_and_any_order_of_rows() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import sievert
 from sievert.commands.protect import writing
+from sievert.commands.protect.method import HOW
 from sievert.errors import InputError, UsageError
 
 CHUNKS, TABLES = 19, 11  # so many tests, each of so many tables
@@ -47,6 +48,11 @@ def options(how: str, random: Random) -> dict[str, Any]:
     """Options that a method needs."""
     choices: dict[str, dict[str, Any]] = {
         "full": {"suppress": random.choice((0, 0.1, 0.3)), "drop": random.random() < 0.3},
+        "local": {
+            "labels": random.choice(("hierarchy", "sets")),
+            "suppress": random.choice((0, 0.3)),
+        },
+        "suppress": {"suppress": random.choice((0, 0.1, 0.3))},
         "microaggregate": {
             "group": random.choice((2, 3, 5)),
             "grouping": random.choice(("mdav", "v-mdav")),
@@ -94,9 +100,7 @@ def test_every_release_meets_its_policy(
     for number in range(3 if real else TABLES):
         folder = tmp_path / str(number)
         folder.mkdir()
-        how = random.choice(
-            ("full", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
-        )
+        how = random.choice(HOW)
         names = random.sample(list(LIMITS), random.choice((1, 1, 2)))
         quasi = random.choice((["age", "pay"], ["age", "town"], ["age", "pay", "town"]))
         data = {c: x for c, x in table(random).items() if c in (*quasi, "ill")}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.attacks.reasoning.value_sets import label_members
 from sievert.commands._pairing_evidence import (
     BY_KEY,
     STATED,
@@ -179,6 +180,24 @@ def tells_rows(column: PairedColumn) -> bool:
     return bool((step >= 0).all() or (step <= 0).all() or 2 * different > len(place))
 
 
+def _paired(
+    name: str,
+    before: Ints,
+    after: Ints,
+    values: Sequence[str | None],
+    labels: Sequence[str | None],
+    hierarchies: Mapping[str, Hierarchy],
+) -> PairedColumn:
+    """A column whose labels are read where they are sets or intervals of its hierarchy's values."""
+    tree = hierarchies.get(name)
+    listed: dict[str, Ints] = {}
+    if tree is not None:
+        texts = [t for t in labels if t is not None and t[:1] + t[-1:] in ("{}", "[]")]
+        members = label_members(texts, list(tree.labels), tree)
+        listed = {text: own for text, own in zip(texts, members, strict=True) if len(own)}
+    return PairedColumn(name, before, after, values, labels, tree, listed)
+
+
 def pair_in_order(
     original: Cube, release: Cube, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy]
 ) -> list[PairedColumn]:
@@ -192,7 +211,7 @@ def pair_in_order(
             np.asarray(codes, dtype=np.int64)
             for codes in (original.codes[mine], release.codes[theirs])
         )
-        pairs.append(PairedColumn(name, before, after, values, labels, hierarchies.get(name)))
+        pairs.append(_paired(name, before, after, values, labels, hierarchies))
     return pairs
 
 
@@ -215,7 +234,7 @@ def pair_columns(
             released = np.append(release.codes(name).astype(np.int64), GONE)[at]
         else:  # a column that was left out tells nothing
             labels, released = (ROOT,), np.where(at == GONE, GONE, 0)
-        return PairedColumn(name, codes, released, values, labels, hierarchies.get(name))
+        return _paired(name, codes, released, values, labels, hierarchies)
 
     return Release(
         tuple(column(q) for q in quasi),
@@ -285,9 +304,10 @@ def pairing_notes(
             )
         if column.hierarchy is not None:
             coverage = label_coverage(column)
+            unread = coverage.unknown & ~coverage.listed
             yield from (
                 f"{plural(number, 'released value')} of {column.name!r} {text}"
-                for text, which in ((NOT_IN_IT, coverage.unknown), (NOT_ABOVE, coverage.strayed))
+                for text, which in ((NOT_IN_IT, unread), (NOT_ABOVE, coverage.strayed))
                 if (number := coverage.records(which))
             )
 

@@ -206,7 +206,7 @@ def _about(columns: Sequence[PairedColumn]) -> dict[str, Any]:
         },
         "suppressed": {n: h.pairs.withheld for n, h in coverages.items()},
         "strayed": {n: h.records(h.strayed) for n, h in coverages.items()},
-        "unknown": {n: h.records(h.unknown) for n, h in coverages.items()},
+        "unknown": {n: h.records(h.unknown & ~h.listed) for n, h in coverages.items()},
     }
 
 

@@ -52,6 +52,7 @@ class LabelCoverage:
     meeting: Ints
     strayed: Bools  # the label is in the hierarchy, but not above the value
     unknown: Bools  # the label is not in the hierarchy
+    listed: Bools  # but is a set or an interval with the value in it, and read as such
 
     @property
     def times(self) -> Ints:
@@ -109,6 +110,7 @@ def label_coverage(column: PairedColumn) -> LabelCoverage:
         None,
         nowhere,
         nowhere,
+        none,
         none,
         none,
     )
@@ -182,11 +184,20 @@ def _coverage_in_hierarchy(
     leaves = np.where(unknown, np.minimum(seen, all_leaves), leaves)
     covered = codes.over(leaf_records)[place] + np.where(strayed, own, 0)
     covered = np.where(unknown, seen_records, covered)
+    listed = np.zeros(len(own), dtype=bool)
+    for i in np.flatnonzero(unknown):
+        members = column.listed.get(column.labels[pairs.released[i]] or "")
+        if members is not None and leaf[i] in members:
+            listed[i], leaves[i] = True, len(members)
+            covered[i] = leaf_records[members].sum()
+            common = [len(np.unique(labels[members])) == 1 for labels in codes.labels]
+            meeting[i] = common.index(True)  # the root has all values below it
     leaves, covered = (
         np.where(pairs.unchanged, least, np.where(pairs.suppressed, most, some))
         for least, most, some in ((1, all_leaves, leaves), (own, int(totals.sum()), covered))
     )
     level[pairs.suppressed] = meeting[pairs.suppressed] = codes.height
     return LabelCoverage(
-        pairs, all_leaves, leaves, own, covered, hierarchy, level, meeting, strayed, unknown
+        *(pairs, all_leaves, leaves, own, covered, hierarchy),
+        *(level, meeting, strayed, unknown, listed),
     )

@@ -21,6 +21,7 @@ class PairedColumn:
     """A column of the original and what became of it, one place a record of the original.
 
     `original` and `released` hold codes; `values` and `labels` their texts, None for missing.
+    `listed` has labels that are sets or intervals of values of the hierarchy: the places of these.
     """
 
     name: str
@@ -29,6 +30,7 @@ class PairedColumn:
     values: Sequence[str | None]
     labels: Sequence[str | None]
     hierarchy: Hierarchy | None = None
+    listed: Mapping[str, Ints] = field(default_factory=dict)
 
     @cached_property
     def here(self) -> Bools:

@@ -43,7 +43,13 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         "classes": len(recoded.sizes),
         "smallest_class": int(recoded.sizes.min()),
         "cells_changed": recoded.cells_changed(),
-        **what_reasoning_tells(table, recoded.file_columns),
+        **what_reasoning_tells(
+            table,
+            recoded.file_columns,
+            recoded.released_class[recoded.owner],
+            settings.seed,
+            settings.labels,
+        ),
     }
     return RecordRelease(
         recoded.file_columns,

@@ -17,7 +17,7 @@ from sievert.methods.full_domain import Losses, SecretCells
 from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
 from sievert.methods.local.columns import LocalColumn
 from sievert.methods.local.labels import ColumnLabels, column_labels, mean_shares
-from sievert.methods.local.merging import breaks_rules
+from sievert.methods.local.merging import slack
 from sievert.methods.local.recoding import Pieces, recode_locally
 from sievert.methods.local.states import secret_rules_arrays
 from sievert.policy import Policy
@@ -183,7 +183,7 @@ class ClassRecoding:
         class_of[self.pieces.combination] = self.released_class[self.pieces.owner]
         for s, begin in zip(ruled, rules.begins, strict=False):
             np.add.at(tallies, (class_of[s.combination], begin + s.value), s.counts)
-        return not any(breaks_rules(rules, tally) for tally in tallies)
+        return not any(slack(rules, tally) > 0 for tally in tallies)
 
 
 def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:

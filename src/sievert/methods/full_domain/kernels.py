@@ -148,7 +148,7 @@ def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def _distance(
+def rule_distance(
     kind: int, limit: float, tally: Ints, seen: Ints, size: int, totals: Ints, tree: Ints
 ) -> Any:
     """What a class has of the quantity that a convex rule bounds from above by its limit.
@@ -198,7 +198,7 @@ def _distance(
 
 
 @jit
-def _breaks(
+def breaks_other(
     kind: int,
     limit: float,
     value: int,
@@ -208,7 +208,7 @@ def _breaks(
     totals: Ints,
     missing: int,
 ) -> Any:
-    """Whether a class breaks a rule that `_distance` does not know.
+    """Whether a class breaks a rule that `rule_distance` does not know.
 
     `value` is the rule's l, or the number of a named value.
     """
@@ -231,34 +231,23 @@ def _breaks(
                 most = max(most, tally[s])
         return known > 0 and most / known > limit
     if kind == RECURSIVE:
-        ordered = np.sort(tally[seen])[::-1]
-        rest = ordered[value - 1 :].sum()
-        return rest == 0 or ordered[0] / rest > limit
+        left, most, rest = tally.copy(), 0, size
+        for s in seen:
+            most = max(most, tally[s])
+        for _ in range(value - 1):  # the most frequent values are taken away
+            top = 0
+            for s in seen:
+                if left[s] > left[top]:
+                    top = s
+            rest -= left[top]
+            left[top] = 0
+        return rest == 0 or most / rest > limit
     if kind in (DELTA, DELTA_PRESENT):
         records, largest = totals.sum(), 0.0
         for s in seen:
             largest = max(largest, abs(math.log((tally[s] * records) / (size * totals[s]))))
         return largest > limit + 1e-12 or (kind == DELTA and len(seen) < np.sum(totals > 0))
     return False  # the others are judged by their distance
-
-
-@jit
-def breaks_rule(
-    kind: int,
-    limit: float,
-    value: int,
-    tally: Ints,
-    seen: Ints,
-    size: int,
-    totals: Ints,
-    tree: Ints,
-    missing: int,
-) -> Any:
-    """Whether a class breaks a rule. `value` is the rule's l, or the number of a named value."""
-    if ENTROPY <= kind <= BETA and kind != NAMED:
-        over = _distance(kind, limit, tally, seen, size, totals, tree)
-        return over > 1e-12 if kind == ENTROPY else over > limit
-    return _breaks(kind, limit, value, tally, seen, size, totals, missing)
 
 
 @jit
@@ -298,7 +287,7 @@ def judge_classes(
         here = seen[:distinct]
         for r in range(len(kinds)):
             if ENTROPY <= kinds[r] <= BETA and kinds[r] != NAMED:
-                over = _distance(kinds[r], limits[r], tally, here, size, totals, tree)
+                over = rule_distance(kinds[r], limits[r], tally, here, size, totals, tree)
                 if kinds[r] != ENTROPY:
                     over -= limits[r]
                 slack[r] += size * max(0.0, over)
@@ -308,7 +297,7 @@ def judge_classes(
             if kinds[r] == NAMED:
                 slack[r] += max(0.0, tally[values[r]] - limits[r] * size)
             if not broken[k]:
-                broken[k] = _breaks(
+                broken[k] = breaks_other(
                     kinds[r], limits[r], values[r], tally, here, size, totals, missing
                 )
         for s in here:

@@ -2,36 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sievert.arrays import Floats, Ints
 
-MOST = 2000  # combinations of a block
+MOST, FEWER = 2000, 500  # combinations of a block; of a block of a table that has MANY
+MANY = 100_000
+Judge = Callable[[Ints], int]
 
 
-def split_blocks(codes: Ints, counts: Ints, scale: Floats, least: int, most: int) -> list[Ints]:
-    """Blocks of at most `most` combinations, if each of them can have `least` records.
+def block_size(combinations: int) -> int:
+    """How many combinations a block of a table has at most.
+
+    The nearest others are near where there are many, and every class is compared with those of
+    its block, so that the time of large tables grows with the block.
+    """
+    return MOST if combinations <= MANY else FEWER
+
+
+def split_blocks(codes: Ints, scale: Floats, most: int, fitness: Judge) -> list[Ints]:
+    """Blocks of at most `most` combinations, if each of them is fit to be recoded by itself.
 
     A block is split in the column in which its records differ most, by what a label costs there;
-    between two values, if that leaves a quarter on either side.
+    between two values, if that leaves a quarter on either side. `fitness` of combinations is 2 if
+    they are fit, 1 if they are just so, which is enough for blocks four times too large, and 0 if
+    they are not: then the block is split in another column, or not at all.
     """
     waiting, blocks = [np.arange(len(codes))], []
     while waiting:
         block = waiting.pop()
-        halves = _split(block, codes, scale) if len(block) > most else ()
-        if halves and all(int(counts[half].sum()) >= least for half in halves):
+        halves = _split(block, codes, scale, most, fitness) if len(block) > most else ()
+        if halves:
             waiting += halves[::-1]
         else:
             blocks.append(block)
     return blocks
 
 
-def _split(block: Ints, codes: Ints, scale: Floats) -> tuple[Ints, Ints]:
+def _split(
+    block: Ints, codes: Ints, scale: Floats, most: int, fitness: Judge
+) -> tuple[Ints, Ints] | tuple[()]:
+    """The best of the halves that are fit; none if no column gives such."""
     own = codes[block]
-    widest = int(np.argmax(own.std(axis=0) * scale))
-    order = np.argsort(own[:, widest], kind="stable")
-    ordered, middle = own[order, widest], len(block) // 2
-    cuts = np.flatnonzero(np.diff(ordered)) + 1
+    spread, best = own.std(axis=0) * scale, 0 if len(block) > 4 * most else 1
+    halves: tuple[Ints, Ints] | tuple[()] = ()
+    for j in np.argsort(-spread, kind="stable"):
+        if spread[j] == 0 or best == 2:
+            break
+        parts = _halves(block, own[:, j])
+        worst = min(map(fitness, parts))
+        if worst > best:
+            halves, best = parts, worst
+    return halves
+
+
+def _halves(block: Ints, values: Ints) -> tuple[Ints, Ints]:
+    order, middle = np.argsort(values, kind="stable"), len(block) // 2
+    cuts = np.flatnonzero(np.diff(values[order])) + 1
     if len(cuts):
         nearest = int(cuts[np.argmin(np.abs(cuts - middle))])
         middle = nearest if len(block) <= 4 * min(nearest, len(block) - nearest) else middle

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sievert.arrays import Ints
-from sievert.methods.full_domain.kernels import breaks_rule
+from sievert.arrays import Floats, Ints
+from sievert.methods.full_domain.kernels import (
+    BETA,
+    ENTROPY,
+    NAMED,
+    breaks_other,
+    rule_distance,
+)
 from sievert.methods.local.columns import INTERVAL, TREE, ColumnArrays
 from sievert.methods.local.states import NOWHERE, ClassBlock, SecretRules
 from sievert.numerics.acceleration import jit
@@ -77,12 +83,12 @@ def state_cost(columns: ColumnArrays, x: Ints, a: int) -> float:
 
 @jit
 def join_column(
-    columns: ColumnArrays, j: int, x: Ints, a: int, y: Ints, b: int, single: bool
+    columns: ColumnArrays, j: int, x: Ints, a: int, b: int
 ) -> tuple[int, int, int, int]:
-    """The state in a column of class a of x and class b of y; with `single` one record of b."""
+    """The state in a column of classes a and b together."""
     kind = columns.kinds[j]
     if kind == TREE:
-        low, high = min(x[a, j, 0], y[b, j, 0]), max(x[a, j, 1], y[b, j, 1])
+        low, high = min(x[a, j, 0], x[b, j, 0]), max(x[a, j, 1], x[b, j, 1])
         if low == high:
             return low, high, 0, 0
         level = 0
@@ -90,18 +96,14 @@ def join_column(
             level += 1
         return columns.first[j, level, low], columns.last[j, level, low], 0, 0
     if kind == INTERVAL:
-        second, other = (NOWHERE, -1) if single else (y[b, j, 1], y[b, j, 3])
         return (
-            min(x[a, j, 0], y[b, j, 0]),
-            min(max(x[a, j, 0], y[b, j, 0]), min(x[a, j, 1], second)),
-            max(x[a, j, 2], y[b, j, 2]),
-            max(min(x[a, j, 2], y[b, j, 2]), max(x[a, j, 3], other)),
+            min(x[a, j, 0], x[b, j, 0]),
+            min(max(x[a, j, 0], x[b, j, 0]), min(x[a, j, 1], x[b, j, 1])),
+            max(x[a, j, 2], x[b, j, 2]),
+            max(min(x[a, j, 2], x[b, j, 2]), max(x[a, j, 3], x[b, j, 3])),
         )
-    once, twice = y[b, j, 0], y[b, j, 1]
-    if single:
-        once, twice = once | twice, 0
-    twice = x[a, j, 1] | twice | (x[a, j, 0] & once)
-    return (x[a, j, 0] | once) & ~twice, twice, 0, 0
+    twice = x[a, j, 1] | x[b, j, 1] | (x[a, j, 0] & x[b, j, 0])
+    return (x[a, j, 0] | x[b, j, 0]) & ~twice, twice, 0, 0
 
 
 # One loop with everything in it: tuples and arrays are slow to pass on in the innermost loop.
@@ -109,22 +111,22 @@ def join_column(
 def nearest(
     columns: ColumnArrays,
     block: ClassBlock,
-    own: Ints,
-    of: tuple[int, int, float, float],
+    of: tuple[int, int, int, float, float],
     k: int,
-    lend: bool,
+    merits: Floats,
 ) -> tuple[float, int, int, int]:
-    """What costs least together with `own`: how much, which class, how many records, which piece.
+    """What costs least together with a class: how much, which one, how many records, which piece.
 
-    `of` is the number of the class, which is left out, its size, its cost per record, and from how
-    much on another is of no use (the answer is then that class -1 costs so much).
-    With `lend`, a class of more than k records lends some of one of its pieces, as many as are
+    `of` is the row of its state, its number, its size, its cost per record, and from how much on
+    another is of no use (the answer is then that class -1 costs so much).
+    With `merits`, the cost is divided by that of the other class, if that has any.
+    Unless k is 0, a class of more than k records lends some of one of its pieces, as many as are
     lacking, or two if that costs less; other classes are taken whole (the piece is -1).
     """
     kinds, first, last, above = columns.kinds, columns.first, columns.last, columns.above
     masks, missing, scale, states = columns.masks, columns.missing, columns.scale, block.states
-    a, size, cost, most = of
-    lacking, classes = max(0, k - size) if lend else 0, len(block.sizes)
+    mine, a, size, cost, most = of
+    lacking, classes = max(0, k - size), len(block.sizes)
     best, partner, taken, source = most, -1, 0, -1
     for row in range(classes + (block.number[0] if lacking else 0)):
         p = row - classes
@@ -133,18 +135,31 @@ def nearest(
         lends = 0 < lacking <= block.sizes[b] - k
         if b == a or n == 0 or (lends if p < 0 else not lends or n > block.amounts[p]):
             continue
+        worth = 1.0 if len(merits) == 0 else merits[b]
+        if worth <= 0.0:
+            continue
         at = b if p < 0 else classes + block.combinations[p]
         while True:
             base, single, union = size * cost + n * block.costs[b], p >= 0 and n == 1, 0.0
             for j in range(len(kinds)):
-                q, r, s, t = own[0, j, 0], own[0, j, 1], states[at, j, 0], states[at, j, 1]
+                q, r, s, t = (
+                    states[mine, j, 0],
+                    states[mine, j, 1],
+                    states[at, j, 0],
+                    states[at, j, 1],
+                )
                 if kinds[j] == TREE:
                     low, high = min(q, s), max(r, t)
                     if low == high:
                         continue
                     width = tree_width(first, last, j, low, high)
                 elif kinds[j] == INTERVAL:
-                    u, v, w, x = own[0, j, 2], own[0, j, 3], states[at, j, 2], states[at, j, 3]
+                    u, v, w, x = (
+                        states[mine, j, 2],
+                        states[mine, j, 3],
+                        states[at, j, 2],
+                        states[at, j, 3],
+                    )
                     if single:
                         t, x = NOWHERE, -1
                     low, high = min(max(q, s), min(r, t)), max(min(u, w), max(v, x))
@@ -156,9 +171,9 @@ def nearest(
                     twice = r | t | (q & s)
                     width = set_width(masks, missing, j, (q | s) & ~twice, twice)
                 union += scale[j] * width
-                if (size + n) * union - base >= best:
+                if (size + n) * union - base >= best * worth:
                     break
-            more = (size + n) * union - base
+            more = ((size + n) * union - base) / worth
             if more < best:
                 best, partner, taken, source = more, b, n, p
             if not single or block.amounts[p] < 2 or block.sizes[b] - k < 2:
@@ -168,17 +183,33 @@ def nearest(
 
 
 @jit
-def breaks_rules(rules: SecretRules, tally: Ints) -> bool:
-    """Whether a class breaks a rule about a secret; `tally` counts its values, secret by secret."""
+def slack(rules: SecretRules, tally: Ints) -> float:
+    """How far a class is from holding the rules about secrets, in records; 0 if it holds them.
+
+    `tally` counts its values, secret by secret. For a rule that bounds a distance it is how far
+    that is beyond its limit, for every record; for another rule that is broken, every record.
+    """
+    total = 0.0
     for s in range(len(rules.begins) - 1):
         own = tally[rules.begins[s] : rules.begins[s + 1]]
         totals = rules.totals[rules.begins[s] : rules.begins[s + 1]]
         tree = rules.trees[s, : rules.heights[s], : len(own)]
-        seen, size = np.flatnonzero(own), own.sum()
+        values, size, seen = 0, own.sum(), np.empty(len(own), dtype=np.int64)
+        for v in range(len(own)):
+            if own[v] > 0:
+                seen[values] = v
+                values += 1
         for r in range(len(rules.kinds)):
-            if rules.secrets[r] == s and breaks_rule(
-                *(rules.kinds[r], rules.limits[r], rules.values[r]),
-                *(own, seen, size, totals, tree, rules.missing[s]),
+            kind, limit = rules.kinds[r], rules.limits[r]
+            if rules.secrets[r] != s:
+                continue
+            if ENTROPY <= kind <= BETA and kind != NAMED:
+                over = rule_distance(kind, limit, own, seen[:values], size, totals, tree)
+                over -= 0.0 if kind == ENTROPY else limit
+                total += size * over if over > (1e-12 if kind == ENTROPY else 0.0) else 0.0
+            elif breaks_other(
+                *(kind, limit, rules.values[r], own),
+                *(seen[:values], size, totals, rules.missing[s]),
             ):
-                return True
-    return False
+                total += size
+    return total

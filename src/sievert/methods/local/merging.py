@@ -34,100 +34,125 @@ def _kernels() -> Any:
 _loops = _kernels()
 loop: Callable[[F], F] = _loops.loop
 nearest, state_cost = _loops.nearest, _loops.state_cost
-join_column, breaks_rules = _loops.join_column, _loops.breaks_rules
+join_column, slack = _loops.join_column, _loops.slack
 SWEEPS = 6  # over all classes, to move pieces
+CROWD = 64  # pieces of a class that is left as it is: what one of them costs takes all to tell
 ENOUGH = 1e-9  # of a cost: what falls by less has not fallen
 
 
 @loop
-def _add(columns: ColumnArrays, x: Ints, a: int, y: Ints, b: int, single: bool) -> None:
-    """The state of class a of x becomes that of it together with class b of y."""
+def _add(columns: ColumnArrays, x: Ints, a: int, b: int) -> None:
+    """The state of class a becomes that of it together with class b."""
     for j in range(len(columns.kinds)):
-        s, t, u, v = join_column(columns, j, x, a, y, b, single)
+        s, t, u, v = join_column(columns, j, x, a, b)
         x[a, j, 0], x[a, j, 1], x[a, j, 2], x[a, j, 3] = s, t, u, v
 
 
 @loop
-def _piece_state(columns: ColumnArrays, codes: Ints, i: int, amount: int) -> Ints:
-    """The state of a piece alone."""
-    state = np.zeros((1, codes.shape[1], 4), dtype=np.int64)
-    for j in range(codes.shape[1]):
-        p = codes[i, j]
+def _copy_state(x: Ints, a: int, b: int) -> None:
+    """The state of class a becomes that of class b."""
+    for j in range(x.shape[1]):
+        for i in range(4):
+            x[a, j, i] = x[b, j, i]
+
+
+@loop
+def _piece_state(columns: ColumnArrays, block: ClassBlock, combination: int, amount: int) -> int:
+    """The row with the state of a piece alone: the last one."""
+    x, at = block.states, len(block.states) - 1
+    for j in range(x.shape[1]):
+        p = block.codes[combination, j]
+        x[at, j, 0] = x[at, j, 1] = x[at, j, 2] = x[at, j, 3] = p
         if columns.kinds[j] == SET:
-            state[0, j, 0 if amount == 1 else 1] = np.int64(1) << p
-        else:
-            state[0, j, 0] = state[0, j, 1] = p
-            if columns.kinds[j] == INTERVAL:
-                state[0, j, 2] = state[0, j, 3] = p
-                if amount == 1:
-                    state[0, j, 1], state[0, j, 3] = NOWHERE, -1
-    return state
+            x[at, j, 0] = np.int64(1) << p if amount == 1 else 0
+            x[at, j, 1] = 0 if amount == 1 else np.int64(1) << p
+        if columns.kinds[j] != INTERVAL:
+            x[at, j, 2] = x[at, j, 3] = 0
+        elif amount == 1:
+            x[at, j, 1], x[at, j, 3] = NOWHERE, -1
+    return at
 
 
 @loop
-def _is_bad(block: ClassBlock, rules: SecretRules, k: int, c: int) -> bool:
-    """Whether a class breaks a rule."""
-    return block.sizes[c] < k or (
-        len(rules.kinds) > 0 and breaks_rules(rules, block.class_tallies[c])
-    )
+def _add_tally(sums: Ints, a: int, more: Ints, b: int, sign: np.int64) -> None:
+    """Count the secrets of row b of `more` in row a, or no longer."""
+    for v in range(sums.shape[1]):
+        sums[a, v] += sign * more[b, v]
 
 
 @loop
-def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:
-    """Whether no class breaks a rule."""
-    for c in range(len(block.sizes)):
-        if block.sizes[c] > 0 and _is_bad(block, rules, k, c):
-            return False
-    return True
+def _joint_slack(rules: SecretRules, x: Ints, a: int, y: Ints, b: int, sign: np.int64) -> float:
+    """The slack of the records of row a of tallies with, or without, those of row b of others."""
+    joint = np.empty(x.shape[1], dtype=np.int64)
+    for v in range(len(joint)):
+        joint[v] = x[a, v] + sign * y[b, v]
+    return slack(rules, joint)  # type: ignore[no-any-return]
 
 
 @loop
-def _find_partner(
-    columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, c: int
-) -> tuple[float, int, int, int]:
-    """The nearest class; one that lends records only where there is no rule about a secret."""
-    of = (c, block.sizes[c], block.costs[c], np.inf)
-    lend = len(rules.kinds) == 0
-    return nearest(columns, block, block.states[c : c + 1], of, k, lend)  # type: ignore[no-any-return]
+def join_classes(
+    columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, convex: bool
+) -> None:
+    """Join classes until none breaks a rule, or only one is left.
 
-
-@loop
-def join_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int) -> None:
-    """Join classes until none breaks a rule, or only one is left."""
-    n = len(block.sizes)
+    The partner of a class is the nearest one. Where a rule bounds a distance (`convex`) it is the
+    one with the least cost for each unit of slack that is removed by joining them.
+    """
+    n, ruled = len(block.sizes), len(rules.kinds) > 0
     keys, partners = np.full(n, np.inf), np.full(n, -1, dtype=np.int64)
     amounts, pieces = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     versions = np.zeros(n, dtype=np.int64)
     known = np.zeros(n, dtype=np.int64)  # the version of the partner when it was chosen
+    slacks, merits, none = np.zeros(n), np.zeros(n), np.zeros(0)
     for c in range(n):
-        if block.sizes[c] > 0 and _is_bad(block, rules, k, c):
-            more, partners[c], amounts[c], pieces[c] = _find_partner(columns, rules, block, k, c)
-            keys[c] = more / block.sizes[c]
+        if ruled and block.sizes[c] > 0:
+            slacks[c] = slack(rules, block.class_tallies[c])
+        if block.sizes[c] > 0 and (block.sizes[c] < k or slacks[c] > 0.0):
+            keys[c] = -np.inf  # the partner is to be chosen
     while n:
         a = int(np.argmin(keys))
         b = partners[a]
-        if keys[a] == np.inf or b < 0:
+        if keys[a] == np.inf:
             break
-        if versions[b] == known[a]:
+        if b >= 0 and versions[b] == known[a]:
             if pieces[a] >= 0:
                 _move(columns, block, pieces[a], amounts[a], b, a)
             else:
                 _merge(columns, block, a, b)
                 keys[b] = np.inf
+                if ruled:
+                    slacks[a] = slack(rules, block.class_tallies[a])
             versions[a] += 1
             versions[b] += 1
-            if not _is_bad(block, rules, k, a):
+            if block.sizes[a] >= k and slacks[a] == 0.0:
                 keys[a] = np.inf
                 continue
-        more, partners[a], amounts[a], pieces[a] = _find_partner(columns, rules, block, k, a)
+        of, partners[a] = (a, a, block.sizes[a], block.costs[a], np.inf), -1
+        if convex and slacks[a] > 0.0:
+            for c in range(n):
+                merits[c] = 0.0
+                if c != a and block.sizes[c] > 0:
+                    joint = _joint_slack(
+                        rules, block.class_tallies, a, block.class_tallies, c, np.int64(1)
+                    )
+                    merits[c] = slacks[a] + slacks[c] - joint
+            keys[a], partners[a], amounts[a], pieces[a] = nearest(
+                columns, block, of, np.int64(0), merits
+            )
+        if partners[a] < 0:
+            more, partners[a], amounts[a], pieces[a] = nearest(
+                columns, block, of, np.int64(0) if ruled else k, none
+            )
+            keys[a] = more / block.sizes[a]
+        if partners[a] < 0:
+            break
         known[a] = versions[partners[a]]
-        keys[a] = more / block.sizes[a]
 
 
 @loop
 def _merge(columns: ColumnArrays, block: ClassBlock, a: int, b: int) -> None:
     """All records of class b go to class a."""
-    _add(columns, block.states, a, block.states, b, False)
+    _add(columns, block.states, a, b)
     block.costs[a] = state_cost(columns, block.states, a)
     last = block.heads[b]
     block.owners[last] = a
@@ -137,28 +162,26 @@ def _merge(columns: ColumnArrays, block: ClassBlock, a: int, b: int) -> None:
     block.after[last] = block.heads[a]
     block.heads[a] = block.heads[b]
     block.heads[b] = -1
-    block.class_tallies[a] += block.class_tallies[b]
+    _add_tally(block.class_tallies, a, block.class_tallies, b, np.int64(1))
     block.sizes[a] += block.sizes[b]
     block.sizes[b] = 0
 
 
 @loop
-def _state_without(
-    columns: ColumnArrays, block: ClassBlock, c: int, piece: int, moved: int
-) -> Ints:
-    """The state of a class without some records of one of its pieces."""
-    state, empty = block.states[c : c + 1], True
-    p = block.heads[c]
+def _state_without(columns: ColumnArrays, block: ClassBlock, c: int, piece: int, moved: int) -> int:
+    """The row with the state of a class without some records of a piece: the last but one."""
+    empty, p, at = True, block.heads[c], len(block.states) - 2
     while p >= 0:
         amount = block.amounts[p] - (moved if p == piece else 0)
         if amount > 0:
-            own = _piece_state(columns, block.codes, block.combinations[p], amount)
+            own = _piece_state(columns, block, block.combinations[p], amount)
             if empty:
-                state, empty = own, False
+                _copy_state(block.states, at, own)
+                empty = False
             else:
-                _add(columns, state, 0, own, 0, False)
+                _add(columns, block.states, at, own)
         p = block.after[p]
-    return state
+    return at
 
 
 @loop
@@ -168,8 +191,8 @@ def _move(
     """Some records of a piece go from one class to another."""
     combination = block.combinations[piece]
     rest = _state_without(columns, block, source, piece, moved)
-    own = _piece_state(columns, block.codes, combination, moved)
-    _add(columns, block.states, to, own, 0, False)
+    own = _piece_state(columns, block, combination, moved)
+    _add(columns, block.states, to, own)
     block.costs[to] = state_cost(columns, block.states, to)
     if moved == block.amounts[piece]:
         before, p = -1, block.heads[source]
@@ -179,8 +202,8 @@ def _move(
             block.heads[source] = block.after[piece]
         else:
             block.after[before] = block.after[piece]
-        block.class_tallies[source] -= block.tallies[combination]
-        block.class_tallies[to] += block.tallies[combination]
+        _add_tally(block.class_tallies, source, block.tallies, combination, np.int64(-1))
+        _add_tally(block.class_tallies, to, block.tallies, combination, np.int64(1))
         new = piece
     else:
         new = block.number[0]
@@ -192,8 +215,8 @@ def _move(
     block.heads[to] = new
     block.sizes[source] -= moved
     block.sizes[to] += moved
-    block.states[source] = rest[0]
-    block.costs[source] = state_cost(columns, rest, 0) if block.sizes[source] else 0.0
+    _copy_state(block.states, source, rest)
+    block.costs[source] = state_cost(columns, block.states, rest) if block.sizes[source] else 0.0
 
 
 @loop
@@ -207,13 +230,24 @@ def _place(
     most: float,
 ) -> tuple[float, int]:
     """What records of a piece cost in the class where that is least, if less than `most`; which."""
-    own = _piece_state(columns, block.codes, block.combinations[piece], moved)
-    more, to, _, _ = nearest(columns, block, own, (source, moved, 0.0, most), 0, False)
-    if to >= 0 and len(rules.kinds) > 0:
-        joint = block.class_tallies[to] + block.tallies[block.combinations[piece]]
-        if breaks_rules(rules, joint):
-            return np.inf, -1
-    return more, to
+    own = _piece_state(columns, block, block.combinations[piece], moved)
+    more, to, _, _ = nearest(
+        columns, block, (own, source, moved, 0.0, most), np.int64(0), np.zeros(0)
+    )
+    combination = block.combinations[piece]
+    if to < 0 or len(rules.kinds) == 0:
+        return more, to
+    broken = _joint_slack(rules, block.class_tallies, to, block.tallies, combination, np.int64(1))
+    return (np.inf, -1) if broken > 0.0 else (more, to)
+
+
+@loop
+def _count_pieces(block: ClassBlock, c: int) -> int:
+    """The number of pieces of a class."""
+    number, p = 0, block.heads[c]
+    while p >= 0:
+        number, p = number + 1, block.after[p]
+    return number
 
 
 @loop
@@ -221,18 +255,21 @@ def move_pieces(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k:
     """Move pieces to classes where they cost less, if theirs still holds the rules; what is won."""
     won = 0.0
     for c in range(len(block.sizes)):
-        piece = block.heads[c]
+        piece = block.heads[c] if _count_pieces(block, c) <= CROWD else -1
         while piece >= 0 and block.costs[c] > 0.0:
             following = block.after[piece]
             moved = min(block.amounts[piece], block.sizes[c] - k)
             whole = moved == block.amounts[piece]
             if moved > 0 and len(rules.kinds) > 0:
-                rest = block.class_tallies[c] - block.tallies[block.combinations[piece]]
-                if not whole or breaks_rules(rules, rest):
+                own = block.combinations[piece]
+                if not whole or _joint_slack(
+                    rules, block.class_tallies, c, block.tallies, own, np.int64(-1)
+                ):
                     moved = 0
             if moved > 0 and block.number[0] < len(block.amounts):
                 size = block.sizes[c]
-                cost = state_cost(columns, _state_without(columns, block, c, piece, moved), 0)
+                rest = _state_without(columns, block, c, piece, moved)
+                cost = state_cost(columns, block.states, rest)
                 gain = size * block.costs[c] - (size - moved) * cost
                 if gain > 0.0:
                     more, to = _place(columns, rules, block, c, piece, moved, gain)
@@ -249,7 +286,7 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
     won = 0.0
     for c in range(len(block.sizes)):
         whole = block.sizes[c] * block.costs[c]
-        if whole <= 0.0:
+        if whole <= 0.0 or _count_pieces(block, c) > CROWD:
             continue
         spent, piece = 0.0, block.heads[c]
         while piece >= 0 and spent < whole:
@@ -271,14 +308,17 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
     return won
 
 
-@loop
 def improve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int) -> None:
     """Move pieces and dissolve classes until little is won by it."""
-    total = 0.0
-    for c in range(len(block.sizes)):
-        total += block.sizes[c] * block.costs[c]
     for _ in range(SWEEPS):
         won = move_pieces(columns, rules, block, k) + dissolve_classes(columns, rules, block)
-        total -= won
-        if won < 1e-3 * total:
+        if won < 1e-3 * float(block.sizes @ block.costs):
             break
+
+
+def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:
+    """Whether no class breaks a rule."""
+    there = np.flatnonzero(block.sizes)
+    return int(block.sizes[there].min()) >= k and not any(
+        slack(rules, block.class_tallies[c]) for c in (there if len(rules.kinds) else ())
+    )

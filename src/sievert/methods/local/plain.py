@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain.plain import judge_tallies
-from sievert.methods.full_domain.rules import KINDS
+from sievert.methods.full_domain.rules import CONVEX, KINDS
 from sievert.methods.local.columns import INTERVAL, TREE, ColumnArrays
 from sievert.methods.local.states import NOWHERE, ClassBlock, SecretRules
 
@@ -61,10 +61,10 @@ def _join(columns: ColumnArrays, j: int, a: Ints, b: Ints, single: Any) -> Ints:
 
 
 def join_column(
-    columns: ColumnArrays, j: int, x: Ints, a: int, y: Ints, b: int, single: bool
+    columns: ColumnArrays, j: int, x: Ints, a: int, b: int
 ) -> tuple[int, int, int, int]:
-    """The state in a column of class a of x and class b of y; with `single` one record of b."""
-    s, t, u, v = _join(columns, j, x[a, j], y[b : b + 1, j], single)[0].tolist()
+    """The state in a column of classes a and b together."""
+    s, t, u, v = _join(columns, j, x[a, j], x[b : b + 1, j], False)[0].tolist()
     return s, t, u, v
 
 
@@ -79,18 +79,17 @@ def state_cost(columns: ColumnArrays, x: Ints, a: int) -> float:
 def nearest(
     columns: ColumnArrays,
     block: ClassBlock,
-    own: Ints,
-    of: tuple[int, int, float, float],
+    of: tuple[int, int, int, float, float],
     k: int,
-    lend: bool,
+    merits: Floats,
 ) -> tuple[float, int, int, int]:
-    """What costs least together with `own`: how much, which class, how many records, which piece.
+    """What costs least together with a class: how much, which one, how many records, which piece.
 
     The candidates are in the order of the compiled loop: classes, then pieces with one and with
     two records.
     """
-    a, size, cost, most = of
-    lacking, classes = max(0, k - size) if lend else 0, len(block.sizes)
+    mine, a, size, cost, most = of
+    lacking, classes = max(0, k - size), len(block.sizes)
     everyone, lends = np.arange(classes), (lacking > 0) & (block.sizes - k >= lacking)
     b = everyone[(everyone != a) & (block.sizes > 0) & ~lends]
     owner, n, piece, rows = b, block.sizes[b], np.full(len(b), -1), b
@@ -110,22 +109,29 @@ def nearest(
         return most, -1, 0, -1
     union = np.zeros(len(rows))
     for j in range(len(columns.kinds)):
-        joint = _join(columns, j, own[0, j], block.states[rows, j], (piece >= 0) & (n == 1))
+        joint = _join(
+            columns, j, block.states[mine, j], block.states[rows, j], (piece >= 0) & (n == 1)
+        )
         union += columns.scale[j] * _widths(columns, j, joint)
     more = (size + n) * union - (size * cost + n * block.costs[owner])
+    if len(merits):
+        worth = merits[owner]
+        more = np.where(worth > 0, more / np.where(worth > 0, worth, 1.0), np.inf)
     best = int(np.argmin(more))
     if more[best] >= most:
         return most, -1, 0, -1
     return float(more[best]), int(owner[best]), int(n[best]), int(piece[best])
 
 
-def breaks_rules(rules: SecretRules, tally: Ints) -> bool:
-    """Whether a class breaks a rule about a secret; `tally` counts its values, secret by secret."""
+def slack(rules: SecretRules, tally: Ints) -> float:
+    """How far a class is from holding the rules about secrets, in records; 0 if it holds them."""
+    total = 0.0
     for r, s in enumerate(rules.secrets):
         begin, end = rules.begins[s], rules.begins[s + 1]
         tree = rules.trees[s, : rules.heights[s], : end - begin]
-        broken, _ = judge_tallies(
-            KINDS[rules.kinds[r]],
+        kind = KINDS[rules.kinds[r]]
+        broken, excess = judge_tallies(
+            kind,
             float(rules.limits[r]),
             int(rules.values[r]),
             tally[None, begin:end],
@@ -134,5 +140,6 @@ def breaks_rules(rules: SecretRules, tally: Ints) -> bool:
             int(rules.missing[s]),
         )
         if broken[0]:
-            return True
-    return False
+            size = int(tally[begin:end].sum())
+            total += size * float(excess[0]) if kind in CONVEX - {"named"} else size
+    return total

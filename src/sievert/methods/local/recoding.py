@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.methods.full_domain import SecretCells
-from sievert.methods.local.blocks import MOST, split_blocks
+from sievert.methods.full_domain.rules import CONVEX, KINDS
+from sievert.methods.local.blocks import block_size, split_blocks
 from sievert.methods.local.columns import ColumnArrays, LocalColumn, column_arrays
-from sievert.methods.local.merging import holds_rules, improve_classes, join_classes
+from sievert.methods.local.merging import holds_rules, improve_classes, join_classes, slack
 from sievert.methods.local.states import ClassBlock, SecretRules, first_states, secret_rules_arrays
+from sievert.numerics.acceleration import thread_count
 
 TALLIES = 1 << 25  # numbers in the tallies of a block
 
@@ -34,7 +37,7 @@ def recode_locally(
     *,
     k: int,
     weights: Sequence[float],
-    most: int = MOST,
+    most: int | None = None,
 ) -> Pieces:
     """Classes of at least k records that hold the rules, if all records together do.
 
@@ -47,14 +50,21 @@ def recode_locally(
     arrays = ColumnArrays(*(part[order] for part in arrays))
     codes = np.ascontiguousarray(codes[:, order])
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
-    most = max(2, min(most, TALLIES // max(tallies.values, 1)))
+    most = max(2, min(most or block_size(len(codes)), TALLIES // max(tallies.values, 1)))
+    fitness = _Fitness(rules, counts, tallies, k)
+    blocks = split_blocks(codes, arrays.scale, most, fitness)
+
+    def solve(ids: Ints) -> ClassBlock:
+        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
+
     solved: list[tuple[Ints, ClassBlock]] = []
-    for ids in split_blocks(codes, counts, arrays.scale, k, most):
-        block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
+    with ThreadPoolExecutor(thread_count(None)) as pool:  # the loops run without the GIL
+        parts = list(zip(blocks, pool.map(solve, blocks), strict=True))
+    for ids, block in parts:
         # A block that cannot hold the rules by itself is recoded together with the one before it.
         while solved and not all(holds_rules(rules, b, k) for b in (block, solved[-1][1])):
             ids = np.sort(np.append(solved.pop()[0], ids))
-            block = _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
+            block = solve(ids)
         solved.append((ids, block))
     return _joined([_pieces_of(block, ids) for ids, block in solved])
 
@@ -63,11 +73,37 @@ def _solve(
     arrays: ColumnArrays, rules: SecretRules, codes: Ints, counts: Ints, tallies: Ints, k: int
 ) -> ClassBlock:
     """The classes of one block."""
-    block = _first_block(arrays, codes, counts, tallies)
-    join_classes(arrays, rules, block, k)
+    block, convex = _first_block(arrays, codes, counts, tallies), bool(_convex(rules).any())
+    join_classes(arrays, rules, block, k, convex)
     improve_classes(arrays, rules, block, k)
-    join_classes(arrays, rules, block, k)
+    join_classes(arrays, rules, block, k, convex)
     return block
+
+
+def _convex(rules: SecretRules) -> Bools:
+    """Which rules bound a distance."""
+    return np.array([KINDS[kind] in CONVEX - {"named"} for kind in rules.kinds], dtype=bool)
+
+
+class _Fitness:
+    """Whether combinations can be recoded by themselves: 2, 1 (just so) or 0.
+
+    They need k records, and must hold the rules as one class. They are fit with half the limit of
+    a distance from the table: a block near the limit would become one class or few.
+    """
+
+    def __init__(self, rules: SecretRules, counts: Ints, tallies: _Tallies, k: int) -> None:
+        self.rules, self.counts, self.tallies, self.k = rules, counts, tallies, k
+        distances = [KINDS[kind].endswith("_t") for kind in rules.kinds]
+        self.strict = rules._replace(limits=rules.limits / np.where(distances, 2.0, 1.0))
+
+    def __call__(self, ids: Ints) -> int:
+        if int(self.counts[ids].sum()) < self.k:
+            return 0
+        if not len(self.rules.kinds):
+            return 2
+        tally = self.tallies.of(ids).sum(axis=0)
+        return 0 if slack(self.rules, tally) > 0 else 1 if slack(self.strict, tally) > 0 else 2
 
 
 class _Tallies:
@@ -96,13 +132,13 @@ class _Tallies:
 
 def _first_block(columns: ColumnArrays, codes: Ints, counts: Ints, tallies: Ints) -> ClassBlock:
     """A block in which every combination is a class of its own."""
-    n = len(counts)
+    n, several = len(counts), np.vstack([codes, codes, codes[[0, 0]]])
     combinations, amounts, owners = np.zeros((3, 4 * n + 16), dtype=np.int64)
     combinations[:n], amounts[:n], owners[:n] = np.arange(n), counts, np.arange(n)
     return ClassBlock(
         codes,
         tallies,
-        first_states(columns, np.tile(codes, (2, 1)), np.append(counts, np.full(n, 2))),
+        first_states(columns, several, np.append(counts, np.full(n + 2, 2))),
         counts.copy(),
         np.zeros(n),
         tallies.copy(),

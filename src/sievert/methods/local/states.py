@@ -37,7 +37,7 @@ class ClassBlock(NamedTuple):
 
     codes: Ints  # of every combination
     tallies: Ints  # of every combination: its values of the secrets
-    states: Ints  # of every class, and after these of some records of every combination
+    states: Ints  # of every class, of some records of every combination, and two to work with
     sizes: Ints
     costs: Floats
     class_tallies: Ints
