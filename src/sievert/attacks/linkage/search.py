@@ -15,6 +15,7 @@ from sievert.counts.cube import run_starts
 from sievert.numerics.acceleration import compile_loops
 
 LEAF, WIDE_LEAF = 512, 64  # originals of a leaf of the tree: compiled, in NumPy
+SIDE_BY_SIDE = 128  # originals of a leaf that are compared together
 CHUNK = 4096  # released records that NumPy searches at a time
 
 
@@ -196,15 +197,15 @@ def search_tree(
 ) -> None:
     """Fill in the nearest originals of each record: depth first, the nearer child first.
 
-    All originals of a leaf are compared side by side in single precision. Only those that may be
-    nearest, by a bound on its error, are compared in doubles.
+    Originals of a leaf are compared side by side in single precision, until none of them can be
+    nearest. Only those that may be, by a bound on its error, are compared in doubles.
     """
     numbers, codes, times, levels = tree.file.numbers, tree.file.codes, tree.times, tree.levels
     first, last, left, originals = tree.first, tree.last, tree.left, tree.originals
     low, high, gaps, masks, only = tree.low, tree.high, tree.gaps, tree.masks, tree.only
     w, lack, mismatch, power, slack = weights
     columns, caps, margin, whole = sketch
-    sums, zero = np.zeros(np.max(last - first), dtype=np.float32), np.float32(0.0)
+    sums, zero = np.zeros(SIDE_BY_SIDE, dtype=np.float32), np.float32(0.0)
     best, total, where, sure = result
     stack, bounds = np.empty(levels + 2, dtype=np.int64), np.empty(levels + 2)
     flat = np.empty(levels + 2, dtype=np.bool_)  # all originals of the node are equally far
@@ -224,46 +225,50 @@ def search_tree(
                 many += originals[node]
                 continue
             if left[node] < 0:
-                start, size = first[node], last[node] - first[node]
-                bar, candidates = np.float32(limit / whole + margin), size
-                for j in range(0, len(columns), 2):
-                    u, v = columns[j, start : start + size], columns[j + 1, start : start + size]
-                    x, y, c, d = shares[i, j], shares[i, j + 1], caps[j], caps[j + 1]
-                    for k in range(size):
-                        p, q = abs(u[k] - x), abs(v[k] - y)
-                        if power == 2:
-                            p, q = p * p, q * q
-                        sums[k] = (sums[k] if j else zero) + (min(p, c) + min(q, d))
-                    if j % 8 == 6 or j == len(columns) - 2:
-                        candidates = 0
+                for start in range(first[node], last[node], SIDE_BY_SIDE):
+                    size = min(SIDE_BY_SIDE, last[node] - start)
+                    bar, candidates = np.float32(limit / whole + margin), size
+                    for j in range(0, len(columns), 2):
+                        u, v = (
+                            columns[j, start : start + size],
+                            columns[j + 1, start : start + size],
+                        )
+                        x, y, c, d = shares[i, j], shares[i, j + 1], caps[j], caps[j + 1]
                         for k in range(size):
-                            candidates += sums[k] <= bar
-                        if candidates == 0:
-                            break
-                for k in range(size if candidates else 0):
-                    if sums[k] > bar:
-                        continue
-                    r = start + k
-                    far = 0.0
-                    for j in range(codes.shape[1]):
-                        if codes[r, j] != ks[i, j]:
-                            far += mismatch
-                    for j in range(numbers.shape[1]):
-                        if far > limit:
-                            break
-                        gap = abs(numbers[r, j] - xs[i, j])
-                        if gap == gap:
-                            far += w[j] * (gap * gap) if power == 2 else w[j] * gap
-                        elif numbers[r, j] == numbers[r, j] or xs[i, j] == xs[i, j]:
-                            far += lack[j]
-                    if far < near:
-                        near, second, several, many, at = far, near, 1, times[r], r
-                        limit = near + slack
-                    elif far == near:
-                        several += 1
-                        many += times[r]
-                    elif far < second:
-                        second = far
+                            p, q = abs(u[k] - x), abs(v[k] - y)
+                            if power == 2:
+                                p, q = p * p, q * q
+                            sums[k] = (sums[k] if j else zero) + (min(p, c) + min(q, d))
+                        if j % 8 == 6 or j == len(columns) - 2:
+                            candidates = 0
+                            for k in range(size):
+                                candidates += sums[k] <= bar
+                            if candidates == 0:
+                                break
+                    for k in range(size if candidates else 0):
+                        if sums[k] > bar:
+                            continue
+                        r = start + k
+                        far = 0.0
+                        for j in range(codes.shape[1]):
+                            if codes[r, j] != ks[i, j]:
+                                far += mismatch
+                        for j in range(numbers.shape[1]):
+                            if far > limit:
+                                break
+                            gap = abs(numbers[r, j] - xs[i, j])
+                            if gap == gap:
+                                far += w[j] * (gap * gap) if power == 2 else w[j] * gap
+                            elif numbers[r, j] == numbers[r, j] or xs[i, j] == xs[i, j]:
+                                far += lack[j]
+                        if far < near:
+                            near, second, several, many, at = far, near, 1, times[r], r
+                            limit = near + slack
+                        elif far == near:
+                            several += 1
+                            many += times[r]
+                        elif far < second:
+                            second = far
                 continue
             for child in range(left[node], left[node] + 2):
                 bound, even = 0.0, True

@@ -353,20 +353,22 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str
 
 def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]:
     """How near each class leads to a secret number, where its values are not too many."""
-    if measures.measures is not MEASURES:
-        return {}
-    from sievert.commands.assess.near_classes import near_classes
-
     questions, quasi = measures.questions, measures.roles.quasi
-    return {
-        secret: classes
+    numbers = [
+        secret
         for secret, values in measures.value_counts.items()
-        if secret not in quasi
+        if measures.measures is MEASURES
+        and secret not in quasi
         and questions.engine.kind(secret) != "text"
         and 1 < values <= MOST_NUMBERS
         and questions.sizes(quasi).things <= MOST_CELLS // values
-        and (classes := near_classes(questions.number_cells(quasi, secret))) is not None
-    }
+    ]
+    if not numbers:  # nothing more has to be imported
+        return {}
+    from sievert.commands.assess.near_classes import near_classes
+
+    near = {secret: near_classes(questions.number_cells(quasi, secret)) for secret in numbers}
+    return {secret: classes for secret, classes in near.items() if classes is not None}
 
 
 def class_sizes(sizes: Sizes) -> list[dict[str, int | None]]:

@@ -104,18 +104,19 @@ class CodedColumn:
             values = compute.add(values.cast(pa.float64()), 0.0)
             values = compute.if_else(compute.is_nan(values), pa.scalar(None, pa.float64()), values)
         with self.lock:
-            if self.values is None:
+            if not self.size:
                 self.values = values.unique().drop_null()
                 if len(self.values) == len(values) and (growing or self.size < 1 << self.bits):
                     return np.arange(1, len(values) + 1)
             places = compute.index_in(values, value_set=self.values)
-            new = values.filter(places.is_null()).drop_null()
-            if len(new):
-                self.values = pa.concat_arrays([self.values, new.unique()])
-                places = compute.index_in(values, value_set=self.values)
+            codes = np.asarray(places.fill_null(-1)).astype(np.int64) + 1
+            unseen = compute.and_(places.is_null(), values.is_valid())
+            if len(new := values.filter(unseen).dictionary_encode()):
+                codes[np.asarray(unseen)] = np.asarray(new.indices) + self.size + 1
+                self.values = pa.concat_arrays([self.values, new.dictionary])
             if not growing and self.size >= 1 << self.bits:
                 raise GrownError  # the bits stay as they are: other threads are packing with them
-        return np.asarray(places.fill_null(-1)).astype(np.int64) + 1
+        return codes
 
     def grow(self) -> None:
         """Take more bits than the values need that were seen so far."""

@@ -26,6 +26,8 @@ from sievert.numerics.acceleration import jit, thread_count
 CHUNK = 1 << 16  # probabilities, or costs, that are worked on at a time
 DENSE = 16  # windows per value of a class up to which all windows are solved together
 SURE = 1 << 20  # records up to which a move of one of them outweighs all rounding
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # times a power of two: its highest six bits tell which
+BIT_NUMBERS = np.argsort([(int(DE_BRUIJN) << i & (1 << 64) - 1) >> 58 for i in range(64)])
 
 
 @jit
@@ -131,26 +133,26 @@ def solve_all(costs: Floats, places: Ints, every: bool, h: Floats) -> None:
 
 
 @jit
-def rank_pairs(codes: Ints, ranks: Ints, first: Ints, second: Ints, place: Ints, own: Ints) -> int:
+def rank_pairs(codes: Ints, ranks: Ints, bits: Ints, own: Ints) -> int:
     """The pairs of a class's values in the order of their distances; returns how many there are.
 
-    `ranks` of two codes is the place of theirs among `first` and `second`, all pairs in that order.
+    `ranks` of two codes is the place of theirs among all pairs in that order; `bits` has a bit for
+    each place, 0 before and after.
     """
-    number, size = 0, len(codes)
-    if size * size * size * size < 16 * len(first):
-        for i in range(1, size):
-            for j in range(i):
-                rank, k = ranks[codes[j], codes[i]], number
-                while k > 0 and own[k - 1] > rank:
-                    own[k] = own[k - 1]
-                    k -= 1
-                own[k] = rank
-                number += 1
-    else:
-        for rank in range(len(first)):
-            if place[first[rank]] >= 0 and place[second[rank]] >= 0:
-                own[number] = rank
-                number += 1
+    number = 0
+    for j in range(len(codes)):
+        row = ranks[codes[j]]
+        for i in range(j + 1, len(codes)):
+            rank = np.uint64(row[codes[i]])
+            bits[rank >> np.uint64(6)] |= np.uint64(1) << (rank & np.uint64(63))
+    for place in range(len(bits)):
+        word = bits[place]
+        bits[place] = 0
+        while word != 0:
+            lowest = word & (~word + np.uint64(1))
+            own[number] = 64 * place + BIT_NUMBERS[(lowest * DE_BRUIJN) >> np.uint64(58)]
+            number += 1
+            word ^= lowest
     return number
 
 
@@ -164,7 +166,7 @@ def solve_growing(
     place: Ints,
     every: bool,
     last: Ints,
-    change: Ints,
+    eights: Ints,
     h: Floats,
     at: Ints,
     levels: Floats,
@@ -174,33 +176,40 @@ def solve_growing(
     The window lets in one run after the other: `last[j]` is where the longest one from j ends. What
     it improves goes on to the runs behind. Of two neighbours one cannot grow into the other, unless
     `every`: behind a run that can grow (change 1) only those that cannot grow back are tried, and
-    where a run to the end can grow back only runs before it that cannot grow.
+    from `far` on, where a run to the end can grow back, only runs before it that cannot grow.
+    `eights` has the changes, 0 before and after: eight places without any are one word that is 0.
     """
-    size, falls, k = len(last), 1, 0
+    size, falls, k, change = len(last), 1, 0, eights.view(np.uint8)
+    far = size
     for i in range(1, size + 1):
         h[i], last[i - 1] = h[i - 1] + costs[i * (i - 1) // 2 + i - 1], i
     at[0], levels[0] = 0, h[size]
     while k < len(pairs):
-        window, lowest = lengths[pairs[k]], size
+        window, j = lengths[pairs[k]], size
         while k < len(pairs) and lengths[pairs[k]] == window:
-            j, i = place[first[pairs[k]]], place[second[pairs[k]]] + 1
-            last[j] = i
-            value = h[j] + costs[i * (i - 1) // 2 + j]
+            begin, i = place[first[pairs[k]]], place[second[pairs[k]]] + 1
+            last[begin] = i
+            far = min(far, begin + 1) if i == size else far
+            value = h[begin] + costs[i * (i - 1) // 2 + begin]
             if value < h[i]:
-                h[i], change[i], lowest = value, 2, min(lowest, i)
+                h[i], change[i], j = value, 2, min(j, i)
             k += 1
-        for j in range(lowest, size):
+        while j < size:
             if change[j] == 0:
+                j = (j | 7) + 1 if eights[j >> 3] == 0 else j + 1
                 continue
-            i = j + 1 if every or change[j] == 2 else max(j, last[j - 1]) + 1
-            change[j] = 0
-            while i <= last[j]:
-                if last[i - 1] == size and not every:
-                    i = last[j]
-                value = h[j] + costs[i * (i - 1) // 2 + j]
-                if value < h[i]:
-                    h[i], change[i] = value, max(change[i], 2 if i == last[j] else 1)
-                i += 1
+            begin = j + 1 if every or change[j] >= 2 else max(j, last[j - 1]) + 1
+            change[j], end, here = 0, last[j], h[j]
+            run = begin * (begin - 1) // 2 + j
+            for i in range(np.uint64(begin), np.uint64(end if every else min(end, far))):
+                value, before = here + costs[run], h[i]
+                h[i] = value if value < before else before
+                change[i] |= value < before
+                run += np.int64(i)
+            value = here + costs[end * (end - 1) // 2 + j]
+            if begin <= end and value < h[end]:
+                h[end], change[end] = value, 2
+            j += 1
         change[size] = 0
         if h[size] != levels[falls - 1]:
             at[falls], levels[falls] = window, h[size]
@@ -235,7 +244,8 @@ def trace_curves(
     for row in range(len(classes)):
         most = max(most, bounds[classes[row] + 1] - bounds[classes[row]])
     near, place = np.zeros(most, dtype=np.int64), np.full(len(places), -1)
-    last, change = np.zeros(most, dtype=np.int64), np.zeros(most + 1, dtype=np.int64)
+    last, eights = np.zeros(most, dtype=np.int64), np.zeros(most // 8 + 1, dtype=np.uint64)
+    bits = np.zeros(len(first) // 64 + 1, dtype=np.uint64)
     pairs = np.zeros(most * (most - 1) // 2, dtype=np.int64)
     at, levels = np.zeros(len(windows), dtype=np.int64), np.zeros(len(windows))
     h = np.zeros(most + 1)
@@ -258,7 +268,7 @@ def trace_curves(
                 at[w], levels[w] = w, every[size, w] if w < span else 0.0
             falls = span + 1
         else:
-            number = rank_pairs(own, ranks, first, second, place, pairs)
+            number = rank_pairs(own, ranks, bits, pairs)
             falls = solve_growing(
                 runs,
                 pairs[:number],
@@ -268,7 +278,7 @@ def trace_curves(
                 place,
                 unsure,
                 last[:size],
-                change,
+                eights,
                 h,
                 at,
                 levels,
@@ -306,9 +316,9 @@ def trace_classes(
     grid = axis.whole and len(windows) == top + 1
     first, second = np.triu_indices(values, 1)
     order = np.argsort(axis.places[second] - axis.places[first], kind="stable")
-    first, second = first[order], second[order]
-    lengths = np.searchsorted(windows, axis.places[second] - axis.places[first])
-    ranks = np.zeros((values, values), dtype=np.int64)
+    first, second = first[order].astype(np.int32), second[order].astype(np.int32)
+    lengths = np.searchsorted(windows, axis.places[second] - axis.places[first]).astype(np.int32)
+    ranks = np.zeros((values, values), dtype=np.int32)
     ranks[first, second] = np.arange(len(first))
     sizes = np.add.reduceat(counts, bounds[:-1])
     cells = np.diff(bounds)[classes]
