@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ class DuckDB:
         self.uncoded: str | None = None
         self.nan_source, self.nan = "given", dict[str, str]()
         settings = scratch, memory, threads, outputs
-        opened = self._guard(lambda: connection.open_engine(table, *settings))
-        self._connection, table, self._lent = opened
+        self._opened = self._guard(lambda: connection.open_engine(table, *settings))
+        self._connection, table = self._opened.connection, self._opened.table
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
@@ -93,13 +93,10 @@ class DuckDB:
     def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
         return [self.arrays(sql) for sql in queries]
 
-    def read_arrow(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Some columns of the input, in batches of Arrow's."""
-        from pyarrow import RecordBatchReader
+    def query(self, sql: str) -> Any:
+        return self._guard(lambda: self._connection.sql(sql))
 
-        names = ", ".join(f"c{self.columns.index(c)}" for c in columns)
-        query = self._guard(lambda: self._connection.sql(f"SELECT {names} FROM input"))
-        yield from RecordBatchReader.from_stream(query)
+    read_arrow = reading.read_arrow
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))
@@ -125,10 +122,7 @@ class DuckDB:
         self._connection.interrupt()
 
     def close(self) -> None:
-        self._connection.close()
-        lent, self._lent = self._lent, None
-        if lent is not None:
-            lent.give_back(sound=self._sound)
+        self._opened.close(sound=self._sound)
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
         sound, self._sound = self._sound, False  # until it is answered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -103,21 +103,34 @@ class FileEngine:
         os.close(self._copy)
 
 
-Opened = tuple[duckdb.DuckDBPyConnection, Table, FileEngine | None]
+@dataclass
+class OpenedTable:
+    """A connection for a table, the table as it is found there, and the engine to give back."""
+
+    connection: duckdb.DuckDBPyConnection
+    table: Table
+    lent: FileEngine | None = None
+
+    def close(self, *, sound: bool) -> None:
+        """Let go of the table; an engine that was lent and is sound goes on to the next one."""
+        self.connection.close()
+        lent, self.lent = self.lent, None
+        if lent is not None:
+            lent.give_back(sound=sound)
 
 
 def open_engine(
     table: Table, scratch: Path, memory: str | None, threads: int | None, outputs: Sequence[Path]
-) -> Opened:
-    """A connection for a table, the table as it is found there, and the engine to give back."""
+) -> OpenedTable:
+    """A connection for a table: to an engine that reads small files, a shared one, or its own."""
     plain = memory is None and threads is None and not outputs
     if plain and (lent := FileEngine.borrow(table)) is not None:
-        return lent.connection, replace(table, path=lent.path, parts=()), lent
+        return OpenedTable(lent.connection, replace(table, path=lent.path, parts=()), lent)
     if plain and is_small(table):
-        return shared_engine().cursor(), table, None
+        return OpenedTable(shared_engine().cursor(), table)
     engine = own_engine(table)
     engine.execute(lock_down(table, scratch, memory, threads, outputs))
-    return engine, table, None
+    return OpenedTable(engine, table)
 
 
 def _size(table: Table) -> int:

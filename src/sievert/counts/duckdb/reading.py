@@ -6,7 +6,7 @@ Everything is told to the engine: names, delimiter, that every CSV column is tex
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -287,3 +287,11 @@ def kind(sql_type: str) -> Kind:
         return "float"
     text = sql_type == "VARCHAR" or sql_type.startswith("ENUM")
     return "text" if text else "ordered" if ORDERED.search(sql_type) else "other"
+
+
+def read_arrow(engine: Any, columns: Sequence[str]) -> Iterator[Any]:
+    """Some columns of the input, in batches of Arrow's."""
+    from pyarrow import RecordBatchReader
+
+    names = ", ".join(f"c{engine.columns.index(c)}" for c in columns)
+    yield from RecordBatchReader.from_stream(engine.query(f"SELECT {names} FROM input"))
