@@ -15,12 +15,15 @@ LADDER = {f"z{i}": (f"y{i // 2}", f"x{i // 4}", "*") for i in range(8)}
 
 
 def recode(
-    columns: Columns, changes: Sequence[ColumnChange], ladders: Mapping[str, Any]
+    columns: Columns,
+    changes: Sequence[ColumnChange],
+    ladders: Mapping[str, Any],
+    kept: Sequence[bool] | None = None,
 ) -> tuple[Columns, list[float]]:
     """The table with its columns coarsened and left out, and what each of them has lost.
 
     Missing stays missing. Lost is the mean over records of (values below the label - 1) / (values
-    of the hierarchy - 1).
+    of the hierarchy - 1). Hierarchies are made from the records that are kept, all unless given.
     """
     recoded, lost = dict(columns), []
     for change in changes:
@@ -28,7 +31,10 @@ def recode(
         if change.how == "left out":
             lost.append(1.0)
             continue
-        counts = Counter(str(v) for v in values if v is not None)
+        use = [True] * len(values) if kept is None else kept
+        counts = Counter(
+            str(v) for v, own in zip(values, use, strict=True) if own and v is not None
+        )
         given = ladders.get(change.column)
         proposal = propose(counts)
         tree = proposal.hierarchy if given is None else Hierarchy(given)
@@ -39,10 +45,10 @@ def recode(
             i for i in range(1, tree.height) if describe_level(text, i, tree.height) == change.how
         )
         labels = {v: own[level - 1] for v, own in tree.labels.items()}
-        new = [None if v is None else labels[str(v)] for v in values]
+        new = [None if v is None else labels.get(str(v), "*") for v in values]
         below, gaps = Counter(labels.values()), None in values
-        assert len({*new}) == change.values
-        merged = sum(0 if label is None else below[label] - 1 for label in new)
+        assert len({label for label, own in zip(new, use, strict=True) if own}) == change.values
+        merged = sum(0 if label is None else max(0, below[label] - 1) for label in new)
         lost.append(merged / len(new) / (len(labels) + gaps - 1))
         recoded[change.column] = new
     return recoded, lost

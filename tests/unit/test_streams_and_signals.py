@@ -66,13 +66,13 @@ def test_standard_input_that_is_closed_is_empty() -> None:
 
 
 def test_memory_holds_for_the_process(table: Path, tmp_path: Path) -> None:
-    """Python and the engine alone hold more than this, so the child is stopped and swept."""
+    """Python alone holds more than this, so the child is stopped and swept."""
     temp = tmp_path / "temp"
     temp.mkdir()
     arguments = ("assess", table, "-q", "zip", "--temp", temp, "--memory")
-    done = shell('"$@"', *arguments, "16MB")
+    done = shell('"$@"', *arguments, "4MB")
     assert done.returncode == 5 and not list(temp.iterdir())
-    assert done.stderr == "error: more than the 16 MB of --memory. Try: a larger --memory\n"
+    assert done.stderr == "error: more than the 4 MB of --memory. Try: a larger --memory\n"
     assert shell('"$@"', *arguments, "300MB").returncode == 0
 
 

@@ -42,7 +42,7 @@ LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may 
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
 OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
-FILE, TIDY, DEADLINE, MEMORY, DONE = SLOTS = range(5)
+FILE, TIDY, DEADLINE, MEMORY, DONE, CHILD = SLOTS = range(6)
 SLOT = 1 << 13
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
@@ -80,6 +80,8 @@ def announce_deadline(seconds: float) -> None:
 def announce_memory(most: int) -> None:
     """Tell the parent, if there is one, how many bytes the work may hold at once."""
     _write_slot(MEMORY, str(most))
+    if _read_slot(CHILD) == str(os.getpid()) and _held_memory(os.getpid()) > most:
+        raise _too_much_memory(most)
 
 
 def hold_signals(hold: bool) -> None:
@@ -188,6 +190,7 @@ def is_short_of_addresses() -> bool:
 def _work(work: Callable[[], int], parent: int) -> None:
     """The child: limited, watched, and never back into the parent's code."""
     code = 70
+    _write_slot(CHILD, str(os.getpid()))
     try:
         _limit()
         threading.Thread(target=_end_with_parent, args=[parent], daemon=True).start()
@@ -239,16 +242,21 @@ def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertErr
     """Until the child has ended; why, if it had to be killed."""
     while True:
         most = int(_read_slot(MEMORY) or 0)
-        if select.select([pipe], [], [], OFTEN if most else 0.2)[0]:
+        if select.select([pipe], [], [], OFTEN)[0]:
             return None
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
         late, large = time.monotonic() > deadline, most and _held_memory(child) > most
         if late or large:
             for process in (*_children(child), child):
                 os.kill(process, signal.SIGKILL)
-            what = "not done in time" if late else f"more than the {most >> 20:,} MB of --memory"
-            hint = "a longer --timeout" if late else "a larger --memory"
-            return ExhaustedError(what, hint=hint)
+            if late:
+                return ExhaustedError("not done in time", hint="a longer --timeout")
+            return _too_much_memory(most)
+
+
+def _too_much_memory(most: int) -> ExhaustedError:
+    what = f"more than the {most >> 20:,} MB of --memory"
+    return ExhaustedError(what, hint="a larger --memory")
 
 
 def _held_memory(process: int) -> int:

@@ -160,9 +160,8 @@ def stationary_point(
             break
         before = value
         used = released > 1e-14
-        if not used.all():
-            channel = channel[:, used]
-            channel /= channel.sum(axis=1, keepdims=True)
+        if not used.all() and (sums := channel[:, used].sum(axis=1, keepdims=True)).all():
+            channel = channel[:, used] / sums
     return InformationPoint.from_channel(joint, channel), step
 
 

@@ -50,15 +50,14 @@ class Postgres(Transfer):
         self.columns = tuple(self.catalog)
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
         self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
-        if table.na:
-            self.uncoded = values.select_raw(self.catalog, self.behind)
+        self.uncoded = values.select_raw(self.catalog, self.behind) if table.na else None
         self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared, or not be read."""
-        notes = reading.check_usable(self.catalog[column], self.table)
-        self.notes += [note for note in notes if note not in self.notes]
+        more = reading.check_usable(self.catalog[column], self.table)
+        self.notes += [note for note in more if note not in self.notes]
 
     # -- in the database ------------------------------------------------------------------------
 
@@ -76,9 +75,7 @@ class Postgres(Transfer):
 
     def count(self, name: str, sql: str, records: int) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
-        cells = CELLS.match(sql)
-        assert cells is not None
-        fields = {alias or c: c for c, alias in FIELD.findall(cells[1])}
+        fields = {alias or c: c for c, alias in FIELD.findall(CELLS.findall(sql)[0])}
         self.take(name, self.with_views(sql), self._ways(fields), records)
         self.check_counted(name, records)
 
