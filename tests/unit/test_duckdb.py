@@ -83,7 +83,7 @@ def test_files_do_not_see_each_other(tmp_path: Path) -> None:
     first.keep("mine", "SELECT * FROM input")
     assert first.rows("SELECT * FROM input") == [(SECRET,), (SECRET,)]
     assert second.rows("SELECT * FROM input") == [("other",)]
-    path = first._lent.path
+    path = first._opened.lent.path
     with pytest.raises(SievertError):
         second.rows(f"SELECT * FROM read_csv('{path}')")
     for engine in (second, first):
@@ -91,7 +91,7 @@ def test_files_do_not_see_each_other(tmp_path: Path) -> None:
     (engine,) = idle()  # the other one had a question that failed
     assert path.read_bytes() == b""
     third = adapter.DuckDB(write(tmp_path / "3.csv", "a\nz\n"), tmp_path)
-    assert third._lent is engine and third.rows("SELECT * FROM input") == [("z",)]
+    assert third._opened.lent is engine and third.rows("SELECT * FROM input") == [("z",)]
     assert third.rows("SELECT COUNT(*) FROM duckdb_tables()") == [(0,)]
     third.close()
     third.close()
@@ -109,7 +109,7 @@ def test_a_parquet_file_is_small_by_its_records(
     for small, lent in ((6, True), (5, False)):
         monkeypatch.setattr(connection, "SMALL", small)
         engine = adapter.DuckDB(table, tmp_path)
-        assert (engine._lent is not None) is lent
+        assert (engine._opened.lent is not None) is lent
         assert engine.rows("SELECT COUNT(*) FROM input") == [(5,)]
         engine.close()
     path.write_bytes(path.read_bytes()[:-9])
