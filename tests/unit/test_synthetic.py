@@ -9,6 +9,7 @@ import json
 import math
 import os
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -19,11 +20,14 @@ import pytest
 
 import sievert
 from sievert.attacks.synthetic import keys, nearness, singling_out
+from sievert.attacks.synthetic import tables as tables_module
+from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_synthetic
 from sievert.attacks.synthetic.control import differing_columns, shares_people
 from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
+from sievert.attacks.synthetic.kernels import Workers
 from sievert.attacks.synthetic.tables import UNIT, SyntheticTables, join_tables
 from sievert.cli import app
-from sievert.errors import InputError, UsageError
+from sievert.errors import ExhaustedError, InputError, UsageError
 
 Rows = list[tuple[str | None, ...]]
 
@@ -413,6 +417,90 @@ def _check_linkability(brute: Brute, tables: SyntheticTables, names: str) -> Non
         first, second = ({*brute.nearest(row, half)} for half in halves)
         total += Fraction(len(first & second), len(first) * len(second))
     assert linked.original.hits == pytest.approx(float(total))
+
+
+# -- scale ----------------------------------------------------------------------------------------
+
+
+def test_every_third_person_is_attacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [columns(people(many, seed), WHO[:3]) for many, seed in ((90, 1), (70, 2), (61, 3))]
+    whole, few = join_tables(*given), join_tables(*given)
+    rows = len(whole.pool_rows.rows)
+    monkeypatch.setattr(tables_module, "PAIRS", rows * (rows + len(whole.synthetic_rows.rows)) / 3)
+    assert (whole.originals, whole.every, few.every) == (90, 3, 3)
+    whole.__dict__["every"] = 1
+    attacked = [i for i in range(151) if (i if i < 90 else i - 90) % 3 == 0]
+    settings = SyntheticSettings(WHO[:3], ("age", "sex"), (("age",), ("sex", "job")))
+    full, part = (attack_synthetic(each, settings) for each in (whole, few))
+    for name, scores in full.scores.items():
+        own = part.scores[name]
+        if name == "singling_out":
+            assert own.tolist() == scores.tolist()
+        else:
+            assert own[attacked].tolist() == scores[attacked].tolist()
+            assert np.isnan(np.delete(own, attacked)).all()
+    for name in ("linkability", "membership"):
+        own = part.attacks[name].original
+        assert own.people == 30 and own.rate is not None
+        assert own.low is not None and own.high is not None and own.low <= own.rate <= own.high
+        assert full.attacks[name].original.low is None
+    assert part.attacks["copies"] == full.attacks["copies"]
+    distances = part.attacks["membership"].details["distances"]
+    assert distances["dcr_share"] is None and distances["dcr_auc"] is not None
+    gcap = [r.disclosure["job"].details["gcap"] for r in (full, part)]
+    assert gcap[1] == pytest.approx(np.mean(_gcap(whole)[attacked][:30]))
+    assert gcap[0] == pytest.approx(_gcap(whole)[:90].mean())
+
+
+def _gcap(tables: SyntheticTables) -> Any:
+    known = ["age", "sex"]
+    alike = tables.only([*known, "job"]).as_categories()
+    return nearness.guesses(alike, ["job"], known)[0].expected
+
+
+def test_what_is_left_out_is_told_and_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tuple(as_dict(people(many, seed), WHO) for many, seed in ((90, 1), (70, 2), (61, 3)))
+    limits: dict[str, Any] = {"singling_out": {"risk": {"max": 1.0}}}
+    limits["membership"] = {"rate": {"max": 0.02}}
+    roles = {"quasi": ["age", "sex"], "sensitive": ["job"], "rows_are_people": True}
+    roles["ignored"] = {"weight": "not attacked"}
+    policy: Any = {"roles": roles, "limits": {"synthetic": limits}}
+    before = sievert.synthetic(*tables, policy=policy)
+    assert before.met is True and before.to_dict()["settings"]["every"] == 1
+    monkeypatch.setattr(tables_module, "PAIRS", 4000)
+    monkeypatch.setattr(singling_out, "MOST_SETS", 2)
+    result = sievert.synthetic(*tables, policy=policy)
+    content = result.to_dict()
+    every = content["settings"]["every"]
+    assert every > 1 and content["synthetic"][0]["every"] == every
+    remarks = " ".join(map(str, content["warnings"]))
+    assert f"one person of {every}" in remarks and "one set of columns of 2" in remarks
+    by_columns = content["attacks"]["singling_out_by_columns"]
+    assert (by_columns["2"]["sets"], by_columns["2"]["every"]) == (2, 2)
+    assert result.met is not True  # a part of the sets, and a rate whose upper limit is above 2 %
+
+
+def test_sets_of_columns_are_planned_and_time_holds() -> None:
+    random = Random(1)
+    names = [f"c{at}" for at in range(60)]
+    rows: list[Rows] = [
+        [tuple(str(random.randrange(3)) for _ in names) for _ in range(many)] for many in (40, 30)
+    ]
+    tables = join_tables(*(columns(each, names) for each in rows))
+    sets, every = singling_out.plan_sets(tables, 3)
+    assert (len(sets), every) == (math.comb(60, 3), 1)
+    many = replace(tables, pool=np.broadcast_to(tables.pool[:1], (10**6, 60)))
+    sets, every = singling_out.plan_sets(many, 3)
+    assert every == 9 and len(sets) == math.ceil(math.comb(60, 3) / every)
+    ticks = itertools.count(1)
+
+    def tick() -> None:
+        if next(ticks) == 3:
+            raise ExhaustedError("late")
+
+    with pytest.raises(ExhaustedError, match="late"):
+        singling_out.count_predicates(tables, 3, Workers(1, tick))
+    assert next(ticks) == 4
 
 
 # -- the control ----------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from sievert.numerics.acceleration import jit, thread_count
 BLOCK = 512
 FAR = 1 << 30
 MOST = (1 << 15) - 1  # that a short integer holds
-PARTS = 16  # of the rows per thread
+PARTS = 16  # of the rows per thread, at least
+PART = 1 << 32  # cells that a part compares, at most: a second or less
 
 
 def _no_tick() -> None:
@@ -36,9 +37,11 @@ class Workers:
     tick: Callable[[], None] = _no_tick
 
     def run(self, loop: Callable[..., Any], rows: int, *arguments: Any) -> None:
-        """Run a loop over all rows, which writes into its arguments."""
+        """Run a loop over all rows, which writes into its arguments; two tables are the first."""
         workers = thread_count(self.threads)
-        ends = np.linspace(0, rows, min(rows, workers * PARTS) + 1).astype(np.int64).tolist()
+        x, y = arguments[:2]
+        parts = max(workers * PARTS, x.shape[1] * y.size // PART)
+        ends = np.linspace(0, rows, min(rows, parts) + 1).astype(np.int64).tolist()
 
         def run_part(span: tuple[int, int]) -> None:
             self.tick()
@@ -48,9 +51,12 @@ class Workers:
             for span in pairwise(ends):
                 run_part(span)
             return
-        with ThreadPoolExecutor(workers) as pool:
+        pool = ThreadPoolExecutor(workers)
+        try:
             for job in [pool.submit(run_part, span) for span in pairwise(ends)]:
                 job.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 ALONE = Workers()
@@ -104,7 +110,7 @@ def count_near(
     y: Ints,
     counts: Ints,
     numeric: Bools,
-    own: bool,
+    me: Ints,
     reach: Ints,
     weights: Floats,
     nearest: Ints,
@@ -116,8 +122,8 @@ def count_near(
     """Per row of x: the least two distances to rows of y, how many are at the least, and near ones.
 
     `near` counts rows at distance 0, up to one unit, and beyond it up to two. `share` is the sum of
-    the weights of the rows that lie exactly at their `reach`. With `own` the rows are the same, and
-    nobody counts as their own neighbour.
+    the weights of the rows that lie exactly at their `reach`. A row of x that is
+    a row of y, at `me` unless that is -1, does not count as its own neighbour.
     """
     (d, n), unit = y.shape, x.dtype.type(UNIT)
     room, buffer = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK, dtype=x.dtype)
@@ -134,7 +140,7 @@ def count_near(
             for p in range(places_at(total, max(2 * UNIT, min(two, MOST)), at)):
                 j = at[p]
                 away, times = total[j], counts[start + j]
-                times -= own and start + j == i
+                times -= start + j == me[i]
                 if times == 0:
                     continue
                 zero += times if away == 0 else 0
