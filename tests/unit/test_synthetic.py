@@ -491,7 +491,7 @@ def test_sets_of_columns_are_planned_and_time_holds() -> None:
     assert (len(sets), every) == (math.comb(60, 3), 1)
     many = replace(tables, pool=np.broadcast_to(tables.pool[:1], (10**6, 60)))
     sets, every = singling_out.plan_sets(many, 3)
-    assert every == 9 and len(sets) == math.ceil(math.comb(60, 3) / every)
+    assert every == 18 and len(sets) == math.ceil(math.comb(60, 3) / every)
     ticks = itertools.count(1)
 
     def tick() -> None:

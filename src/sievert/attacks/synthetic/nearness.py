@@ -188,7 +188,7 @@ def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     x, y, others = (tables.places(each.rows) for each in (people, fake, pool))
     reach = weights = None
     if tables.every == 1:
-        reach, _, tied, *_ = _near(tables, y, others, pool.counts, workers)
+        reach, _, tied, *_ = _near(tables, y, others, pool.counts, workers, count=False)
         weights = fake.counts / tied
     mine = _near(tables, x, y, fake.counts, workers, reach=reach, weights=weights)
     kin = _near(tables, x, others, pool.counts, workers, me=people.in_pool)
@@ -207,13 +207,14 @@ def _near(
     counts: Ints,
     workers: Workers,
     *,
+    count: bool = True,
     me: Ints | None = None,
     reach: Ints | None = None,
     weights: Floats | None = None,
 ) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     n = x.shape[1]
     nearest, second, tied = (np.zeros(n, dtype=np.int64) for _ in range(3))
-    near, share = np.zeros((n, 3), dtype=np.int64), np.zeros(n)
+    near, share = np.zeros((n if count else 0, 3), dtype=np.int64), np.zeros(n)
     reach = (np.zeros(0) if reach is None else reach).astype(x.dtype)
     weights = np.zeros(0) if weights is None else weights
     me = np.full(n, -1) if me is None else me

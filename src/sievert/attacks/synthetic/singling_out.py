@@ -24,8 +24,8 @@ from sievert.attacks.synthetic.tables import SyntheticTables
 WIDEST = 3  # columns of a predicate
 MOST_CELLS = 4 * 10**6  # of a table of counts; beyond it, people are looked up in a tree
 MOST_SETS = 50_000  # of columns, of one width
-WORK = 4 * 10**9  # records and cells that are looked at, for one width: about a minute
-LOOKED_UP = 20  # a record in a tree costs as much as so many in a table
+WORK = 2 * 10**9  # records and cells that are looked at, for one width: about a minute
+LOOKED_UP = 40  # a record in a tree costs as much as so many in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def _cells(tables: SyntheticTables, at: Sequence[int]) -> int:
 
 def _work(tables: SyntheticTables, at: Sequence[int]) -> int:
     records, cells = tables.people + len(tables.synthetic), _cells(tables, at)
-    return records + 4 * cells if cells <= MOST_CELLS else LOOKED_UP * records
+    return records + cells if cells <= MOST_CELLS else LOOKED_UP * records
 
 
 def count_predicates(
