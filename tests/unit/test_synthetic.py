@@ -8,15 +8,25 @@ import itertools
 import json
 import math
 import os
-from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from synthetictables import (
+    Rows,
+    adult,
+    as_dict,
+    check_clusters,
+    check_every_score,
+    check_keys,
+    columns,
+    random_tables,
+    relabelled_alarms,
+    scores_of,
+)
 
 import sievert
 from sievert.attacks.synthetic import keys, nearness, singling_out
@@ -25,25 +35,9 @@ from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_syntheti
 from sievert.attacks.synthetic.control import differing_columns, shares_people
 from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
 from sievert.attacks.synthetic.kernels import Workers
-from sievert.attacks.synthetic.tables import UNIT, SyntheticTables, join_tables
+from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, UsageError
-
-Rows = list[tuple[str | None, ...]]
-
-
-def columns(rows: Rows, names: Any) -> dict[str, Any]:
-    table = {}
-    for at, name in enumerate(names):
-        own = [row[at] for row in rows]
-        texts = list(dict.fromkeys(own))
-        code = {text: at for at, text in enumerate(texts)}
-        table[name] = (texts, np.array([code[t] for t in own], dtype=np.int64))
-    return table
-
-
-def as_dict(rows: Rows, names: Any) -> dict[str, list[str | None]]:
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
 def rows_of(text: str) -> Rows:
@@ -106,7 +100,7 @@ def test_toy_singling_out(
 
 
 def test_toy_linkability_and_inference(toy: SyntheticTables) -> None:
-    linked = nearness.linkability(toy, ("AB", "NS"))
+    linked = nearness.linkability(toy, nearness.link_chances(toy, ("AB", "NS")))
     assert linked.control is not None
     assert (linked.original.hits, linked.control.hits) == pytest.approx((43 / 12, 5 / 6))
     assert linked.risk == pytest.approx(28 / 57)
@@ -149,23 +143,6 @@ def test_toy_keys(toy: SyntheticTables) -> None:
     assert (own["unique_in_original"], own["replicated_uniques"]) == (4 / 6, 2 / 6)
     assert attack.control is not None
     assert (attack.original.rate, attack.control.rate) == (4 / 6, 0)
-
-
-def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
-    reference = os.environ.get("SIEVERT_REFERENCE")
-    if reference is None:
-        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
-    with (Path(reference) / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
-        names, *rows = csv.reader(file, delimiter=";")
-    table: Rows = [tuple(row) for row in rows]
-    if kind == "fresh":
-        return table[0::3], table[2::3], table[1::3], names
-    own, other = [r for i, r in enumerate(table) if i % 3 != 2], table[2::3]
-    n = len(own)
-    fake: Rows = [tuple(own[(k + 1009 * j) % n][j] for j in range(9)) for k in range(n)]
-    if kind == "shift5":
-        fake = [own[k] if k % 20 == 0 else row for k, row in enumerate(fake)]
-    return own, fake, other, names
 
 
 VECTORS: dict[str, dict[str, Any]] = {
@@ -213,7 +190,8 @@ def test_adult_vectors(kind: str) -> None:
         *(round(rate / counts.predicates, 6) for rate in rates),
         *(hit[:n].sum(), hit[n:].sum()),
     ) == vector["predicates"]
-    linked = nearness.linkability(tables, (names[:4], names[4:]))
+    chances = nearness.link_chances(tables, (names[:4], names[4:]))
+    linked = nearness.linkability(tables, chances)
     assert linked.control is not None
     sums = (linked.original.hits, linked.control.hits)
     assert sums == pytest.approx(vector["linked"], abs=5e-7)
@@ -271,152 +249,17 @@ def _read(path: Path) -> dict[str, Any]:
 # -- brute force ----------------------------------------------------------------------------------
 
 
-def random_tables(seed: int) -> tuple[Rows, Rows, Rows, str]:
-    random = Random(seed)
-    names = "ABCDE"[: random.randint(1, 5)]
-    kinds = [random.choice(("word", "number", "decimal")) for _ in names]
-
-    def cell(kind: str) -> str | None:
-        if random.random() < 0.1:
-            return None
-        if kind == "word":
-            return random.choice("pqrs")
-        number = random.randint(0, 9)
-        return str(number) if kind == "number" else f"{number * 0.37:.2f}"
-
-    def some(least: int) -> Rows:
-        return [tuple(cell(k) for k in kinds) for _ in range(random.randint(least, 12))]
-
-    return some(1), some(1), some(1), names
-
-
-class Brute:
-    """Distances, predicates and scores by their definitions, with fractions."""
-
-    def __init__(self, original: Rows, fake: Rows, control: Rows, names: str) -> None:
-        self.pool, self.fake, self.n = original + control, fake, len(original)
-        self.numeric = []
-        for at in range(len(names)):
-            known = [r[at] for r in self.pool + fake if r[at] is not None]
-            self.numeric.append(bool(known) and all(_is_number(t) for t in known))
-        self.width = len(names)
-
-    def value(self, row: Any, at: int) -> Any:
-        text = row[at]
-        return Fraction(text) if self.numeric[at] and text is not None else text
-
-    def part(self, a: Any, b: Any, at: int) -> int:
-        x, y = self.value(a, at), self.value(b, at)
-        if x is None or y is None or not self.numeric[at]:
-            return UNIT * (x != y)
-        known = [v for r in self.pool if (v := self.value(r, at)) is not None]
-        low, high = (min(known), max(known)) if known else (Fraction(0), Fraction(0))
-        x, y = (min(max(v, low), high) for v in (x, y))
-        every = [v for r in self.pool + self.fake if (v := self.value(r, at)) is not None]
-        if low == high:
-            return 0
-        if high - low <= UNIT and all(v.denominator == 1 for v in every):
-            return int(UNIT // (high - low) * abs(x - y))
-        first, second = (
-            math.floor(UNIT * (v - low) / (high - low) + Fraction(1, 2)) for v in (x, y)
-        )
-        return abs(first - second)
-
-    def distance(self, a: Any, b: Any, ats: Any) -> int:
-        return sum(self.part(a, b, at) for at in ats)
-
-    def nearest(self, row: Any, ats: Any) -> list[int]:
-        every = [self.distance(row, other, ats) for other in self.fake]
-        return [j for j, d in enumerate(every) if d == min(every)]
-
-    def holds(self, source: Any, ats: Any, row: Any) -> bool:
-        return all(self._holds(source, at, row) for at in ats)
-
-    def _holds(self, source: Any, at: int, row: Any) -> bool:
-        x, y = self.value(source, at), self.value(row, at)
-        if not self.numeric[at] or x is None or y is None:
-            return bool(x == y)
-        known = sorted(v for r in self.fake if (v := self.value(r, at)) is not None)
-        middle = (known[(len(known) - 1) // 2] + known[len(known) // 2]) / 2
-        return bool(y >= x if x > middle else y <= x)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        Fraction(text)
-    except ValueError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("seed", range(25))
 def test_every_score_by_brute_force(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    original, fake, control, names = random_tables(seed)
-    brute = Brute(original, fake, control, names)
-    tables = join_tables(columns(original, names), columns(fake, names), columns(control, names))
-    every = range(brute.width)
-    same = [[brute.value(r, at) for at in every] for r in fake]
-    copied, _ = keys.copies(tables)
-    hits = [[brute.value(r, at) for at in every] in same for r in brute.pool]
-    assert copied.original.hits == sum(hits[: brute.n])
-    for width in range(1, min(3, brute.width) + 1):
-        expected, attacking = Counter[int](), 0
-        for ats in itertools.combinations(every, width):
-            for source in fake:
-                if sum(brute.holds(source, ats, row) for row in fake) != 1:
-                    continue
-                attacking += 1
-                who = [i for i, row in enumerate(brute.pool) if brute.holds(source, ats, row)]
-                expected.update(who if len(who) == 1 else ())
-        for cells in (10**6, 0):
-            monkeypatch.setattr(singling_out, "MOST_CELLS", cells)
-            counts = singling_out.count_predicates(tables, width)
-            assert counts.predicates == attacking
-            assert {i: n for i, n in enumerate(counts.per_person.tolist()) if n} == expected
-    near = nearness.nearness(tables)
-    for i, row in enumerate(brute.pool):
-        away = sorted(brute.distance(row, other, every) for other in fake)
-        assert near.synthetic[i] == away[0]
-        if len(away) > 1:
-            assert near.second[i] == away[1]
-        bounds = [(0, 0), (1, UNIT), (UNIT + 1, 2 * UNIT)]
-        assert near.near_synthetic[i].tolist() == [
-            sum(a <= d <= b for d in away) for a, b in bounds
-        ]
-        kin = [brute.distance(row, o, every) for j, o in enumerate(brute.pool) if j != i]
-        assert near.near_other[i].tolist() == [sum(a <= d <= b for d in kin) for a, b in bounds]
-        if kin:
-            assert near.other[i] == min(kin)
-    share = Counter[int]()
-    for other in fake:
-        away = [brute.distance(row, other, every) for row in brute.pool]
-        who = [i for i, d in enumerate(away) if d == min(away)]
-        share.update({i: Fraction(1, len(who)) for i in who})  # type: ignore[dict-item]
-    assert near.share.tolist() == pytest.approx([float(share[i]) for i in range(len(brute.pool))])
-    if brute.width > 1:
-        _check_guesses(brute, tables, names)
-        _check_linkability(brute, tables, names)
+    check_every_score(random_tables(seed), monkeypatch)
 
 
-def _check_guesses(brute: Brute, tables: SyntheticTables, names: str) -> None:
-    for at, guess in enumerate(nearness.guesses(tables, list(names))):
-        known = [c for c in range(brute.width) if c != at]
-        for i, row in enumerate(brute.pool):
-            values = Counter(brute.value(brute.fake[j], at) for j in brute.nearest(row, known))
-            most, truth = max(values.values()), brute.value(row, at)
-            modes = [v for v, n in values.items() if n == most]
-            assert guess.mode[i] == ((truth in modes) / len(modes))
-            assert guess.expected[i] == values[truth] / values.total()
-
-
-def _check_linkability(brute: Brute, tables: SyntheticTables, names: str) -> None:
-    halves = [0], list(range(1, brute.width))
-    linked = nearness.linkability(tables, (names[:1], names[1:]))
-    total = Fraction(0)
-    for row in brute.pool[: brute.n]:
-        first, second = ({*brute.nearest(row, half)} for half in halves)
-        total += Fraction(len(first & second), len(first) * len(second))
-    assert linked.original.hits == pytest.approx(float(total))
+@pytest.mark.parametrize("kind", ["any", "one record", "all equal"])
+def test_keys_and_clusters_by_brute_force(kind: str) -> None:
+    for seed in range(5):
+        given = random_tables(seed, kind)
+        check_keys(given)
+        check_clusters(given, seed)
 
 
 # -- scale ----------------------------------------------------------------------------------------
@@ -501,6 +344,14 @@ def test_sets_of_columns_are_planned_and_time_holds() -> None:
     with pytest.raises(ExhaustedError, match="late"):
         singling_out.count_predicates(tables, 3, Workers(1, tick))
     assert next(ticks) == 4
+
+
+def test_relabelling_raises_no_more_alarms_than_chance() -> None:
+    own, _, other, names = adult("fresh")
+    tables = join_tables(*(columns(rows, names) for rows in (own[::10], own[5::10], other[::10])))
+    scores = scores_of(tables, names)
+    alarms = relabelled_alarms(scores, tables.originals, 200, np.random.default_rng(1))
+    assert len(alarms) == 8 and max(alarms.values()) <= 20, alarms
 
 
 # -- the control ----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sievert.attacks.synthetic.keys import attribute_disclosure, copies
 from sievert.attacks.synthetic.nearness import (
     guesses,
     inference,
+    link_chances,
     linkability,
     membership,
     nearness,
@@ -69,7 +70,8 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
     attacks["singling_out"] = narrower.pop(widest)
     scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
     if settings.halves is not None:
-        attacks["linkability"] = linkability(tables, settings.halves, workers)
+        scores["linkability"] = link_chances(tables, settings.halves, workers)
+        attacks["linkability"] = linkability(tables, scores["linkability"])
     own, disclosed = {}, {}
     secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
     for guess in guesses(tables, secrets, settings.known, workers) if secrets else ():

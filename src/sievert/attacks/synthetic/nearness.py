@@ -25,12 +25,12 @@ NEAR = 0.05  # how much a row one unit away counts, of one that is equal; the sq
 TOLERANCE = Fraction(1, 20)  # of the interquartile range of the pool, for guesses of numbers
 
 
-def linkability(
+def link_chances(
     tables: SyntheticTables,
     halves: tuple[Sequence[str], Sequence[str]],
     workers: Workers = ALONE,
-) -> SyntheticAttack:
-    """Whether a synthetic row brings together what is known in two places about one person."""
+) -> Floats:
+    """Per person the chance that the nearest rows on both halves are one and the same row."""
     half = np.array(
         [0 if c.name in halves[0] else 1 if c.name in halves[1] else 2 for c in tables.columns]
     )
@@ -42,11 +42,16 @@ def linkability(
         *(tables.places(people.rows), tables.places(fake.rows), fake.counts),
         *(tables.numeric, half, linked),
     )
-    scores, groups = people.spread(linked), tables.attacked_groups
-    even = weigh("linkability", people.spread(linked >= 0.5), groups)
+    return people.spread(linked)
+
+
+def linkability(tables: SyntheticTables, linked: Floats) -> SyntheticAttack:
+    """Whether a synthetic row brings together what is known in two places about one person."""
+    groups = tables.attacked_groups
+    even = weigh("linkability", np.where(np.isnan(linked), np.nan, linked >= 0.5), groups)
     return weigh(
         "linkability",
-        scores,
+        linked,
         groups,
         1.0 / len(tables.synthetic),
         even_odds=even.to_dict(),
