@@ -387,6 +387,13 @@ def test_a_wrong_control_is_refused() -> None:
             sievert.synthetic(*tables, as_dict(control, WHO))
 
 
+@pytest.mark.parametrize("clusters", [None, np.arange(20) // 2])
+def test_equal_fractions_prove_nothing(clusters: Any) -> None:
+    attack = weigh("linkability", np.full(20, 1 / 11), PoolGroups(12, clusters))
+    assert (attack.risk, attack.p) == (pytest.approx(0, abs=1e-12), 1.0)
+    assert attack.low is not None and attack.low < -0.1
+
+
 def test_people_who_came_together_count_as_fewer() -> None:
     scores = np.array([1.0] * 40 + [0.0] * 60)
     alone = weigh("copies", scores, PoolGroups(50))

@@ -175,7 +175,7 @@ def _failing(scores: Floats, design: float) -> tuple[float, tuple[float, float]]
     mean = 1.0 - math.fsum(scores.tolist()) / n
     trials = float(n)
     if not _is_binary(scores) and n > 1:
-        spread = float(np.var(scores, ddof=1))
+        spread = _spread(scores)
         trials = n * mean * (1.0 - mean) / spread if spread > 0 else trials
     return mean, wilson_share(mean, trials / design)
 
@@ -222,7 +222,7 @@ def chance(scores: Floats, groups: PoolGroups) -> float | None:
         parts = _cluster_sums(parts, groups.clusters)
         n, c = len(firsts), len(parts) - len(firsts)
     spread = float(np.mean(parts**2))
-    skew = float(np.mean(parts**3)) / spread**1.5
+    skew = float(np.mean(parts**3)) / spread**1.5 if spread else 0.0
     if abs(skew) <= SKEWED or c <= 0:
         return p
     whole = n + c
@@ -235,11 +235,18 @@ def difference(scores: Floats, groups: PoolGroups) -> float | None:
     n, c = groups.originals, len(scores) - groups.originals
     if len(scores) < 2 or not n or not c:
         return None
-    spread = float(np.var(scores, ddof=1))
+    spread = _spread(scores)
     if not spread:
         return None
     means = math.fsum(scores[:n].tolist()) / n - math.fsum(scores[n:].tolist()) / c
     return means / math.sqrt(spread * (1 / n + 1 / c) * design_effect(scores, groups))
+
+
+def _spread(scores: Floats) -> float:
+    """The variance; exactly 0 for equal scores, of which sums are rounded."""
+    if len(scores) < 2 or scores.min() == scores.max():
+        return 0.0
+    return float(np.var(scores, ddof=1))
 
 
 def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
@@ -252,7 +259,7 @@ def design_effect(scores: Floats, groups: PoolGroups) -> float:
     if groups.clusters is None:
         return 1.0
     n, whole = groups.originals, len(scores)
-    spread = float(np.var(scores, ddof=1)) if whole > 1 else 0.0
+    spread = _spread(scores)
     if not spread:
         return 1.0
     centred = scores - math.fsum(scores.tolist()) / whole
