@@ -29,6 +29,7 @@ from bench import (
     startup,
     subsets,
     suda,
+    synthetic,
     utility,
     wide,
 )
@@ -58,6 +59,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "protect": protect.run,
     "utility": utility.run,
     "report": report.run,
+    "synthetic": synthetic.run,
 }
 
 

@@ -8,38 +8,36 @@ import itertools
 import json
 import math
 import os
-from collections import Counter
-from fractions import Fraction
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from synthetictables import (
+    Rows,
+    adult,
+    as_dict,
+    check_clusters,
+    check_every_score,
+    check_keys,
+    columns,
+    random_tables,
+    relabelled_alarms,
+    scores_of,
+)
 
 import sievert
 from sievert.attacks.synthetic import keys, nearness, singling_out
+from sievert.attacks.synthetic import tables as tables_module
+from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_synthetic
 from sievert.attacks.synthetic.control import differing_columns, shares_people
 from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
-from sievert.attacks.synthetic.tables import UNIT, SyntheticTables, join_tables
+from sievert.attacks.synthetic.kernels import Workers
+from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
-from sievert.errors import InputError, UsageError
-
-Rows = list[tuple[str | None, ...]]
-
-
-def columns(rows: Rows, names: Any) -> dict[str, Any]:
-    table = {}
-    for at, name in enumerate(names):
-        own = [row[at] for row in rows]
-        texts = list(dict.fromkeys(own))
-        code = {text: at for at, text in enumerate(texts)}
-        table[name] = (texts, np.array([code[t] for t in own], dtype=np.int64))
-    return table
-
-
-def as_dict(rows: Rows, names: Any) -> dict[str, list[str | None]]:
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+from sievert.errors import ExhaustedError, InputError, UsageError
 
 
 def rows_of(text: str) -> Rows:
@@ -102,7 +100,7 @@ def test_toy_singling_out(
 
 
 def test_toy_linkability_and_inference(toy: SyntheticTables) -> None:
-    linked = nearness.linkability(toy, ("AB", "NS"))
+    linked = nearness.linkability(toy, nearness.link_chances(toy, ("AB", "NS")))
     assert linked.control is not None
     assert (linked.original.hits, linked.control.hits) == pytest.approx((43 / 12, 5 / 6))
     assert linked.risk == pytest.approx(28 / 57)
@@ -145,23 +143,6 @@ def test_toy_keys(toy: SyntheticTables) -> None:
     assert (own["unique_in_original"], own["replicated_uniques"]) == (4 / 6, 2 / 6)
     assert attack.control is not None
     assert (attack.original.rate, attack.control.rate) == (4 / 6, 0)
-
-
-def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
-    reference = os.environ.get("SIEVERT_REFERENCE")
-    if reference is None:
-        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
-    with (Path(reference) / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
-        names, *rows = csv.reader(file, delimiter=";")
-    table: Rows = [tuple(row) for row in rows]
-    if kind == "fresh":
-        return table[0::3], table[2::3], table[1::3], names
-    own, other = [r for i, r in enumerate(table) if i % 3 != 2], table[2::3]
-    n = len(own)
-    fake: Rows = [tuple(own[(k + 1009 * j) % n][j] for j in range(9)) for k in range(n)]
-    if kind == "shift5":
-        fake = [own[k] if k % 20 == 0 else row for k, row in enumerate(fake)]
-    return own, fake, other, names
 
 
 VECTORS: dict[str, dict[str, Any]] = {
@@ -209,7 +190,8 @@ def test_adult_vectors(kind: str) -> None:
         *(round(rate / counts.predicates, 6) for rate in rates),
         *(hit[:n].sum(), hit[n:].sum()),
     ) == vector["predicates"]
-    linked = nearness.linkability(tables, (names[:4], names[4:]))
+    chances = nearness.link_chances(tables, (names[:4], names[4:]))
+    linked = nearness.linkability(tables, chances)
     assert linked.control is not None
     sums = (linked.original.hits, linked.control.hits)
     assert sums == pytest.approx(vector["linked"], abs=5e-7)
@@ -267,152 +249,109 @@ def _read(path: Path) -> dict[str, Any]:
 # -- brute force ----------------------------------------------------------------------------------
 
 
-def random_tables(seed: int) -> tuple[Rows, Rows, Rows, str]:
-    random = Random(seed)
-    names = "ABCDE"[: random.randint(1, 5)]
-    kinds = [random.choice(("word", "number", "decimal")) for _ in names]
-
-    def cell(kind: str) -> str | None:
-        if random.random() < 0.1:
-            return None
-        if kind == "word":
-            return random.choice("pqrs")
-        number = random.randint(0, 9)
-        return str(number) if kind == "number" else f"{number * 0.37:.2f}"
-
-    def some(least: int) -> Rows:
-        return [tuple(cell(k) for k in kinds) for _ in range(random.randint(least, 12))]
-
-    return some(1), some(1), some(1), names
-
-
-class Brute:
-    """Distances, predicates and scores by their definitions, with fractions."""
-
-    def __init__(self, original: Rows, fake: Rows, control: Rows, names: str) -> None:
-        self.pool, self.fake, self.n = original + control, fake, len(original)
-        self.numeric = []
-        for at in range(len(names)):
-            known = [r[at] for r in self.pool + fake if r[at] is not None]
-            self.numeric.append(bool(known) and all(_is_number(t) for t in known))
-        self.width = len(names)
-
-    def value(self, row: Any, at: int) -> Any:
-        text = row[at]
-        return Fraction(text) if self.numeric[at] and text is not None else text
-
-    def part(self, a: Any, b: Any, at: int) -> int:
-        x, y = self.value(a, at), self.value(b, at)
-        if x is None or y is None or not self.numeric[at]:
-            return UNIT * (x != y)
-        known = [v for r in self.pool if (v := self.value(r, at)) is not None]
-        low, high = (min(known), max(known)) if known else (Fraction(0), Fraction(0))
-        x, y = (min(max(v, low), high) for v in (x, y))
-        every = [v for r in self.pool + self.fake if (v := self.value(r, at)) is not None]
-        if low == high:
-            return 0
-        if high - low <= UNIT and all(v.denominator == 1 for v in every):
-            return int(UNIT // (high - low) * abs(x - y))
-        first, second = (
-            math.floor(UNIT * (v - low) / (high - low) + Fraction(1, 2)) for v in (x, y)
-        )
-        return abs(first - second)
-
-    def distance(self, a: Any, b: Any, ats: Any) -> int:
-        return sum(self.part(a, b, at) for at in ats)
-
-    def nearest(self, row: Any, ats: Any) -> list[int]:
-        every = [self.distance(row, other, ats) for other in self.fake]
-        return [j for j, d in enumerate(every) if d == min(every)]
-
-    def holds(self, source: Any, ats: Any, row: Any) -> bool:
-        return all(self._holds(source, at, row) for at in ats)
-
-    def _holds(self, source: Any, at: int, row: Any) -> bool:
-        x, y = self.value(source, at), self.value(row, at)
-        if not self.numeric[at] or x is None or y is None:
-            return bool(x == y)
-        known = sorted(v for r in self.fake if (v := self.value(r, at)) is not None)
-        middle = (known[(len(known) - 1) // 2] + known[len(known) // 2]) / 2
-        return bool(y >= x if x > middle else y <= x)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        Fraction(text)
-    except ValueError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("seed", range(25))
 def test_every_score_by_brute_force(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    original, fake, control, names = random_tables(seed)
-    brute = Brute(original, fake, control, names)
-    tables = join_tables(columns(original, names), columns(fake, names), columns(control, names))
-    every = range(brute.width)
-    same = [[brute.value(r, at) for at in every] for r in fake]
-    copied, _ = keys.copies(tables)
-    hits = [[brute.value(r, at) for at in every] in same for r in brute.pool]
-    assert copied.original.hits == sum(hits[: brute.n])
-    for width in range(1, min(3, brute.width) + 1):
-        expected, attacking = Counter[int](), 0
-        for ats in itertools.combinations(every, width):
-            for source in fake:
-                if sum(brute.holds(source, ats, row) for row in fake) != 1:
-                    continue
-                attacking += 1
-                who = [i for i, row in enumerate(brute.pool) if brute.holds(source, ats, row)]
-                expected.update(who if len(who) == 1 else ())
-        for cells in (10**6, 0):
-            monkeypatch.setattr(singling_out, "MOST_CELLS", cells)
-            counts = singling_out.count_predicates(tables, width)
-            assert counts.predicates == attacking
-            assert {i: n for i, n in enumerate(counts.per_person.tolist()) if n} == expected
-    near = nearness.nearness(tables)
-    for i, row in enumerate(brute.pool):
-        away = sorted(brute.distance(row, other, every) for other in fake)
-        assert near.synthetic[i] == away[0]
-        if len(away) > 1:
-            assert near.second[i] == away[1]
-        bounds = [(0, 0), (1, UNIT), (UNIT + 1, 2 * UNIT)]
-        assert near.near_synthetic[i].tolist() == [
-            sum(a <= d <= b for d in away) for a, b in bounds
-        ]
-        kin = [brute.distance(row, o, every) for j, o in enumerate(brute.pool) if j != i]
-        assert near.near_other[i].tolist() == [sum(a <= d <= b for d in kin) for a, b in bounds]
-        if kin:
-            assert near.other[i] == min(kin)
-    share = Counter[int]()
-    for other in fake:
-        away = [brute.distance(row, other, every) for row in brute.pool]
-        who = [i for i, d in enumerate(away) if d == min(away)]
-        share.update({i: Fraction(1, len(who)) for i in who})  # type: ignore[dict-item]
-    assert near.share.tolist() == pytest.approx([float(share[i]) for i in range(len(brute.pool))])
-    if brute.width > 1:
-        _check_guesses(brute, tables, names)
-        _check_linkability(brute, tables, names)
+    check_every_score(random_tables(seed), monkeypatch)
 
 
-def _check_guesses(brute: Brute, tables: SyntheticTables, names: str) -> None:
-    for at, guess in enumerate(nearness.guesses(tables, list(names))):
-        known = [c for c in range(brute.width) if c != at]
-        for i, row in enumerate(brute.pool):
-            values = Counter(brute.value(brute.fake[j], at) for j in brute.nearest(row, known))
-            most, truth = max(values.values()), brute.value(row, at)
-            modes = [v for v, n in values.items() if n == most]
-            assert guess.mode[i] == ((truth in modes) / len(modes))
-            assert guess.expected[i] == values[truth] / values.total()
+@pytest.mark.parametrize("kind", ["any", "one record", "all equal"])
+def test_keys_and_clusters_by_brute_force(kind: str) -> None:
+    for seed in range(5):
+        given = random_tables(seed, kind)
+        check_keys(given)
+        check_clusters(given, seed)
 
 
-def _check_linkability(brute: Brute, tables: SyntheticTables, names: str) -> None:
-    halves = [0], list(range(1, brute.width))
-    linked = nearness.linkability(tables, (names[:1], names[1:]))
-    total = Fraction(0)
-    for row in brute.pool[: brute.n]:
-        first, second = ({*brute.nearest(row, half)} for half in halves)
-        total += Fraction(len(first & second), len(first) * len(second))
-    assert linked.original.hits == pytest.approx(float(total))
+# -- scale ----------------------------------------------------------------------------------------
+
+
+def test_every_third_person_is_attacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [columns(people(many, seed), WHO[:3]) for many, seed in ((90, 1), (70, 2), (61, 3))]
+    whole, few = join_tables(*given), join_tables(*given)
+    rows = len(whole.pool_rows.rows)
+    monkeypatch.setattr(tables_module, "PAIRS", rows * (rows + len(whole.synthetic_rows.rows)) / 3)
+    assert (whole.originals, whole.every, few.every) == (90, 3, 3)
+    whole.__dict__["every"] = 1
+    attacked = [i for i in range(151) if (i if i < 90 else i - 90) % 3 == 0]
+    settings = SyntheticSettings(WHO[:3], ("age", "sex"), (("age",), ("sex", "job")))
+    full, part = (attack_synthetic(each, settings) for each in (whole, few))
+    for name, scores in full.scores.items():
+        own = part.scores[name]
+        if name == "singling_out":
+            assert own.tolist() == scores.tolist()
+        else:
+            assert own[attacked].tolist() == scores[attacked].tolist()
+            assert np.isnan(np.delete(own, attacked)).all()
+    for name in ("linkability", "membership"):
+        own = part.attacks[name].original
+        assert own.people == 30 and own.rate is not None
+        assert own.low is not None and own.high is not None and own.low <= own.rate <= own.high
+        assert full.attacks[name].original.low is None
+    assert part.attacks["copies"] == full.attacks["copies"]
+    distances = part.attacks["membership"].details["distances"]
+    assert distances["dcr_share"] is None and distances["dcr_auc"] is not None
+    gcap = [r.disclosure["job"].details["gcap"] for r in (full, part)]
+    assert gcap[1] == pytest.approx(np.mean(_gcap(whole)[attacked][:30]))
+    assert gcap[0] == pytest.approx(_gcap(whole)[:90].mean())
+
+
+def _gcap(tables: SyntheticTables) -> Any:
+    known = ["age", "sex"]
+    alike = tables.only([*known, "job"]).as_categories()
+    return nearness.guesses(alike, ["job"], known)[0].expected
+
+
+def test_what_is_left_out_is_told_and_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tuple(as_dict(people(many, seed), WHO) for many, seed in ((90, 1), (70, 2), (61, 3)))
+    limits: dict[str, Any] = {"singling_out": {"risk": {"max": 1.0}}}
+    limits["membership"] = {"rate": {"max": 0.02}}
+    roles = {"quasi": ["age", "sex"], "sensitive": ["job"], "rows_are_people": True}
+    roles["ignored"] = {"weight": "not attacked"}
+    policy: Any = {"roles": roles, "limits": {"synthetic": limits}}
+    before = sievert.synthetic(*tables, policy=policy)
+    assert before.met is True and before.to_dict()["settings"]["every"] == 1
+    monkeypatch.setattr(tables_module, "PAIRS", 4000)
+    monkeypatch.setattr(singling_out, "MOST_SETS", 2)
+    result = sievert.synthetic(*tables, policy=policy)
+    content = result.to_dict()
+    every = content["settings"]["every"]
+    assert every > 1 and content["synthetic"][0]["every"] == every
+    remarks = " ".join(map(str, content["warnings"]))
+    assert f"one person of {every}" in remarks and "one set of columns of 2" in remarks
+    by_columns = content["attacks"]["singling_out_by_columns"]
+    assert (by_columns["2"]["sets"], by_columns["2"]["every"]) == (2, 2)
+    assert result.met is not True  # a part of the sets, and a rate whose upper limit is above 2 %
+
+
+def test_sets_of_columns_are_planned_and_time_holds() -> None:
+    random = Random(1)
+    names = [f"c{at}" for at in range(60)]
+    rows: list[Rows] = [
+        [tuple(str(random.randrange(3)) for _ in names) for _ in range(many)] for many in (40, 30)
+    ]
+    tables = join_tables(*(columns(each, names) for each in rows))
+    sets, every = singling_out.plan_sets(tables, 3)
+    assert (len(sets), every) == (math.comb(60, 3), 1)
+    many = replace(tables, pool=np.broadcast_to(tables.pool[:1], (10**6, 60)))
+    sets, every = singling_out.plan_sets(many, 3)
+    assert every == 18 and len(sets) == math.ceil(math.comb(60, 3) / every)
+    ticks = itertools.count(1)
+
+    def tick() -> None:
+        if next(ticks) == 3:
+            raise ExhaustedError("late")
+
+    with pytest.raises(ExhaustedError, match="late"):
+        singling_out.count_predicates(tables, 3, Workers(1, tick))
+    assert next(ticks) == 4
+
+
+def test_relabelling_raises_no_more_alarms_than_chance() -> None:
+    own, _, other, names = adult("fresh")
+    tables = join_tables(*(columns(rows, names) for rows in (own[::10], own[5::10], other[::10])))
+    scores = scores_of(tables, names)
+    alarms = relabelled_alarms(scores, tables.originals, 200, np.random.default_rng(1))
+    assert len(alarms) == 8 and max(alarms.values()) <= 20, alarms
 
 
 # -- the control ----------------------------------------------------------------------------------
@@ -446,6 +385,13 @@ def test_a_wrong_control_is_refused() -> None:
     for control in (own, own[:100], own[:60] + people(200, 3)):
         with pytest.raises(UsageError, match="people of the original"):
             sievert.synthetic(*tables, as_dict(control, WHO))
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(20) // 2])
+def test_equal_fractions_prove_nothing(clusters: Any) -> None:
+    attack = weigh("linkability", np.full(20, 1 / 11), PoolGroups(12, clusters))
+    assert (attack.risk, attack.p) == (pytest.approx(0, abs=1e-12), 1.0)
+    assert attack.low is not None and attack.low < -0.1
 
 
 def test_people_who_came_together_count_as_fewer() -> None:

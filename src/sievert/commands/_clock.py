@@ -54,4 +54,4 @@ class PartCounter:
 
     def progress(self) -> float:
         """Per cent of the parts that have begun before."""
-        return 100.0 * max(0, self.begun - 1) / max(1, self.expected)
+        return min(100.0, 100.0 * max(0, self.begun - 1) / max(1, self.expected))

@@ -12,6 +12,7 @@ from sievert.attacks.synthetic.keys import attribute_disclosure, copies
 from sievert.attacks.synthetic.nearness import (
     guesses,
     inference,
+    link_chances,
     linkability,
     membership,
     nearness,
@@ -41,6 +42,7 @@ class SyntheticAttacks:
     disclosure: Mapping[str, SyntheticAttack]
     narrower: Mapping[int, SyntheticAttack]  # singling out by fewer columns
     scores: Mapping[str, Floats]
+    every: int = 1  # of how many people one was attacked by nearness
 
     @property
     def headline_chances(self) -> dict[str, float]:
@@ -62,13 +64,14 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
     attacks["copies"], attacks["unique_copies"] = copies(tables)
     narrower = {}
     for width in range(1, min(WIDEST, len(tables.columns)) + 1):
-        counts = count_predicates(tables, width)
+        counts = count_predicates(tables, width, workers)
         narrower[width] = singling_out(tables, counts)
     widest = max(narrower)
     attacks["singling_out"] = narrower.pop(widest)
     scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
     if settings.halves is not None:
-        attacks["linkability"] = linkability(tables, settings.halves, workers)
+        scores["linkability"] = link_chances(tables, settings.halves, workers)
+        attacks["linkability"] = linkability(tables, scores["linkability"])
     own, disclosed = {}, {}
     secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
     for guess in guesses(tables, secrets, settings.known, workers) if secrets else ():
@@ -81,11 +84,11 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
     near = nearness(tables, workers)
     attacks["membership"] = membership(tables, near)
     scores |= {
-        "nearest_synthetic": near.synthetic.astype(float),
-        "nearest_other": near.other.astype(float),
+        "nearest_synthetic": near.synthetic,
+        "nearest_other": near.other,
         "density_ratio": near.density_ratio,
     }
-    return SyntheticAttacks(attacks, own, disclosed, narrower, scores)
+    return SyntheticAttacks(attacks, own, disclosed, narrower, scores, tables.every)
 
 
 def _keys(tables: SyntheticTables, settings: SyntheticSettings, secret: str) -> list[str]:

@@ -30,11 +30,14 @@ class GroupRate:
     people: int
     hits: float
     rate: float | None
+    low: float | None = None  # of the rate, where not all people were attacked
+    high: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON."""
         hits = int(self.hits) if float(self.hits).is_integer() else self.hits
-        return {"people": self.people, "hits": hits, "rate": self.rate}
+        own = {"people": self.people, "hits": hits, "rate": self.rate}
+        return own if self.low is None else own | {"low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,23 @@ class PoolGroups:
 
     originals: int
     clusters: Ints | None = None  # per person of the pool; each on their own unless given
+    sampled: bool = False  # more people were there to be attacked
 
     def only(self, concerned: Bools) -> PoolGroups:
         """The same of some people."""
         own = int(np.count_nonzero(concerned[: self.originals]))
-        return PoolGroups(own, None if self.clusters is None else self.clusters[concerned])
+        clusters = None if self.clusters is None else self.clusters[concerned]
+        return PoolGroups(own, clusters, self.sampled)
+
+    def rates(self, scores: Floats) -> tuple[GroupRate, GroupRate]:
+        """The rates of originals and of strangers."""
+        n, several = self.originals, self.clusters
+        parts = (scores[:n], scores[n:])
+        if not self.sampled:
+            return _rate(parts[0]), _rate(parts[1])
+        clusters = (None, None) if several is None else (several[:n], several[n:])
+        own, other = (_sampled_rate(p, c) for p, c in zip(parts, clusters, strict=True))
+        return own, other
 
 
 def weigh(
@@ -90,21 +105,35 @@ def weigh(
     alone, groups = groups.originals == len(scores), groups.only(concerned)
     scores, n = scores[concerned], groups.originals
     own, other = scores[:n], scores[n:]
+    rates = groups.rates(scores)
     if alone:
-        return SyntheticAttack(name, _rate(own), None, baseline, details=details)
+        return SyntheticAttack(name, rates[0], None, baseline, details=details)
     risk = low = high = least = None
     if len(own) and len(other):
         more = design_effect(scores, groups)
         risk, low, high = risk_interval(own, other, more)
-        least = math.sqrt(more) * least_excess(_rate(other).rate or 0.0, len(own), len(other))
+        least = math.sqrt(more) * least_excess(rates[1].rate or 0.0, len(own), len(other))
     p = chance(scores, groups)
-    rates = _rate(own), _rate(other)
     return SyntheticAttack(name, *rates, baseline, risk, low, high, p, least, details)
 
 
 def _rate(scores: Floats) -> GroupRate:
     total = math.fsum(scores.tolist())
     return GroupRate(len(scores), total, total / len(scores) if len(scores) else None)
+
+
+def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
+    """The same with its Wilson limits: those of all people, of whom these are some."""
+    own, design = _rate(scores), 1.0
+    if own.rate is None:
+        return own
+    if clusters is not None:
+        centred = scores - own.rate
+        alone = math.fsum((centred**2).tolist())
+        sums = math.fsum((_cluster_sums(centred, clusters) ** 2).tolist())
+        design = max(1.0, sums / alone) if alone else 1.0
+    low, high = _failing(scores, design)[1]
+    return GroupRate(own.people, own.hits, own.rate, 1.0 - high, 1.0 - low)
 
 
 def least_excess(rate: float, originals: int, controls: int) -> float:
@@ -146,7 +175,7 @@ def _failing(scores: Floats, design: float) -> tuple[float, tuple[float, float]]
     mean = 1.0 - math.fsum(scores.tolist()) / n
     trials = float(n)
     if not _is_binary(scores) and n > 1:
-        spread = float(np.var(scores, ddof=1))
+        spread = _spread(scores)
         trials = n * mean * (1.0 - mean) / spread if spread > 0 else trials
     return mean, wilson_share(mean, trials / design)
 
@@ -193,7 +222,7 @@ def chance(scores: Floats, groups: PoolGroups) -> float | None:
         parts = _cluster_sums(parts, groups.clusters)
         n, c = len(firsts), len(parts) - len(firsts)
     spread = float(np.mean(parts**2))
-    skew = float(np.mean(parts**3)) / spread**1.5
+    skew = float(np.mean(parts**3)) / spread**1.5 if spread else 0.0
     if abs(skew) <= SKEWED or c <= 0:
         return p
     whole = n + c
@@ -206,11 +235,18 @@ def difference(scores: Floats, groups: PoolGroups) -> float | None:
     n, c = groups.originals, len(scores) - groups.originals
     if len(scores) < 2 or not n or not c:
         return None
-    spread = float(np.var(scores, ddof=1))
+    spread = _spread(scores)
     if not spread:
         return None
     means = math.fsum(scores[:n].tolist()) / n - math.fsum(scores[n:].tolist()) / c
     return means / math.sqrt(spread * (1 / n + 1 / c) * design_effect(scores, groups))
+
+
+def _spread(scores: Floats) -> float:
+    """The variance; exactly 0 for equal scores, of which sums are rounded."""
+    if len(scores) < 2 or scores.min() == scores.max():
+        return 0.0
+    return float(np.var(scores, ddof=1))
 
 
 def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
@@ -223,7 +259,7 @@ def design_effect(scores: Floats, groups: PoolGroups) -> float:
     if groups.clusters is None:
         return 1.0
     n, whole = groups.originals, len(scores)
-    spread = float(np.var(scores, ddof=1)) if whole > 1 else 0.0
+    spread = _spread(scores)
     if not spread:
         return 1.0
     centred = scores - math.fsum(scores.tolist()) / whole

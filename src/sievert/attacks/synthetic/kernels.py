@@ -19,9 +19,10 @@ from sievert.attacks.synthetic.tables import UNIT
 from sievert.numerics.acceleration import jit, thread_count
 
 BLOCK = 512
+SOME = 32  # rows of a block that are skipped at once if none of them is near
 FAR = 1 << 30
-MOST = (1 << 15) - 1  # that a short integer holds
-PARTS = 16  # of the rows per thread
+PARTS = 16  # of the rows per thread, at least
+PART = 1 << 32  # cells that a part compares, at most: a second or less
 
 
 def _no_tick() -> None:
@@ -36,9 +37,11 @@ class Workers:
     tick: Callable[[], None] = _no_tick
 
     def run(self, loop: Callable[..., Any], rows: int, *arguments: Any) -> None:
-        """Run a loop over all rows, which writes into its arguments."""
+        """Run a loop over all rows, which writes into its arguments; two tables are the first."""
         workers = thread_count(self.threads)
-        ends = np.linspace(0, rows, min(rows, workers * PARTS) + 1).astype(np.int64).tolist()
+        x, y = arguments[:2]
+        parts = max(workers * PARTS, x.shape[1] * y.size // PART)
+        ends = np.linspace(0, rows, min(rows, parts) + 1).astype(np.int64).tolist()
 
         def run_part(span: tuple[int, int]) -> None:
             self.tick()
@@ -48,9 +51,12 @@ class Workers:
             for span in pairwise(ends):
                 run_part(span)
             return
-        with ThreadPoolExecutor(workers) as pool:
+        pool = ThreadPoolExecutor(workers)
+        try:
             for job in [pool.submit(run_part, span) for span in pairwise(ends)]:
                 job.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 ALONE = Workers()
@@ -61,20 +67,25 @@ ALONE = Workers()
 
 
 @jit
-def add_distances(here: int, row: Ints, number: bool, unit: int, apart: Ints, total: Ints) -> None:
-    """Add the distances of one column to those of a block; `apart` is room to work in."""
+def add_distances(here: int, row: Ints, number: bool, unit: int, total: Ints) -> None:
+    """Add the distances of one column to those of a block; a negative unit takes them away."""
     if number:
+        short = total.dtype.type
+        most, sign = short(abs(unit)), short(1 if unit > 0 else -1)
         for j in range(len(row)):
-            apart[j] = here - row[j]
-        for j in range(len(row)):
-            if apart[j] < 0:
-                apart[j] = -apart[j]
-        for j in range(len(row)):
-            total[j] += min(apart[j], unit)
+            apart = short(here - row[j])
+            total[j] += sign * min(max(apart, short(-apart)), most)
     else:
         for j in range(len(row)):
             if row[j] != here:
                 total[j] += unit
+
+
+@jit
+def subtract(values: Ints, others: Ints, result: Ints) -> None:
+    """The differences of two blocks."""
+    for j in range(len(values)):
+        result[j] = values[j] - others[j]
 
 
 @jit
@@ -90,9 +101,30 @@ def least_of(values: Ints) -> Any:
 def places_at(values: Ints, most: int, places: Ints) -> int:
     """Where values are at most `most`; returns how many there are."""
     many = 0
+    for start in range(0, len(values), SOME):
+        some = values[start : start + SOME]
+        if least_of(some) <= most:
+            for j in range(len(some)):
+                places[many] = start + j
+                many += some[j] <= most
+    return many
+
+
+@jit
+def count_at(values: Ints, least: int, most: int, counts: Ints) -> int:
+    """How many records have values between two limits, both included."""
+    many = 0
     for j in range(len(values)):
-        places[many] = j
-        many += values[j] <= most
+        many += counts[j] if least <= values[j] and values[j] <= most else 0
+    return many
+
+
+@jit
+def count_both(first: Ints, second: Ints, here: int, there: int, counts: Ints) -> int:
+    """How many records have two values."""
+    many = 0
+    for j in range(len(first)):
+        many += counts[j] if (first[j] == here) & (second[j] == there) else 0
     return many
 
 
@@ -104,7 +136,7 @@ def count_near(
     y: Ints,
     counts: Ints,
     numeric: Bools,
-    own: bool,
+    me: Ints,
     reach: Ints,
     weights: Floats,
     nearest: Ints,
@@ -115,46 +147,49 @@ def count_near(
 ) -> None:
     """Per row of x: the least two distances to rows of y, how many are at the least, and near ones.
 
-    `near` counts rows at distance 0, up to one unit, and beyond it up to two. `share` is the sum of
-    the weights of the rows that lie exactly at their `reach`. With `own` the rows are the same, and
-    nobody counts as their own neighbour.
+    `near`, if it has room, counts rows at distance 0, up to one unit, and beyond it up to two.
+    `share` is the sum of the weights of the rows that lie exactly at their `reach`. A row of x that
+    is a row of y, at `me` unless that is -1, does not count as its own neighbour.
     """
     (d, n), unit = y.shape, x.dtype.type(UNIT)
     room, buffer = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK, dtype=x.dtype)
-    at = np.zeros(BLOCK + 1, dtype=np.int64)
+    at, bounds = np.zeros(BLOCK + 1, dtype=np.int64), np.array([0, UNIT, 2 * UNIT])
     for i in range(first, last):
-        one, two, many = FAR, FAR, 0
-        zero, within, beyond, part = 0, 0, 0, 0.0
+        one, two, many, part = FAR, FAR, 0, 0.0
         for start in range(0, n, BLOCK):
             stop = min(n, start + BLOCK)
-            total, apart = room[: stop - start], buffer[: stop - start]
+            total, apart, times = room[: stop - start], buffer[: stop - start], counts[start:stop]
             total[:] = 0
             for c in range(d):
-                add_distances(x[c, i], y[c, start:stop], numeric[c], unit, apart, total)
-            for p in range(places_at(total, max(2 * UNIT, min(two, MOST)), at)):
-                j = at[p]
-                away, times = total[j], counts[start + j]
-                times -= own and start + j == i
-                if times == 0:
-                    continue
-                zero += times if away == 0 else 0
-                within += times if away <= UNIT else 0
-                beyond += times if away <= 2 * UNIT else 0
-                if away < one:
-                    two = away if times > 1 else one
-                    one, many = away, times
-                elif away == one:
-                    two = one
-                    many += times
-                elif away < two:
-                    two = away
+                add_distances(x[c, i], y[c, start:stop], numeric[c], unit, total)
+            mine = me[i] - start if start <= me[i] < stop else -1
+            least, below = least_of(total), -1
+            for b in range(3):
+                if least <= bounds[b] and len(near):
+                    near[i, b] += count_at(total, below + 1, bounds[b], times)
+                below = bounds[b]
+            if mine >= 0:
+                near[i, 0] -= 1
+            if least < two:
+                for p in range(places_at(total, two, at)):
+                    away, rows = total[at[p]], times[at[p]] - (at[p] == mine)
+                    if rows == 0:
+                        continue
+                    if away < one:
+                        two = away if rows > 1 else one
+                        one, many = away, rows
+                    elif away == one:
+                        two = one
+                        many += rows
+                    elif away < two:
+                        two = away
+            elif least == one:
+                many += count_at(total, one, one, times) - (mine >= 0 and one == 0)
             if len(reach):
-                for j in range(len(total)):
-                    apart[j] = total[j] - reach[start + j]
+                subtract(total, reach[start:stop], apart)
                 for p in range(places_at(apart, 0, at)):
                     part += weights[start + at[p]]
         nearest[i], second[i], tied[i], share[i] = one, two, many, part
-        near[i, 0], near[i, 1], near[i, 2] = zero, within - zero, beyond - within
 
 
 @jit
@@ -173,28 +208,28 @@ def link_halves(
     `half` is 0 or 1 for the columns of the halves, and 2 for those of neither.
     """
     n, unit = y.shape[1], x.dtype.type(UNIT)
-    blocks = (n + BLOCK - 1) // BLOCK
-    total, buffer = np.zeros((2, BLOCK), dtype=x.dtype), np.zeros(BLOCK, dtype=x.dtype)
-    least = np.zeros((2, blocks), dtype=np.int64)
+    room = np.zeros((2, BLOCK), dtype=x.dtype)
+    best, rows = np.zeros(2, dtype=np.int64), np.zeros(3)
     for i in range(first, last):
-        best = np.full(2, FAR)
-        for b in range(blocks):
-            start, stop = b * BLOCK, min(n, b * BLOCK + BLOCK)
-            _half_distances(x, i, y, start, stop, numeric, half, unit, buffer, total)
+        best[:] = FAR
+        for start in range(0, n, BLOCK):
+            stop = min(n, start + BLOCK)
+            size, times, nearest = stop - start, counts[start:stop], 0
+            room[:] = 0
+            for c in range(len(half)):
+                if half[c] < 2:
+                    mine = room[half[c], :size]
+                    add_distances(x[c, i], y[c, start:stop], numeric[c], unit, mine)
             for h in range(2):
-                least[h, b] = least_of(total[h, : stop - start])
-                best[h] = min(best[h], least[h, b])
-        rows = np.zeros(3)
-        for b in range(blocks):
-            if least[0, b] != best[0] and least[1, b] != best[1]:
-                continue
-            start, stop = b * BLOCK, min(n, b * BLOCK + BLOCK)
-            _half_distances(x, i, y, start, stop, numeric, half, unit, buffer, total)
-            for j in range(stop - start):
-                here, there = total[0, j] == best[0], total[1, j] == best[1]
-                rows[0] += counts[start + j] if here else 0
-                rows[1] += counts[start + j] if there else 0
-                rows[2] += counts[start + j] if here and there else 0
+                total = room[h, :size]
+                least = least_of(total)
+                if least < best[h]:  # no row before is as near on this half, so none is on both
+                    best[h], rows[h], rows[2] = least, 0.0, 0.0
+                if least == best[h]:
+                    rows[h] += count_at(total, least, least, times)
+                    nearest += 1
+            if nearest == 2:
+                rows[2] += count_both(room[0, :size], room[1, :size], best[0], best[1], times)
         linked[i] = rows[2] / (rows[0] * rows[1])
 
 
@@ -221,49 +256,46 @@ def guess_secrets(
     them that have it, `median` the lower median of their values. `truth[i, s]` and `values[j, s]`
     are the codes of secret s; the codes of secret s are counted from `offsets[s]` on.
     """
-    n, unit = y.shape[1], x.dtype.type(UNIT)
-    blocks = (n + BLOCK - 1) // BLOCK
+    n, unit, back = y.shape[1], x.dtype.type(UNIT), x.dtype.type(-UNIT)
     room, buffer = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK, dtype=x.dtype)
-    ones = np.zeros((len(secrets), BLOCK), dtype=x.dtype)
-    least = np.zeros((len(secrets), blocks), dtype=np.int64)
+    blocks = (n + BLOCK - 1) // BLOCK
+    at = np.zeros(BLOCK + 1, dtype=np.int64)
+    best, many = np.zeros(len(secrets), dtype=np.int64), np.zeros(len(secrets), dtype=np.int64)
     sums = np.zeros(offsets[-1], dtype=np.int64)
     seen = np.zeros(offsets[-1], dtype=np.int64)
     for i in range(first, last):
-        best = np.full(len(secrets), FAR)
+        best[:], many[:] = FAR, 0
+        skipped = i * blocks // x.shape[1]  # rows are in order: the near ones are about here
         for b in range(blocks):
-            start, stop = b * BLOCK, min(n, b * BLOCK + BLOCK)
+            start = (b + skipped) % blocks * BLOCK
+            stop = min(n, start + BLOCK)
             total, apart = room[: stop - start], buffer[: stop - start]
-            _known_distances(
-                x, i, y, start, stop, numeric, known, secrets, unit, apart, total, ones
-            )
+            total[:] = 0
+            for c in range(len(known)):
+                if known[c]:
+                    add_distances(x[c, i], y[c, start:stop], numeric[c], unit, total)
+            within = least_of(total) - UNIT  # without a secret, nobody is nearer
             for s in range(len(secrets)):
-                one = ones[s, : stop - start]
-                for j in range(len(total)):
-                    apart[j] = total[j] - one[j]
-                least[s, b] = least_of(apart)
-                best[s] = min(best[s], least[s, b])
-        many = np.zeros(len(secrets), dtype=np.int64)
-        for b in range(blocks):
-            wanted = False
-            for s in range(len(secrets)):
-                wanted |= least[s, b] == best[s]
-            if not wanted:
-                continue
-            start, stop = b * BLOCK, min(n, b * BLOCK + BLOCK)
-            total, apart = room[: stop - start], buffer[: stop - start]
-            _known_distances(
-                x, i, y, start, stop, numeric, known, secrets, unit, apart, total, ones
-            )
-            for s in range(len(secrets)):
-                if least[s, b] != best[s]:
+                if within > best[s]:
                     continue
-                for j in range(stop - start):
-                    if total[j] - ones[s, j] == best[s]:
-                        code = values[start + j, s]
-                        if sums[offsets[s] + code] == 0:
-                            seen[offsets[s] + many[s]] = code
-                            many[s] += 1
-                        sums[offsets[s] + code] += counts[start + j]
+                apart[:] = total
+                c = secrets[s]
+                if known[c]:
+                    add_distances(x[c, i], y[c, start:stop], numeric[c], back, apart)
+                least, mine = least_of(apart), sums[offsets[s] : offsets[s + 1]]
+                codes = seen[offsets[s] : offsets[s + 1]]
+                if least > best[s]:
+                    continue
+                if least < best[s]:
+                    for k in range(many[s]):
+                        mine[codes[k]] = 0
+                    best[s], many[s] = least, 0
+                for p in range(places_at(apart, least, at)):
+                    code = values[start + at[p], s]
+                    if mine[code] == 0:
+                        codes[many[s]] = code
+                        many[s] += 1
+                    mine[code] += counts[start + at[p]]
         for s in range(len(secrets)):
             codes = np.sort(seen[offsets[s] : offsets[s] + many[s]])
             rows, most, modes = 0, 0, 0
@@ -273,9 +305,9 @@ def guess_secrets(
                 if times > most:
                     most, modes = times, 0
                 modes += 1 if times == most else 0
-            mine = sums[offsets[s] + truth[i, s]]
-            right[i, s] = 1.0 / modes if mine == most else 0.0
-            expected[i, s] = mine / rows
+            true = sums[offsets[s] + truth[i, s]]
+            right[i, s] = 1.0 / modes if true == most else 0.0
+            expected[i, s] = true / rows
             below, middle = 0, -1
             for code in codes:
                 below += sums[offsets[s] + code]
@@ -283,54 +315,3 @@ def guess_secrets(
                     middle = code
                 sums[offsets[s] + code] = 0
             median[i, s] = middle
-
-
-@jit
-def _known_distances(
-    x: Ints,
-    i: int,
-    y: Ints,
-    start: int,
-    stop: int,
-    numeric: Bools,
-    known: Bools,
-    secrets: Ints,
-    unit: int,
-    apart: Ints,
-    total: Ints,
-    ones: Ints,
-) -> None:
-    """The distances over known columns, and that part of them which each secret has itself."""
-    total[:] = 0
-    ones[:] = 0
-    for s in range(len(secrets)):
-        c = secrets[s]
-        if known[c]:
-            one = ones[s, : stop - start]
-            add_distances(x[c, i], y[c, start:stop], numeric[c], unit, apart, one)
-            for j in range(len(total)):
-                total[j] += one[j]
-    for c in range(len(known)):
-        if known[c] and not (secrets == c).any():
-            add_distances(x[c, i], y[c, start:stop], numeric[c], unit, apart, total)
-
-
-@jit
-def _half_distances(
-    x: Ints,
-    i: int,
-    y: Ints,
-    start: int,
-    stop: int,
-    numeric: Bools,
-    half: Ints,
-    unit: int,
-    apart: Ints,
-    total: Ints,
-) -> None:
-    """The distances over the columns of each half."""
-    total[:] = 0
-    for c in range(len(half)):
-        if half[c] < 2:
-            mine = total[half[c], : stop - start]
-            add_distances(x[c, i], y[c, start:stop], numeric[c], unit, apart, mine)

@@ -117,14 +117,15 @@ def _rates(
     who: slice, matched: Ints, right: Ints, constant: Bools, expected: Floats
 ) -> dict[str, Any]:
     """CAP, CAP0, GCAP and TCAP of some people."""
-    matched, right, constant = matched[who], right[who], constant[who]
+    matched, right, constant, expected = matched[who], right[who], constant[who], expected[who]
+    expected = expected[~np.isnan(expected)]  # of everybody, or of those who are attacked
     found = matched > 0
     share = right[found] / matched[found]
     sure = constant & found
     return {
         "cap": math.fsum(share.tolist()) / len(share) if len(share) else None,
         "cap_zero": math.fsum(share.tolist()) / len(matched) if len(matched) else None,
-        "gcap": math.fsum(expected[who].tolist()) / len(matched) if len(matched) else None,
+        "gcap": math.fsum(expected.tolist()) / len(expected) if len(expected) else None,
         "tcap": float((right[sure] > 0).mean()) if sure.any() else None,
         "matched": int(found.sum()),
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Bools, Floats, Ints
+from sievert.arrays import Floats, Ints
 from sievert.attacks.synthetic.evidence import (
     SyntheticAttack,
     area_under_curve,
@@ -25,16 +25,16 @@ NEAR = 0.05  # how much a row one unit away counts, of one that is equal; the sq
 TOLERANCE = Fraction(1, 20)  # of the interquartile range of the pool, for guesses of numbers
 
 
-def linkability(
+def link_chances(
     tables: SyntheticTables,
     halves: tuple[Sequence[str], Sequence[str]],
     workers: Workers = ALONE,
-) -> SyntheticAttack:
-    """Whether a synthetic row brings together what is known in two places about one person."""
+) -> Floats:
+    """Per person the chance that the nearest rows on both halves are one and the same row."""
     half = np.array(
         [0 if c.name in halves[0] else 1 if c.name in halves[1] else 2 for c in tables.columns]
     )
-    people, fake = tables.pool_rows, tables.synthetic_rows
+    people, fake = tables.attacked, tables.synthetic_rows
     linked = np.zeros(len(people.rows))
     workers.run(
         link_halves,
@@ -42,12 +42,17 @@ def linkability(
         *(tables.places(people.rows), tables.places(fake.rows), fake.counts),
         *(tables.numeric, half, linked),
     )
-    scores = linked[people.of_record]
-    even = weigh("linkability", (scores >= 0.5).astype(float), tables.groups)
+    return people.spread(linked)
+
+
+def linkability(tables: SyntheticTables, linked: Floats) -> SyntheticAttack:
+    """Whether a synthetic row brings together what is known in two places about one person."""
+    groups = tables.attacked_groups
+    even = weigh("linkability", np.where(np.isnan(linked), np.nan, linked >= 0.5), groups)
     return weigh(
         "linkability",
-        scores,
-        tables.groups,
+        linked,
+        groups,
         1.0 / len(tables.synthetic),
         even_odds=even.to_dict(),
     )
@@ -74,7 +79,7 @@ def guesses(
     workers: Workers = ALONE,
 ) -> list[SecretGuesses]:
     """Every person's secrets as guessed from the nearest synthetic rows on what is known."""
-    people, fake = tables.pool_rows, tables.synthetic_rows
+    people, fake = tables.attacked, tables.synthetic_rows
     at = np.array([tables.at(secret) for secret in secrets], dtype=np.int64)
     use = np.array([known is None or c.name in known for c in tables.columns], dtype=bool)
     shape = (len(people.rows), len(secrets))
@@ -96,9 +101,9 @@ def guesses(
         results.append(
             SecretGuesses(
                 column.name,
-                own[people.of_record],
-                expected[:, s][people.of_record],
-                right[:, s][people.of_record],
+                people.spread(own),
+                people.spread(expected[:, s]),
+                people.spread(right[:, s]),
                 _naive(tables, place),
             )
         )
@@ -107,8 +112,9 @@ def guesses(
 
 def inference(tables: SyntheticTables, guess: SecretGuesses) -> SyntheticAttack:
     """How often a secret is guessed right, and how often a row drawn of the nearest has it."""
-    drawn = weigh("inference", guess.expected, tables.groups)
-    return weigh("inference", guess.right, tables.groups, guess.baseline, expected=drawn.to_dict())
+    groups = tables.attacked_groups
+    drawn = weigh("inference", guess.expected, groups)
+    return weigh("inference", guess.right, groups, guess.baseline, expected=drawn.to_dict())
 
 
 class _Closeness:
@@ -155,14 +161,17 @@ def _naive(tables: SyntheticTables, place: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Nearness:
-    """Per person: the nearest synthetic rows, the nearest other people, and how many are near."""
+    """Per person: the nearest synthetic rows, the nearest other people, and how many are near.
 
-    synthetic: Ints  # the least distance to a synthetic row
-    second: Ints  # the second least
-    other: Ints  # the least distance to another person of the pool
-    near_synthetic: Ints  # rows at distance 0, up to one unit, up to two
-    near_other: Ints
-    share: Floats  # of the synthetic rows whose nearest person this is
+    NaN for those who are not attacked.
+    """
+
+    synthetic: Floats  # the least distance to a synthetic row
+    second: Floats  # the second least
+    other: Floats  # the least distance to another person of the pool
+    near_synthetic: Floats  # rows at distance 0, up to one unit, up to two
+    near_other: Floats
+    share: Floats | None  # of the synthetic rows whose nearest person this is; if all are attacked
 
     @property
     def density_ratio(self) -> Floats:
@@ -172,22 +181,28 @@ class Nearness:
         return ratio
 
     @property
-    def nearer_than_kin(self) -> Bools:
-        """Who has a synthetic row a whole column nearer than any other real person."""
-        return self.other - self.synthetic >= UNIT
+    def nearer_than_kin(self) -> Floats:
+        """1 for who has a synthetic row a whole column nearer than any other real person."""
+        nearer: Floats = np.where(np.isnan(self.other), np.nan, self.other - self.synthetic >= UNIT)
+        return nearer
 
 
 def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     """The neighbours of every person."""
-    people, fake = tables.pool_rows, tables.synthetic_rows
-    x, y = tables.places(people.rows), tables.places(fake.rows)
-    back = _near(tables, y, x, people.counts, workers)
-    weights = fake.counts / back[2]
-    mine = _near(tables, x, y, fake.counts, workers, reach=back[0], weights=weights)
-    kin = _near(tables, x, x, people.counts, workers, own=True)
-    at = people.of_record
+    people, pool, fake = tables.attacked, tables.pool_rows, tables.synthetic_rows
+    x, y, others = (tables.places(each.rows) for each in (people, fake, pool))
+    reach = weights = None
+    if tables.every == 1:
+        reach, _, tied, *_ = _near(tables, y, others, pool.counts, workers, count=False)
+        weights = fake.counts / tied
+    mine = _near(tables, x, y, fake.counts, workers, reach=reach, weights=weights)
+    kin = _near(tables, x, others, pool.counts, workers, me=people.in_pool)
     # A person's row stands for all people who have it: they share what falls to it.
-    return Nearness(mine[0][at], mine[1][at], kin[0][at], mine[3][at], kin[3][at], mine[4][at])
+    return Nearness(
+        *(people.spread(mine[0]), people.spread(mine[1]), people.spread(kin[0])),
+        *(people.spread(mine[3]), people.spread(kin[3])),
+        None if reach is None else people.spread(mine[4]),
+    )
 
 
 def _near(
@@ -197,19 +212,21 @@ def _near(
     counts: Ints,
     workers: Workers,
     *,
-    own: bool = False,
+    count: bool = True,
+    me: Ints | None = None,
     reach: Ints | None = None,
     weights: Floats | None = None,
 ) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     n = x.shape[1]
     nearest, second, tied = (np.zeros(n, dtype=np.int64) for _ in range(3))
-    near, share = np.zeros((n, 3), dtype=np.int64), np.zeros(n)
+    near, share = np.zeros((n if count else 0, 3), dtype=np.int64), np.zeros(n)
     reach = (np.zeros(0) if reach is None else reach).astype(x.dtype)
     weights = np.zeros(0) if weights is None else weights
+    me = np.full(n, -1) if me is None else me
     workers.run(
         count_near,
         n,
-        *(x, y, counts, tables.numeric, own, reach, weights, nearest, second, tied, near, share),
+        *(x, y, counts, tables.numeric, me, reach, weights, nearest, second, tied, near, share),
     )
     return nearest, second, tied, near, share
 
@@ -220,9 +237,10 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
     The rate is of people with a synthetic row a whole column nearer than any other real person; the
     test is that of the density ratio, which sees more.
     """
-    n = tables.originals
     details: dict[str, Any] = {}
-    ratio = near.density_ratio
+    attacked = ~np.isnan(near.synthetic)
+    ratio, groups = near.density_ratio[attacked], tables.attacked_groups.only(attacked)
+    n = groups.originals
     if tables.controls:
         details["distances"] = _usual_distances(tables, near)
     mean = [
@@ -232,25 +250,26 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
     details["density_ratio"] = {
         "original": mean[0],
         "control": mean[1],
-        "z": difference(ratio, tables.groups),
+        "z": difference(ratio, groups),
     }
-    attack = weigh("membership", near.nearer_than_kin.astype(float), tables.groups, None, **details)
+    attack = weigh("membership", near.nearer_than_kin, tables.attacked_groups, None, **details)
     if not tables.controls:
         return attack
     own = {**attack.details, "nearer_p": attack.p}
-    return replace(attack, p=chance(ratio, tables.groups), details=own)
+    return replace(attack, p=chance(ratio, groups), details=own)
 
 
 def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
     """Distance to the closest record and its like, for comparison: they see far less."""
-    n, shared = tables.originals, near.share
+    n, m, shared = tables.originals, len(tables.synthetic), near.share
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(near.second > 0, near.synthetic / near.second, 1.0)
-    m = len(tables.synthetic)
+    attacked = tables.attacked.of_person >= 0
+    own, other = attacked[:n], attacked[n:]
     return {
-        "dcr_auc": area_under_curve(-near.synthetic[:n], -near.synthetic[n:]),
-        "nndr_auc": area_under_curve(-ratio[:n], -ratio[n:]),
-        "dcr_share": math.fsum(shared[:n].tolist()) / m,
+        "dcr_auc": area_under_curve(-near.synthetic[:n][own], -near.synthetic[n:][other]),
+        "nndr_auc": area_under_curve(-ratio[:n][own], -ratio[n:][other]),
+        "dcr_share": None if shared is None else math.fsum(shared[:n].tolist()) / m,
         "dcr_share_expected": n / tables.people,
-        "dcr_share_z": difference(shared, tables.groups),
+        "dcr_share_z": None if shared is None else difference(shared, tables.groups),
     }

@@ -10,18 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.synthetic.evidence import SyntheticAttack, weigh
+from sievert.attacks.synthetic.kernels import ALONE, Workers
 from sievert.attacks.synthetic.orthants import count_in_orthants
 from sievert.attacks.synthetic.tables import SyntheticTables
 
 WIDEST = 3  # columns of a predicate
 MOST_CELLS = 4 * 10**6  # of a table of counts; beyond it, people are looked up in a tree
+MOST_SETS = 50_000  # of columns, of one width
+WORK = 2 * 10**9  # records and cells that are looked at, for one width: about a minute
+LOOKED_UP = 40  # a record in a tree costs as much as so many in a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,8 @@ class PredicateCounts:
     originals: Ints  # per predicate, how many originals it holds for
     controls: Ints
     per_person: Ints  # per person of the pool, the predicates that hold for nobody else
+    sets: int = 1  # of columns that were tried
+    every: int = 1  # of how many sets one was tried
 
     def singled_out(self, people: int, controls: int, size: int) -> tuple[float, float]:
         """Predicates that hold for exactly one original, and one control, rarefied to one size."""
@@ -56,20 +62,45 @@ def rarefied(counts: Ints, people: int, size: int) -> Floats:
     return every
 
 
-def count_predicates(tables: SyntheticTables, width: int) -> PredicateCounts:
-    """All predicates of a number of columns."""
+def plan_sets(tables: SyntheticTables, width: int) -> tuple[list[tuple[int, ...]], int]:
+    """The sets of columns that are tried, and of how many one: all, or every k-th in their order.
+
+    The work of each set is known before: its records, and the cells of its table of counts.
+    """
+    columns = len(tables.columns)
+    every = max(1, math.ceil(math.comb(columns, width) / MOST_SETS))
+    sets = list(islice(combinations(range(columns), width), 0, None, every))
+    work = sum(_work(tables, at) for at in sets)
+    more = math.ceil(work / WORK)
+    return sets[::more], every * more
+
+
+def _cells(tables: SyntheticTables, at: Sequence[int]) -> int:
+    return math.prod(tables.columns[i].values for i in at)
+
+
+def _work(tables: SyntheticTables, at: Sequence[int]) -> int:
+    records, cells = tables.people + len(tables.synthetic), _cells(tables, at)
+    return records + cells if cells <= MOST_CELLS else LOOKED_UP * records
+
+
+def count_predicates(
+    tables: SyntheticTables, width: int, workers: Workers = ALONE
+) -> PredicateCounts:
+    """The predicates of a number of columns: of all sets of columns that the plan has."""
     cuts = [_cut(tables, at) for at in range(len(tables.columns))]
     per_person = np.zeros(tables.people, dtype=np.int64)
     originals, controls = [], []
-    for at in combinations(range(len(tables.columns)), min(width, len(tables.columns))):
-        sizes = [tables.columns[i].values for i in at]
-        count = _by_cells if math.prod(sizes) <= MOST_CELLS else _by_tree
+    sets, every = plan_sets(tables, width)
+    for at in sets:
+        workers.tick()
+        count = _by_cells if _cells(tables, at) <= MOST_CELLS else _by_tree
         own, other, hits = count(tables, at, [cuts[i] for i in at])
         originals.append(own)
         controls.append(other)
         per_person += hits
     own, other = (np.concatenate(each) for each in (originals, controls))
-    return PredicateCounts(width, len(own), own, other, per_person)
+    return PredicateCounts(width, len(own), own, other, per_person, len(sets), every)
 
 
 def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticAttack:
@@ -80,6 +111,8 @@ def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticA
     every = counts.predicates
     details: dict[str, Any] = {
         "columns": counts.width,
+        "sets": counts.sets,
+        "every": counts.every,
         "predicates": every,
         "predicate_rate": {
             "people": size,

@@ -9,13 +9,14 @@ missing equals what is missing, and is one unit away from every value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.synthetic.evidence import PoolGroups
 from sievert.errors import InputError, require
 from sievert.hierarchies import NUMBER
@@ -23,6 +24,7 @@ from sievert.hierarchies import NUMBER
 UNIT = 1024
 LONGEST = 400  # characters of a number
 MISSING_PLACE = 4 * UNIT  # on the grid of numbers: one unit, the most, away from every other place
+PAIRS = 2 * 10**10  # of people and rows that are compared; beyond it, every k-th person is attacked
 SHORT = np.iinfo(np.int16).max
 Texts = Sequence[str | None]
 ColumnCodes = tuple[
@@ -57,6 +59,7 @@ class SyntheticTables:
     pool: Ints  # a row per person, a code per column
     synthetic: Ints
     groups: PoolGroups  # who is in the original
+    thinned: int | None = None  # every so-manieth person is attacked; None: as the pairs allow
 
     @property
     def originals(self) -> int:
@@ -77,6 +80,26 @@ class SyntheticTables:
     def pool_rows(self) -> DistinctRows:
         """The different rows of the pool."""
         return DistinctRows.of(self.pool)
+
+    @cached_property
+    def every(self) -> int:
+        """Of how many people one is attacked where each is compared with all rows."""
+        if self.thinned is not None:
+            return self.thinned
+        rows = len(self.pool_rows.rows)
+        return max(1, ceil(rows * (rows + len(self.synthetic_rows.rows)) / PAIRS))
+
+    @cached_property
+    def attacked(self) -> AttackedPeople:
+        """Every k-th person of the original, and every k-th of the control."""
+        numbers = np.arange(self.people)
+        numbers[self.originals :] -= self.originals
+        return AttackedPeople.of(self.pool_rows, numbers % self.every == 0)
+
+    @property
+    def attacked_groups(self) -> PoolGroups:
+        """Who is in the original, where rates are those of every k-th person."""
+        return replace(self.groups, sampled=self.every > 1)
 
     @cached_property
     def synthetic_rows(self) -> DistinctRows:
@@ -103,7 +126,8 @@ class SyntheticTables:
         """The same records with some of the columns."""
         at = [self.at(name) for name in names]
         columns = tuple(self.columns[i] for i in at)
-        return SyntheticTables(columns, self.pool[:, at], self.synthetic[:, at], self.groups)
+        rows = self.pool[:, at], self.synthetic[:, at]
+        return SyntheticTables(columns, *rows, self.groups, self.every)
 
     def as_categories(self) -> SyntheticTables:
         """The same records, numbers being labels: two differ by one unit, or are the same."""
@@ -111,7 +135,7 @@ class SyntheticTables:
             SharedColumn(c.name, c.values, c.missing, None, np.arange(c.values))
             for c in self.columns
         )
-        return SyntheticTables(columns, self.pool, self.synthetic, self.groups)
+        return SyntheticTables(columns, self.pool, self.synthetic, self.groups, self.every)
 
     def at(self, name: str) -> int:
         """The number of a column."""
@@ -137,6 +161,30 @@ class DistinctRows:
         of_record[order] = np.cumsum(new) - 1
         starts = np.flatnonzero(new)
         return cls(ordered[starts], np.diff([*starts, len(records)]), of_record)
+
+
+@dataclass(frozen=True, eq=False)
+class AttackedPeople:
+    """The different rows of the people who are attacked, and whose row is whose."""
+
+    rows: Ints
+    in_pool: Ints  # per row, its place among the different rows of the pool
+    of_person: Ints  # per person of the pool, the place of their row here; -1: not attacked
+
+    @classmethod
+    def of(cls, pool: DistinctRows, attacked: Bools) -> AttackedPeople:
+        """The rows of some people of the pool."""
+        in_pool, of_attacked = np.unique(pool.of_record[attacked], return_inverse=True)
+        of_person = np.full(len(attacked), -1, dtype=np.int64)
+        of_person[attacked] = of_attacked
+        return cls(pool.rows[in_pool], in_pool, of_person)
+
+    def spread(self, values: Ints | Floats) -> Floats:
+        """What holds for rows, per person; NaN for those who are not attacked."""
+        every = np.full((len(self.of_person), *values.shape[1:]), np.nan)
+        attacked = self.of_person >= 0
+        every[attacked] = values[self.of_person[attacked]]
+        return every
 
 
 def join_tables(

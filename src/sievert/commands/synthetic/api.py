@@ -21,6 +21,7 @@ from sievert.commands.synthetic.run import (
     beside,
     check_control,
     join,
+    left_out,
     read_codes,
     split_columns,
 )
@@ -112,10 +113,10 @@ def synthetic(
             clock("reading the original", questions)
             roles, more = requested.assign(questions, quasi_needed=False, people=True)
             notes += more
-            left_out = [*roles.identifier, *roles.ignored]
-            left_out += [c for c in (roles.person, roles.household, roles.weight) if c]
+            unused = [*roles.identifier, *roles.ignored]
+            unused += [c for c in (roles.person, roles.household, roles.weight) if c]
             together = roles.household or roles.person
-            people = read_codes(questions, table.name, left_out, together)
+            people = read_codes(questions, table.name, unused, together)
             description = describe_input(table, questions)
             kinds = getattr(questions.engine, "kinds", {})
             given = source.get("types") or {}
@@ -125,13 +126,13 @@ def synthetic(
         if control is not None:
             with reading(control) as (table, questions):
                 clock("reading the control", questions)
-                strangers = read_codes(questions, table.name, left_out, together)
+                strangers = read_codes(questions, table.name, unused, together)
                 controlled = describe_input(table, questions)
         attacked = []
         for data in many:
             with reading(data) as (table, questions):
                 clock("reading the synthetic table", questions)
-                fake = read_codes(questions, table.name, left_out, None)
+                fake = read_codes(questions, table.name, unused, None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
             others[fake.name] = names
@@ -158,7 +159,7 @@ def synthetic(
                     target,
                     str(format_),
                 )
-    notes += beside([*people.columns], others)
+    notes += [*beside([*people.columns], others), *left_out(attacked)]
     if control is None:
         notes.insert(0, Caution(NO_CONTROL))
     return SyntheticAssessment(
@@ -169,6 +170,7 @@ def synthetic(
         {
             "known": None if not roles.quasi else list(roles.quasi),
             "split": None if split is None else [list(half) for half in split],
+            "every": max(table.results.every for table in attacked),
         },
         warnings=tuple(notes),
         unassessed=unassessed,

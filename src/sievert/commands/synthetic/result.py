@@ -42,6 +42,7 @@ class AttackedTable:
             "name": self.name,
             "rows": self.records,
             "columns": list(self.columns),
+            "every": results.every,
             "attacks": {
                 **{name: attack.to_dict() for name, attack in results.attacks.items()},
                 "inference": {s: attack.to_dict() for s, attack in results.inference.items()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,17 @@ from sievert.attacks.synthetic.attacks import (
     attack_synthetic,
 )
 from sievert.attacks.synthetic.control import differing_columns, shares_people
+from sievert.attacks.synthetic.evidence import SyntheticAttack
 from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands.synthetic.result import AttackedTable
 from sievert.counts.questions import Questions
-from sievert.errors import ExhaustedError, InputError, UsageError, require
+from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names, plural
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
 from sievert.roles import Roles
 
-MOST_PAIRS = 4 * 10**12  # of people and rows, times columns: hours
+SETS_LEFT_OUT = "not all sets of columns were tried"
 NO_CONTROL = "a limit on {} needs a control group"
 CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
 TEXT = "VARCHAR"
@@ -62,23 +63,14 @@ def join(
     control: TableCodes | None,
     categories: Sequence[str],
 ) -> SyntheticTables:
-    """The tables in one set of codes; a control that is none is refused."""
-    tables = join_tables(
+    """The tables in one set of codes."""
+    return join_tables(
         original.columns,
         synthetic.columns,
         None if control is None else control.columns,
         categories,
         _clusters(original, control),
     )
-    work = tables.people * len(tables.synthetic) * len(tables.columns)
-    require(
-        work <= MOST_PAIRS,
-        f"{synthetic.name}: {tables.people:,} people and {plural(len(tables.synthetic), 'row')} "
-        "are too many to compare each with each",
-        hint="a random part of all tables",
-        error=ExhaustedError,
-    )
-    return tables
 
 
 def check_control(tables: SyntheticTables, name: str) -> None:
@@ -159,10 +151,19 @@ def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
         )
         for place, attack in attacks.items():
             for number, limit in limits.items():
-                value = attack.original.rate if number == "rate" else getattr(attack, number)
+                value = _worst_rate(attack) if number == "rate" else getattr(attack, number)
                 if attack.control is None and number != "rate":
                     raise UsageError(NO_CONTROL.format(number), hint=CONTROL_HINT)
-                yield _verdict(f"{place}.{number}", value, limit)
+                verdict = _verdict(f"{place}.{number}", value, limit)
+                if verdict.met and attack.details.get("every", 1) > 1:
+                    verdict = replace(verdict, met=None, reason=SETS_LEFT_OUT)
+                yield verdict
+
+
+def _worst_rate(attack: SyntheticAttack) -> float | None:
+    """The rate, or its upper limit where not all people were attacked."""
+    own = attack.original
+    return own.rate if own.high is None else own.high
 
 
 def _verdict(measure: str, value: float | None, limit: MeasureLimit) -> Verdict:
@@ -186,6 +187,26 @@ def attack_table(
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(requested.policy, results, requested, roles, columns)
     return AttackedTable(name, len(tables.synthetic), columns, results, judgement)
+
+
+def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
+    """What is to be said of people and of sets of columns that were not tried."""
+    for table in attacked:
+        results = table.results
+        if results.every > 1:
+            people = results.attacks["membership"].original.people
+            yield (
+                f"{table.name}: too many people and rows to compare each with each: linkability, "
+                f"inference and membership attack one person of {results.every:,} ({people:,} of "
+                "the original), and their rates have intervals"
+            )
+        for attack in (*results.narrower.values(), results.attacks["singling_out"]):
+            if (every := attack.details["every"]) > 1:
+                yield (
+                    f"{table.name}: singling out by {plural(attack.details['columns'], 'column')} "
+                    f"tries one set of columns of {every:,}, {attack.details['sets']:,} in all: "
+                    "more people may be singled out"
+                )
 
 
 def beside(original: Sequence[str], others: Mapping[str, Any]) -> list[str]:
