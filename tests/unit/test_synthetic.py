@@ -21,7 +21,13 @@ import pytest
 import sievert
 from sievert.attacks.synthetic import keys, nearness, singling_out
 from sievert.attacks.synthetic.control import differing_columns, shares_people
-from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
+from sievert.attacks.synthetic.evidence import (
+    PoolGroups,
+    area_under_curve,
+    difference,
+    least_excess,
+    weigh,
+)
 from sievert.attacks.synthetic.tables import UNIT, SyntheticTables, join_tables
 from sievert.cli import app
 from sievert.errors import InputError, SievertError, UsageError
@@ -459,6 +465,15 @@ def test_people_who_came_together_count_as_fewer() -> None:
     assert alone.low is not None and together.low is not None and together.low < alone.low
     each = weigh("copies", np.arange(10) / 10, PoolGroups(4, np.arange(10)))
     assert each.p == pytest.approx(weigh("copies", np.arange(10) / 10, PoolGroups(4)).p)
+
+
+@pytest.mark.parametrize(("n", "c"), [(40, 10), (100, 100), (160, 40), (30, 200)])
+def test_no_hit_among_strangers_does_not_mean_that_nothing_goes_unseen(n: int, c: int) -> None:
+    least = least_excess(0.0, n, c)
+    needed = next(k for k in range(1, n) if math.comb(n, k) / math.comb(n + c, k) <= 0.05)
+    missed = sum(math.comb(n, k) * least**k * (1 - least) ** (n - k) for k in range(needed))
+    assert 0.1 < missed <= 0.2 and least_excess(0.5, n, c) >= least
+    assert least_excess(0.0, 1, 1) == 1.0
 
 
 # -- the command ----------------------------------------------------------------------------------

@@ -182,7 +182,8 @@ def _guessed(part: ReportPart, table: Data) -> tuple[str, str] | None:
         "other": writer.share(attack["control"]["rate"]),
         "risk": writer.share(attack["risk"]),
     }
-    return part.say("guessed", **values), part.say("guessed_why", **values)
+    why = "guessed_why" if (attack["risk"] or 0.0) > 0 else "guessed_nothing"
+    return part.say("guessed", **values), part.say(why, **values)
 
 
 # -- tables ---------------------------------------------------------------------------------------
