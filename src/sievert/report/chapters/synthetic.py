@@ -32,7 +32,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             *_secrets(part, table, folded=several),
             *_keys(part, table, folded=several),
             _utility(part, table),
-            *_compared(part, table),
+            *_compared(part, table, first=number == 1),
         )
         anchor = part.anchor(f"table{number}")
         chapters.append(Chapter(title, anchor, inner_blocks, screen=not several))
@@ -264,7 +264,7 @@ def _share(part: ReportPart, value: Any) -> object:
     return "" if value is None else part.writer.share(value)
 
 
-def _compared(part: ReportPart, table: Data) -> Iterator[Block]:
+def _compared(part: ReportPart, table: Data, *, first: bool) -> Iterator[Block]:
     """Distances that others look at, and why they are not enough."""
     if (distances := table["attacks"]["membership"].get("distances")) is None:
         return
@@ -273,25 +273,28 @@ def _compared(part: ReportPart, table: Data) -> Iterator[Block]:
         for name in ("dcr_auc", "nndr_auc", "dcr_share", "dcr_share_expected")
     ]
     yield part.grid("distances_table", ("head_distance", "head_value"), rows, folded=True)
-    yield Paragraph(part.say("distances_reading"), "reading")
+    if first:
+        yield Paragraph(part.say("distances_reading"), "reading")
 
 
 def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
-    """The limits on attacks, with their verdicts."""
+    """The limits on attacks with their verdicts, what is not met first; all but p are shares."""
     limits = (table["policy"] or {}).get("limits", ())
     if limits:
+        states = {True: "limit_met", None: "limit_open", False: "limit_breached"}
+        order = [False, None, True]
         rows = [
             (
-                part.say(
-                    f"limit_{'met' if v['met'] else 'open' if v['met'] is None else 'breached'}"
-                ),
+                part.say(states[v["met"]]),
                 _limit_name(part, v["measure"]),
-                "" if v["value"] is None else part.writer.number(v["value"]),
+                _chance(part, v["value"])
+                if v["measure"].endswith(".p")
+                else _share(part, v["value"]),
                 part.say("at_least", bound=f"{v['min']:g}")
                 if v["max"] is None
-                else part.say("at_most", bound=f"{v['max']:g}"),
+                else part.say("at_most", bound=percent(v["max"])),
             )
-            for v in limits
+            for v in sorted(limits, key=lambda v: order.index(v["met"]))
         ]
         heads = ("head_verdict", "head_limited", "head_value", "head_bound")
         yield part.grid("limits_table", heads, rows, (2,))
