@@ -29,6 +29,7 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             *((reading,) if number == 1 else ()),
             *_limits(part, table),
             _attacks(part, table),
+            *((Paragraph(part.say("attacks_reading"), "reading"),) if number == 1 else ()),
             *_secrets(part, table, folded=several),
             *_keys(part, table, folded=several),
             _utility(part, table),
