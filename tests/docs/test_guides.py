@@ -263,3 +263,29 @@ def test_every_source_says_how_it_is_known() -> None:
     assert len(rows) >= 10
     for row in rows:
         assert re.match(r"(text|second hand|memory)\b", row[2]), row[0]
+
+
+def test_the_gate_for_a_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = guide("synthetic")
+    split, policy = (
+        re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "toml")
+    )
+    assert split and policy
+    monkeypatch.chdir(tmp_path)
+    script = [sys.executable, str(ROOT / "examples" / "hospital.py"), "people.csv"]
+    subprocess.run(script, check=True, timeout=60, capture_output=True)
+    seeded = split[1].replace(
+        "SystemRandom()", "Random(1)"
+    )  # a fair draw is refused one time in 100
+    exec(compile(seeded, "split", "exec"), {})
+    original, control = (
+        Path(name).read_text().splitlines() for name in ("original.csv", "control.csv")
+    )
+    assert (len(original), len(control)) == (1601, 401)
+    Path("generator.toml").write_text(policy[1], encoding="utf-8")
+    result = sievert.synthetic(
+        "original.csv", "original.csv", "control.csv", policy="generator.toml"
+    )
+    assert result.met is False and not result.to_dict()["policy"]["reasons"]
+    limits = {v["measure"]: v["met"] for v in result.to_dict()["policy"]["limits"]}
+    assert limits["membership.least_excess"] is True and limits["unique_copies.high"] is False

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -33,11 +34,19 @@ from sievert.attacks.synthetic import keys, nearness, singling_out
 from sievert.attacks.synthetic import tables as tables_module
 from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_synthetic
 from sievert.attacks.synthetic.control import differing_columns, shares_people
-from sievert.attacks.synthetic.evidence import PoolGroups, area_under_curve, difference, weigh
+from sievert.attacks.synthetic.evidence import (
+    PoolGroups,
+    area_under_curve,
+    difference,
+    least_excess,
+    weigh,
+)
 from sievert.attacks.synthetic.kernels import Workers
 from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
-from sievert.errors import ExhaustedError, InputError, UsageError
+from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
+from sievert.losses.unpaired import unpaired_loss
+from sievert.report import builder, markdown
 
 
 def rows_of(text: str) -> Rows:
@@ -404,6 +413,15 @@ def test_people_who_came_together_count_as_fewer() -> None:
     assert each.p == pytest.approx(weigh("copies", np.arange(10) / 10, PoolGroups(4)).p)
 
 
+@pytest.mark.parametrize(("n", "c"), [(40, 10), (100, 100), (160, 40), (30, 200)])
+def test_no_hit_among_strangers_does_not_mean_that_nothing_goes_unseen(n: int, c: int) -> None:
+    least = least_excess(0.0, n, c)
+    needed = next(k for k in range(1, n) if math.comb(n, k) / math.comb(n + c, k) <= 0.05)
+    missed = sum(math.comb(n, k) * least**k * (1 - least) ** (n - k) for k in range(needed))
+    assert 0.1 < missed <= 0.2 and least_excess(0.5, n, c) >= least
+    assert least_excess(0.0, 1, 1) == 1.0
+
+
 # -- the command ----------------------------------------------------------------------------------
 
 
@@ -477,3 +495,86 @@ def test_several_tables_and_odd_ones() -> None:
     same = sievert.synthetic({"a": ["1"] * 5}, {"a": ["1"]}, {"a": ["1"] * 3})
     assert same.tables[0].results.attacks["copies"].risk is None  # every stranger is hit as well
     assert same.to_frame().shape[0] == len(list(same._rows()))
+
+
+def test_a_column_that_one_table_lacks_is_left_out_of_it() -> None:
+    own = people(60, 1)
+    whole, narrow = as_dict(people(60, 2), WHO), as_dict(people(60, 3), WHO)
+    del narrow["sex"]
+    known = ["age", "sex"]
+    result = sievert.synthetic(as_dict(own, WHO), [whole, narrow], quasi=known, sensitive="job")
+    keys = [t.results.disclosure["job"].to_dict()["keys"] for t in result.tables]
+    assert keys == [["age", "sex"], ["age"]]
+    assert any("nothing of 'sex', which it lacks" in note for note in result.warnings)
+    with pytest.raises(UsageError, match="none of the columns that an attacker knows"):
+        sievert.synthetic(as_dict(own, WHO), [whole, narrow], quasi="sex", sensitive="job")
+    none = sievert.synthetic(as_dict(own, WHO), [whole, narrow], quasi="age", sensitive="sex")
+    assert [list(t.results.inference) for t in none.tables] == [["sex"], []]
+    halves = sievert.synthetic(as_dict(own, WHO), narrow, split=(known, ["job"]))
+    assert halves.to_dict()["attacks"]["linkability"]
+    with pytest.raises(UsageError, match="one half of --split"):
+        sievert.synthetic(as_dict(own, WHO), narrow, split=(["sex"], ["job"]))
+
+
+def test_what_was_lost_is_counted_without_pairs() -> None:
+    own = {"a": list("xxyy"), "b": list("pqpq")}
+    fake = {"a": list("xyyyxyyy"), "b": list("pqqqpqqq")}
+    utility = sievert.synthetic(own, fake).to_dict()["synthetic"][0]["utility"]
+    assert utility["columns"] == {"a": 0.25, "b": 0.25} and utility["margins"] == 0.25
+    assert utility["pairs"] == 0.5 and utility["worst_pair"] == ["a", "b"]  # xp 1/4, yq 3/4
+    same = sievert.synthetic(own, own).to_dict()["synthetic"][0]["utility"]
+    assert same["margins"] == same["pairs"] == 0 and same["control"] is None
+    alone = sievert.synthetic({"a": list("xy")}, {"a": list("xx")})
+    assert alone.to_dict()["synthetic"][0]["utility"]["pairs"] is None
+    # More than 20 numbers are counted in groups: other numbers of the same groups lose nothing.
+    numbers, missing = [str(n) for n in range(0, 200, 2)], [None] * 50
+    others = [str(n + 1) for n in range(0, 200, 2)]
+    near = sievert.synthetic({"n": numbers + missing}, {"n": others + missing})
+    assert near.to_dict()["synthetic"][0]["utility"]["margins"] == 0
+    far = sievert.synthetic({"n": numbers + missing}, {"n": others})
+    assert far.to_dict()["synthetic"][0]["utility"]["margins"] == pytest.approx(1 / 3)
+
+
+def test_pairs_of_columns_with_many_values() -> None:
+    random = np.random.default_rng(1)
+    one, two = (random.integers(0, 5000, (300, 2)) for _ in range(2))
+    two[:150] = one[:150]
+    pairs = unpaired_loss(["a", "b"], one, two).pairs["a", "b"]
+    first, second = ({tuple(row) for row in rows.tolist()} for rows in (one, two))
+    assert pairs == pytest.approx(1 - len(first & second) / 300)
+
+
+def test_the_page_of_several_tables() -> None:
+    own, other = people(200, 1), people(200, 5)
+    fakes = [as_dict(people(200, 2), WHO), as_dict(own, WHO)]
+    result = sievert.synthetic(as_dict(own, WHO), fakes)
+    words = ("anonymous", "safe", "private", "gdpr")
+    text = markdown.render(builder.build([result])).lower()
+    assert "risk" not in text.replace("rates, not risks", "")
+    assert "which synthetic table gives least away?" in text and not any(w in text for w in words)
+    controlled = sievert.synthetic(as_dict(own, WHO), fakes, as_dict(other, WHO))
+    text = markdown.render(builder.build([controlled]))
+    assert "under 0.001" in text and "e-" not in re.sub(r"[a-z]e-[a-z]", "", text)
+    assert "Linkability: not tried" in text
+    # One table that breaches the policy is enough, wherever it stands.
+    roles = {"quasi": [*WHO[:2]], "sensitive": ["job"], "rows_are_people": True}
+    roles["ignored"] = {"weight": "not attacked"}  # type: ignore[assignment]
+    rules = {"roles": roles, "limits": {"synthetic": {"copies": {"rate": {"max": 0.9}}}}}
+    for tables in (fakes, fakes[::-1]):
+        judged = sievert.synthetic(as_dict(own, WHO), tables, policy=rules)
+        assert judged.met is False and judged.to_dict()["policy"]["met"] is False
+        assert "1 of 2 releases meets the policy" in repr(judged)
+
+
+def test_help_names_no_default_of_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert app._run(["synthetic", "--help"]) == 0
+    assert "MISSING" not in capsys.readouterr().out
+
+
+def test_compare_sends_unpaired_tables_here() -> None:
+    own, other = as_dict(people(500, 1), WHO), as_dict(people(500, 2), WHO)
+    shorter = as_dict(people(400, 2), WHO)
+    for release in (other, shorter):
+        with pytest.raises(SievertError) as raised:
+            sievert.compare(own, release, quasi=["age", "sex"], sensitive="job")
+        assert "sievert synthetic ORIGINAL RELEASE" in str(raised.value.hint)

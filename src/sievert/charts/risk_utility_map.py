@@ -1,7 +1,7 @@
 """A map of releases: what each has lost across, what each discloses upwards."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sievert.charts.drawing import (
@@ -41,10 +41,26 @@ FULL, HOLLOW = "not dominated", "dominated: another discloses no more and has lo
 GREY: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
 
 
+def _said(dot: Dot) -> str:
+    dominated = ", dominated" if dot.hollow else ""
+    return (
+        f"{dot.name}: {significant(dot.across)} bits lost, {significant(dot.up)} bits disclosed"
+        + dominated
+    )
+
+
 def risk_utility_chart(
-    title: str, below: Sequence[str], given: Iterable[Dot], *, across: str, up: str
+    title: str,
+    below: Sequence[str],
+    given: Iterable[Dot],
+    *,
+    across: str,
+    up: str,
+    said: Callable[[Dot], str] = _said,
 ) -> Spec:
     """Named points, with the interval of what is across; both axes have their zero.
+
+    `said` is what a reader who hears the chart is told of a point.
 
     >>> dots = [Dot("a", 0.1, 2.0, (0.0, 0.2))]
     >>> spec = risk_utility_chart("Map", ["bits"], dots, across="loss", up="risk")
@@ -64,8 +80,7 @@ def risk_utility_chart(
             "low": d.interval[0],
             "high": d.interval[1],
             "kind": HOLLOW if d.hollow else FULL,
-            "said": f"{name}: {significant(d.across)} bits lost, {significant(d.up)} bits "
-            f"disclosed{', dominated' if d.hollow else ''}",
+            "said": said(replace(d, name=name)),
             "label": level,
             "edge": most,
         }
@@ -179,9 +194,11 @@ def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str
     above = high + line
     for i in sorted(range(len(dots)), key=lambda i: (-dots[i].up, dots[i].across)):
         above = levels[i] = min(dots[i].up, above - line)
-    lift = max(0.0, -min(levels, default=0.0))
+    below = -line
+    for i in sorted(range(len(dots)), key=lambda i: levels[i]):
+        below = levels[i] = max(levels[i], below + line)
     names = make_unique(short_name(d.name, LONGEST) for d in dots)
-    return zip(names, dots, (level + lift for level in levels), strict=True)
+    return zip(names, dots, levels, strict=True)
 
 
 def of_comparison(comparison: Any) -> dict[str, Spec]:

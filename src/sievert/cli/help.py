@@ -3,6 +3,7 @@
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import MISSING
 
 from sievert.cli.messages import say
 from sievert.cli.parameters import HEADINGS, Parameter, parameters, read_docstring
@@ -71,7 +72,8 @@ def _row(parameter: Parameter) -> tuple[str, str]:
     text = parameter.help
     if parameter.choices:
         text += f" [choices: {', '.join(parameter.choices)}]"
-    if parameter.kind is not bool and parameter.default and not parameter.required:
+    given = parameter.default is not MISSING and parameter.default
+    if parameter.kind is not bool and given:
         text += f" [default: {parameter.default}]"
     return f"{', '.join(names)}{kind}", f"{text} [required]" if parameter.required else text
 

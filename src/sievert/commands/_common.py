@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 SHARED_IDENTIFIER = (
-    "rows share the identifier {}: rows were counted, and if they are of the same people, the risk "
-    "is higher; name it with --person, or say rows_are_people in a policy"
+    "rows share the identifier {}: rows were counted, and if they are of the same people, they are "
+    "more exposed; name it with --person, or say rows_are_people in a policy"
 )
 NOT_ONE_EACH = (
     "the policy says that rows are people, but rows share the identifier {}: rows were counted, "

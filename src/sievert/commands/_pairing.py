@@ -14,6 +14,7 @@ from sievert.attacks.reasoning.value_sets import label_members
 from sievert.commands._pairing_evidence import (
     BY_KEY,
     STATED,
+    UNPAIRED,
     Pairing,
     pairing_by_order,
     require_paired,
@@ -108,7 +109,7 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
         original.records == release.records,
         f"{release.name} has {plural(release.records, 'record')} and the original "
         f"{original.records:,}: their order does not tell who is who",
-        hint="--key COLUMN, one value a person, in both tables",
+        hint=f"--key COLUMN, one value a person, in both tables; {UNPAIRED}",
     )
     return np.arange(original.records), 0
 

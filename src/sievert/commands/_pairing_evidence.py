@@ -29,6 +29,10 @@ from sievert.notes import Caution
 
 SHIFTS = tuple(d for d in range(-5, 6) if d)
 KNOWN = "--key COLUMN, one value a person, in both tables; --paired if you know that they are"
+UNPAIRED = (
+    "sievert synthetic ORIGINAL RELEASE for a release that is synthetic, sampled or otherwise has "
+    "other rows"
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Pairing:
             yield Caution(
                 "it cannot be told from the tables whether their records are paired by their order "
                 "(too few records, or fewer than two columns that could tell): if they are not, "
-                "every number here is meaningless; --key COLUMN, or --paired if you know"
+                "every number here is meaningless; --key COLUMN, or --paired if you know; sievert "
+                "synthetic ORIGINAL RELEASE needs no pairs"
             )
         elif self.by == "stated":
             yield "paired by order (stated with --paired)"
@@ -88,7 +93,7 @@ def require_paired(pairing: Pairing, name: str) -> Pairing:
         pairing.paired is not False,
         f"{name}: the records are not paired by their order: the columns of both tables agree no "
         f"more than those of unrelated people would{found}",
-        hint=f"{KNOWN}; --hierarchy COL=FILE if values were generalised",
+        hint=f"{UNPAIRED}; {KNOWN}; --hierarchy COL=FILE if values were generalised",
         error=InputError,
     )
     return pairing

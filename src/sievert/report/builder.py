@@ -237,6 +237,9 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
         return check_title(settings.title)
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None
+    if part.kind == "synthetic" and len(parts) == 1:
+        several = len(part.data["synthetic"]) > 1
+        return part.say("question_several" if several else "question")
     if policy and part.kind != "protect":
         return part.texts(f"front.title_policy{'' if name else '_unnamed'}", name=name)
     if name:

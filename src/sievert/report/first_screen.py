@@ -7,7 +7,13 @@ from datetime import datetime
 from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
-from sievert.report.chapters.numbers import measure_title, release_names, some_names
+from sievert.report.chapters.numbers import (
+    measure_title,
+    release_names,
+    releases_of,
+    some_names,
+)
+from sievert.report.chapters.synthetic import synthetic_facts
 from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
 from sievert.report.page import (
     Block,
@@ -62,15 +68,11 @@ def front(
 
 def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     """Whether the policy is met, by the table as it is and by releases; that there is none."""
-    judged = [part for part in parts if part.data.get("policy")]
-    compared = [
-        part
-        for part in parts
-        if part.kind == "compare" and any(r.get("policy") for r in part.data["releases"])
-    ]
+    judged = [part for part in parts if part.data.get("policy") and part.kind != "synthetic"]
+    compared = [part for part in parts if any(r.get("policy") for r in releases_of(part))]
     texts = parts[0].texts
     if not judged and not compared:
-        asks = any(part.kind in ("assess", "compare") for part in parts)
+        asks = any(part.kind in ("assess", "compare", "synthetic") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
         return [PolicyAnswer("open", words[0], words[1])] if asks else []
     answers = [_verdict(texts, judged)] if judged else []
@@ -83,7 +85,7 @@ def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAn
     """One answer on a table and on releases of it: which of them may be published."""
     texts, met = compared[0].texts, list[str]()
     for part in compared:
-        releases = part.data["releases"]
+        releases = releases_of(part)
         names = zip(release_names(part, releases), releases, strict=True)
         met += [name for name, release in names if state_of(release) is True]
     words = [texts(f"front.original_{original.state}")]
@@ -196,7 +198,7 @@ def _title_or_name(part: ReportPart, name: str) -> str:
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     """Which releases meet the policy, and which do not."""
-    texts, releases = part.texts, part.data["releases"]
+    texts, releases = part.texts, releases_of(part)
     states = [*map(state_of, releases)]
     names = release_names(part, releases)
     counts = {s: states.count(m) for m, s in STATES.items()}
@@ -232,7 +234,11 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     texts, name = part.texts, file_name(part)
     policy = (part.data.get("policy") or part.data.get("original", {}).get("policy")) or {}
     size = table_size(part)
-    yield texts("front.fact_table"), size if name is None else f"{name}, {size}"
+    original = part.kind == "synthetic"
+    label = texts("synthetic.fact_original" if original else "front.fact_table")
+    yield label, size if name is None else f"{name}, {size}"
+    if original:
+        yield from synthetic_facts(part)
     yield from _file_facts(part)
     if policy.get("name"):
         digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""

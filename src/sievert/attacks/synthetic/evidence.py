@@ -18,7 +18,8 @@ import numpy as np
 from sievert.arrays import Bools, Floats, Ints
 from sievert.numerics.special_functions import wilson
 
-POWER = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(0.8)  # one-sided 5 %, seen in 80 %
+POWERFUL = 0.8  # the share of tables in which something is to be seen
+POWER = NormalDist().inv_cdf(0.95) + NormalDist().inv_cdf(POWERFUL)  # one-sided 5 %
 SKEWED = 2.0  # the skewness of scores from which the normal approximation is corrected
 LEVEL = 0.95
 
@@ -139,10 +140,29 @@ def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
 def least_excess(rate: float, originals: int, controls: int) -> float:
     """The least excess of people that is seen in 80 of 100 tables, at 5 %.
 
+    It is never below what is seen if no stranger is hit: some originals have to be, too.
+
     >>> round(least_excess(0.08, 20108, 10054), 4)
     0.0082
+    >>> round(least_excess(0.0, 1600, 400), 4)
+    0.0109
     """
-    return POWER * math.sqrt(rate * (1.0 - rate) * (1 / originals + 1 / controls))
+    normal = POWER * math.sqrt(rate * (1.0 - rate) * (1 / originals + 1 / controls))
+    return max(normal, _least_without_strangers(originals, controls))
+
+
+def _least_without_strangers(originals: int, controls: int) -> float:
+    """The rate at which, in 80 of 100 tables, so many originals are hit that it is no chance.
+
+    All `hits` people are originals by a chance of C(n, hits)/C(n + c, hits).
+    """
+    hits, alone = 0, 1.0
+    while alone > 1.0 - LEVEL:
+        if hits == originals:
+            return 1.0
+        alone *= (originals - hits) / (originals + controls - hits)
+        hits += 1
+    return wilson(hits, originals, 2 * POWERFUL - 1)[1]
 
 
 # -- risk -----------------------------------------------------------------------------------------

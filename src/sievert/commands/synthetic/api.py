@@ -12,7 +12,7 @@ from sievert import files
 from sievert.arrays import Floats
 from sievert.attacks.synthetic.attacks import SyntheticSettings
 from sievert.attacks.synthetic.kernels import Workers
-from sievert.commands._common import LARGE, PolicySource, Reading, check_known, requested_roles
+from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.synthetic.result import SyntheticAssessment
 from sievert.commands.synthetic.run import (
@@ -23,11 +23,11 @@ from sievert.commands.synthetic.run import (
     join,
     left_out,
     read_codes,
+    shared_roles,
     split_columns,
 )
 from sievert.errors import require
 from sievert.files import escape_formula
-from sievert.notes import Caution
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -105,7 +105,7 @@ def synthetic(
     require(many, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
     require(records is None or len(many) == 1, "--records goes with one synthetic table")
     reading = Reading(watch, LARGE, verify=verify, **source)
-    clock, notes, others = reading.clock, [], {}
+    clock, notes, lacking = reading.clock, [], list[str]()
     inputs = [original, *many, control, policy]
     with files.write_whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
@@ -135,16 +135,15 @@ def synthetic(
                 fake = read_codes(questions, table.name, unused, None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
-            others[fake.name] = names
+            lacking += beside([*people.columns], names, fake.name, roles)
             clock("checking the control", None)
             if strangers is not None:
                 check_control(tables, strangers.name)
-            for name in (*roles.quasi, *roles.sensitive):
-                check_known("shared column", name, names)
+            known, secrets = shared_roles(roles, names, fake.name)
             settings = SyntheticSettings(
-                tuple(roles.sensitive or [n for n in names if n not in roles.quasi]),
-                tuple(roles.quasi) or None,
-                split_columns(split, names),
+                secrets,
+                known,
+                split_columns(split, [*people.columns], names, fake.name),
                 Workers(source.get("threads"), clock.count("attacking", PARTS)),
             )
             attacked.append(attack_table(tables, settings, fake.name, requested, roles))
@@ -159,9 +158,9 @@ def synthetic(
                     target,
                     str(format_),
                 )
-    notes += [*beside([*people.columns], others), *left_out(attacked)]
+    notes += [*lacking, *left_out(attacked)]
     if control is None:
-        notes.insert(0, Caution(NO_CONTROL))
+        notes.insert(0, NO_CONTROL)
     return SyntheticAssessment(
         description,
         roles,

@@ -7,6 +7,7 @@ from typing import Any
 from sievert.attacks.synthetic.attacks import SyntheticAttacks
 from sievert.attacks.synthetic.evidence import SyntheticAttack
 from sievert.commands._result import Result
+from sievert.losses.unpaired import UnpairedLoss
 from sievert.policy import Judgement
 
 ALARM = 0.05  # of all headline tests together
@@ -20,7 +21,9 @@ class AttackedTable:
     records: int
     columns: tuple[str, ...]  # that all tables share
     results: SyntheticAttacks
-    policy: Judgement | None = None
+    policy: Judgement | None
+    utility: UnpairedLoss
+    chance: UnpairedLoss | None  # the same of the control, which is as far by chance alone
 
     @property
     def every_attack(self) -> Iterator[tuple[str, str | None, SyntheticAttack]]:
@@ -53,6 +56,10 @@ class AttackedTable:
             },
             "adjusted": dict(results.adjusted),
             "alarms": self.alarms,
+            "utility": {
+                **self.utility.to_dict(),
+                "control": None if self.chance is None else self.chance.to_dict(),
+            },
             "policy": None if self.policy is None else self.policy.to_dict(),
         }
 
@@ -77,13 +84,17 @@ class SyntheticAssessment(Result):
         return all(t.policy is None or t.policy.met is True for t in self.tables)
 
     def _content(self) -> dict[str, Any]:
-        first = self.tables[0].to_dict()
+        tables = [table.to_dict() for table in self.tables]
+        # One verdict for all: that of a table that does not meet the policy, if there is one.
+        worst = next((t for t in self.tables if t.policy and t.policy.met is not True), None)
+        worst = next((t for t in self.tables if t.policy and t.policy.met is False), worst)
+        policy = (worst or self.tables[0]).policy
         return {
-            "synthetic": [table.to_dict() for table in self.tables],
-            "attacks": first["attacks"],
+            "synthetic": tables,
+            "attacks": tables[0]["attacks"],
             "control": None if self.control is None else dict(self.control),
             "settings": dict(self.settings),
-            "policy": first["policy"],
+            "policy": None if policy is None else policy.to_dict(),
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:

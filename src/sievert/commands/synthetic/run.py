@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from sievert.commands.synthetic.result import AttackedTable
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names, plural
+from sievert.losses.unpaired import UnpairedLoss, group_numbers, unpaired_loss
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
 from sievert.roles import Roles
 
@@ -102,19 +102,44 @@ def _clusters(original: TableCodes, control: TableCodes | None) -> Ints | None:
     return np.concatenate(codes)
 
 
+def shared_roles(
+    roles: Roles, columns: Sequence[str], name: str
+) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """What is known (None: all other columns) and what is secret, of the columns of one table."""
+    known, secrets = (
+        tuple(c for c in own if c in columns) for own in (roles.quasi, roles.sensitive)
+    )
+    require(
+        known or not roles.quasi,
+        f"{name}: the tables share none of the columns that an attacker knows",
+        hint="-q COLUMNS",
+    )
+    if not roles.sensitive:
+        secrets = tuple(c for c in columns if c not in known)
+    return known or None, secrets
+
+
 def split_columns(
-    given: tuple[Sequence[str], Sequence[str]] | None, columns: Sequence[str]
+    given: tuple[Sequence[str], Sequence[str]] | None,
+    original: Sequence[str],
+    columns: Sequence[str],
+    name: str,
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The two halves of linkability, checked."""
+    """The two halves of linkability, checked; without the columns that one table lacks."""
     if given is None:
         return None
-    first, second = (tuple(names) for names in given)
-    for name in (*first, *second):
-        check_known("--split: shared column", name, columns)
+    for each in (*given[0], *given[1]):
+        check_known("--split: column", each, original)
+    first, second = (tuple(c for c in half if c in columns) for half in given)
     require(
-        first and second and not {*first} & {*second},
+        given[0] and given[1] and not {*first} & {*second},
         "--split takes two sets of columns that share none",
         hint="--split age,sex:town,job",
+    )
+    require(
+        first and second,
+        f"{name}: the tables share no column of one half of --split",
+        hint="--split with columns of every table",
     )
     return first, second
 
@@ -186,7 +211,9 @@ def attack_table(
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(requested.policy, results, requested, roles, columns)
-    return AttackedTable(name, len(tables.synthetic), columns, results, judgement)
+    return AttackedTable(
+        name, len(tables.synthetic), columns, results, judgement, *_utility(tables)
+    )
 
 
 def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
@@ -209,10 +236,25 @@ def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
                 )
 
 
-def beside(original: Sequence[str], others: Mapping[str, Any]) -> list[str]:
+def _utility(tables: SyntheticTables) -> tuple[UnpairedLoss, UnpairedLoss | None]:
+    """How far the synthetic table is from the original, and how far strangers are by chance."""
+    names, n = [column.name for column in tables.columns], tables.originals
+    pool, fake = tables.pool.copy(), tables.synthetic.copy()
+    for at, column in enumerate(tables.columns):
+        if column.numbers is not None:
+            original, known = tables.pool[:n, at], len(column.numbers)
+            for rows in (pool, fake):
+                rows[:, at] = group_numbers(rows[:, at], original, known)
+    strangers = unpaired_loss(names, pool[:n], pool[n:]) if tables.controls else None
+    return unpaired_loss(names, pool[:n], fake), strangers
+
+
+def beside(
+    original: Sequence[str], columns: Sequence[str], name: str, roles: Roles
+) -> Iterator[str]:
     """What is to be said of columns that not all tables have."""
-    return [
-        f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
-        for name, columns in others.items()
-        if (lacking := [c for c in original if c not in columns])
-    ]
+    lacking = [c for c in original if c not in columns]
+    if lacking:
+        yield f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
+    if left_out := [c for c in (*roles.quasi, *roles.sensitive) if c in lacking]:
+        yield f"{name}: attackers know and infer nothing of {list_names(left_out)}, which it lacks"

@@ -123,6 +123,18 @@ def interval_text(writer: NumberWriter, low: NumberText, high: NumberText) -> st
     return writer.texts("compared.range", low=low, high=high)
 
 
+def releases_of(part: ReportPart) -> Sequence[Data]:
+    """The tables that a part judges beside their original."""
+    if part.kind == "synthetic":
+        tables = part.data["synthetic"]
+        stems = [t["name"].partition(".")[0] or t["name"] for t in tables]
+        return [
+            {**table, "name": stem, "table": {"name": table["name"]}}
+            for table, stem in zip(tables, stems, strict=True)
+        ]
+    return part.data["releases"] if part.kind == "compare" else ()
+
+
 def release_names(part: ReportPart, releases: Iterable[Data]) -> list[str]:
     """What releases are called: by their own names, with a number where two are alike.
 

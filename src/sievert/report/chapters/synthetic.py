@@ -3,37 +3,46 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sievert.formatting import printable
-from sievert.report.page import Block, Chapter, Grid, Paragraph
-from sievert.report.parts import Data, ReportPart
+from sievert.charts import Dot, risk_utility_chart
+from sievert.formatting import percent, plural, printable
+from sievert.report.chapters.numbers import release_names, releases_of
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, NumberText, ReportPart
 
-FEW = 3  # columns whose inference is told first
-ALARM = 0.05
+RARE = 0.001  # a chance below is not written out
+MOST_NAMED = 3  # inferred columns in a sentence
 ONCE = ("copies", "unique_copies", "singling_out", "linkability", "membership")
 
 
 def blocks(part: ReportPart) -> Iterator[Chapter]:
     """The ranking of several tables, then each of them: attacks, secrets, keys, comparison."""
     tables = part.data["synthetic"]
-    if len(tables) > 1:
-        inner = (_ranking(part), Paragraph(part.say("ranking_reading"), "reading"))
+    several = len(tables) > 1
+    reading = Paragraph(part.say("reading" if _controlled(part) else "reading_alone"), "reading")
+    if several:
+        inner = (*_ranking(part), Paragraph(part.say("ranking_reading"), "reading"))
         yield Chapter(part.say("ranking_title"), part.anchor("ranking"), inner, screen=True)
+    chapters = []
     for number, table in enumerate(tables, 1):
-        name = _name(part, table)
-        several = len(tables) > 1
-        title = part.say("table_title", table=name) if several else part.say("title")
+        title = part.say("table_title", table=_name(part, table)) if several else part.say("title")
         inner_blocks: tuple[Block, ...] = (
-            Paragraph(part.say("reading" if _controlled(part) else "reading_alone"), "reading"),
+            *((reading,) if number == 1 else ()),
             *_limits(part, table),
             _attacks(part, table),
-            *_secrets(part, table),
-            *_keys(part, table),
-            *_compared(part, table),
+            *((Paragraph(part.say("attacks_reading"), "reading"),) if number == 1 else ()),
+            *_secrets(part, table, folded=several),
+            *_keys(part, table, folded=several),
+            _utility(part, table),
+            *_compared(part, table, first=number == 1),
         )
-        yield Chapter(title, part.anchor(f"table{number}"), inner_blocks, screen=number == 1)
-    words = tuple(
-        Paragraph(part.say(f"criterion_{c}")) for c in ("singling", "linking", "inferring")
-    )
+        anchor = part.anchor(f"table{number}")
+        chapters.append(Chapter(title, anchor, inner_blocks, screen=not several))
+    if several:
+        yield Chapter(part.say("each_title"), part.anchor("each"), tuple(chapters))
+    else:
+        yield from chapters
+    linking = "linking" if "linkability" in tables[0]["attacks"] else "no_linking"
+    words = tuple(Paragraph(part.say(f"criterion_{c}")) for c in ("singling", linking, "inferring"))
     yield Chapter(part.say("criteria_title"), part.anchor("criteria"), words)
     not_tried = (Paragraph(part.say("not_tried")), Paragraph(part.say("no_number"), "note"))
     yield Chapter(part.say("not_tried_title"), part.anchor("not-tried"), not_tried)
@@ -44,7 +53,24 @@ def _controlled(part: ReportPart) -> bool:
 
 
 def _name(part: ReportPart, table: Data) -> str:
-    return part.writer.file(table["name"])
+    """A table's file; of several tables the short names that tell them apart."""
+    tables = part.data["synthetic"]
+    if len(tables) == 1:
+        return part.writer.file(table["name"])
+    at = next(i for i, each in enumerate(tables) if each is table)
+    return release_names(part, releases_of(part))[at]
+
+
+def synthetic_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
+    """What the original is held against: the synthetic tables, and the control."""
+    tables, control = part.data["synthetic"], part.data["control"]
+    if len(tables) == 1:
+        rows = plural(tables[0]["rows"], "row")
+        yield part.say("fact_synthetic"), f"{_name(part, tables[0])}, {rows}"
+    else:
+        yield part.say("fact_several"), f"{len(tables):,}"
+    people = part.say("no_control") if control is None else f"{control['rows']:,}"
+    yield part.say("fact_control"), people
 
 
 # -- sentences ------------------------------------------------------------------------------------
@@ -53,10 +79,27 @@ def _name(part: ReportPart, table: Data) -> str:
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """Whether traces were found, who is nearer than kin, and what is guessed."""
     table = _worst(part)
-    findings = [_traces(part, table), _nearer(part, table)]
-    if (guessed := _guessed(part, table)) is not None:
-        findings.append(guessed)
-    return findings
+    if len(part.data["synthetic"]) > 1:
+        what, why = _nearer(part, table)
+        nearer = part.say("of_table", table=_name(part, table), what=what), why
+        return [_traces(part, table), _extremes(part), nearer]
+    guessed = _guessed(part, table)
+    return [_traces(part, table), _nearer(part, table), *([guessed] if guessed else ())]
+
+
+def _extremes(part: ReportPart) -> tuple[str, str]:
+    """The table that tells least and the one that tells most, with what each has lost."""
+    tables = sorted(part.data["synthetic"], key=lambda t: (_told(part, t), _lost(t)))
+    values: dict[str, object] = {}
+    for end, table in (("least", tables[0]), ("most", tables[-1])):
+        values[end] = _name(part, table)
+        values[f"{end}_told"] = part.writer.share(_told(part, table))
+        values[f"{end}_lost"] = part.writer.share(_lost(table))
+    alone = "" if _controlled(part) else "_alone"
+    why = part.say(f"extremes_why{alone}", **values)
+    if len({len(t["columns"]) for t in tables}) > 1:
+        why = f"{why} {part.say('extremes_columns')}"
+    return part.say(f"extremes{alone}", **values), why
 
 
 def _worst(part: ReportPart) -> Data:
@@ -73,11 +116,21 @@ def _traces(part: ReportPart, table: Data) -> tuple[str, str]:
     if not _controlled(part):
         return part.say("rates_only"), part.say("rates_only_why")
     if alarms := table["alarms"]:
-        what = part.texts.join([_attack_name(part, alarm) for alarm in alarms])
+        what = part.texts.join(_alarm_names(part, table, alarms))
         return part.say("traces", table=name), part.say("traces_why", attacks=what)
     least = table["attacks"]["membership"]["least_excess"]
     unseen = part.writer.share(least)
     return part.say("no_traces", table=name), part.say("no_traces_why", excess=unseen)
+
+
+def _alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
+    """The attacks that saw something; of many inferred columns how many."""
+    names = [part.say(f"name_{alarm}") for alarm in alarms if "." not in alarm]
+    secrets = [alarm for alarm in alarms if "." in alarm]
+    if len(secrets) > MOST_NAMED:
+        every = len(table["attacks"]["inference"])
+        return [*names, part.say("inferred_columns", number=len(secrets), all=every)]
+    return [*names, *(_attack_name(part, alarm) for alarm in secrets)]
 
 
 def _attack_name(part: ReportPart, name: str) -> str:
@@ -107,13 +160,16 @@ def _nearer(part: ReportPart, table: Data) -> tuple[str, str]:
 
 
 def _guessed(part: ReportPart, table: Data) -> tuple[str, str] | None:
-    """The secret whose inference costs its people most."""
+    """The secret that is guessed best; with a control, of those better than a naive guess."""
     every = table["attacks"]["inference"]
     if not every:
         return None
-    own = {s: a["original"]["rate"] - (a["baseline"] or 0.0) for s, a in every.items()}
-    if _controlled(part):
-        own = {s: -1.0 if a["risk"] is None else a["risk"] for s, a in every.items()}
+    gain = {s: a["original"]["rate"] - (a["baseline"] or 0.0) for s, a in every.items()}
+    own = gain
+    if _controlled(part):  # below a naive guess a risk costs nobody anything
+        own = {
+            s: a["risk"] or 0.0 for s, a in every.items() if gain[s] > 0 or max(gain.values()) <= 0
+        }
     secret = max(own, key=lambda s: own[s])
     attack, writer = every[secret], part.writer
     values = {
@@ -127,42 +183,47 @@ def _guessed(part: ReportPart, table: Data) -> tuple[str, str] | None:
         "other": writer.share(attack["control"]["rate"]),
         "risk": writer.share(attack["risk"]),
     }
-    return part.say("guessed", **values), part.say("guessed_why", **values)
+    why = "guessed_why" if (attack["risk"] or 0.0) > 0 else "guessed_nothing"
+    return part.say("guessed", **values), part.say(why, **values)
 
 
 # -- tables ---------------------------------------------------------------------------------------
 
 
 def _row(part: ReportPart, name: str, attack: Data) -> tuple[object, ...]:
-    """Rate, control, baseline, and what their difference proves."""
+    """Rates of originals and strangers, a naive guess, and what their difference proves."""
     writer, other = part.writer, attack["control"]
-    own = (
-        name,
-        writer.count(attack["original"]["people"]),
-        writer.share(attack["original"]["rate"]),
-    )
-    baseline = "" if attack["baseline"] is None else writer.share(attack["baseline"])
+    rate = writer.share(attack["original"]["rate"])
+    baseline = _share(part, attack["baseline"])
     if other is None:
-        return (*own, baseline)
-    span = ""
+        return name, rate, baseline
+    risk: object = writer.share(attack["risk"])
     if attack["low"] is not None and attack["high"] is not None:
-        span = part.say("span", low=writer.share(attack["low"]), high=writer.share(attack["high"]))
+        low, high = (writer.share(attack[end]) for end in ("low", "high"))
+        risk = part.say("span", risk=risk, low=low, high=high)
     return (
-        *own,
+        name,
+        rate,
         writer.share(other["rate"]),
         baseline,
-        writer.share(attack["risk"]),
-        span,
-        "" if attack["p"] is None else writer.number(attack["p"]),
-        "" if attack["least_excess"] is None else writer.share(attack["least_excess"]),
+        risk,
+        _chance(part, attack["p"]),
+        _share(part, attack["least_excess"]),
     )
+
+
+def _chance(part: ReportPart, p: float | None) -> object:
+    """A p-value that can be read; what is tiny is not written out."""
+    if p is None:
+        return ""
+    return NumberText(part.say("rare") if p < RARE else f"{p:.2g}", p)
 
 
 def _heads(part: ReportPart, first: str) -> tuple[str, ...]:
     if not _controlled(part):
-        return (first, "head_people", "head_rate", "head_baseline")
-    more = ("head_control", "head_baseline", "head_risk", "head_span", "head_p", "head_least")
-    return (first, "head_people", "head_rate", *more)
+        return (first, "head_rate", "head_baseline")
+    more = ("head_baseline", "head_risk_span", "head_p", "head_least")
+    return (first, "head_rate", "head_control", *more)
 
 
 def _attacks(part: ReportPart, table: Data) -> Grid:
@@ -175,19 +236,20 @@ def _attacks(part: ReportPart, table: Data) -> Grid:
     return part.grid(key, _heads(part, "head_attack"), rows)
 
 
-def _secrets(part: ReportPart, table: Data) -> Iterator[Block]:
+def _secrets(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
     every = table["attacks"]["inference"]
     if every:
         rows = [_row(part, part.writer.name(s), attack) for s, attack in every.items()]
-        yield part.grid("secrets_table", _heads(part, "head_secret"), rows)
+        yield part.grid("secrets_table", _heads(part, "head_secret"), rows, folded=folded)
 
 
-def _keys(part: ReportPart, table: Data) -> Iterator[Block]:
+def _keys(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
     every = table["attacks"]["attribute_disclosure"]
     if every:
         rows = [_row(part, part.writer.name(s), attack) for s, attack in every.items()]
         keys = part.texts.join([part.writer.name(k) for k in next(iter(every.values()))["keys"]])
-        yield part.grid("keys_table", _heads(part, "head_secret"), rows, keys=keys)
+        heads = _heads(part, "head_secret")
+        yield part.grid("keys_table", heads, rows, folded=folded, keys=keys)
         numbers = [
             (part.writer.name(s), *(_share(part, attack[name]) for name in KEY_NUMBERS))
             for s, attack in every.items()
@@ -203,7 +265,7 @@ def _share(part: ReportPart, value: Any) -> object:
     return "" if value is None else part.writer.share(value)
 
 
-def _compared(part: ReportPart, table: Data) -> Iterator[Block]:
+def _compared(part: ReportPart, table: Data, *, first: bool) -> Iterator[Block]:
     """Distances that others look at, and why they are not enough."""
     if (distances := table["attacks"]["membership"].get("distances")) is None:
         return
@@ -212,25 +274,28 @@ def _compared(part: ReportPart, table: Data) -> Iterator[Block]:
         for name in ("dcr_auc", "nndr_auc", "dcr_share", "dcr_share_expected")
     ]
     yield part.grid("distances_table", ("head_distance", "head_value"), rows, folded=True)
-    yield Paragraph(part.say("distances_reading"), "reading")
+    if first:
+        yield Paragraph(part.say("distances_reading"), "reading")
 
 
 def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
-    """The limits on attacks, with their verdicts."""
+    """The limits on attacks with their verdicts, what is not met first; all but p are shares."""
     limits = (table["policy"] or {}).get("limits", ())
     if limits:
+        states = {True: "limit_met", None: "limit_open", False: "limit_breached"}
+        order = [False, None, True]
         rows = [
             (
-                part.say(
-                    f"limit_{'met' if v['met'] else 'open' if v['met'] is None else 'breached'}"
-                ),
+                part.say(states[v["met"]]),
                 _limit_name(part, v["measure"]),
-                "" if v["value"] is None else part.writer.number(v["value"]),
+                _chance(part, v["value"])
+                if v["measure"].endswith(".p")
+                else _share(part, v["value"]),
                 part.say("at_least", bound=f"{v['min']:g}")
                 if v["max"] is None
-                else part.say("at_most", bound=f"{v['max']:g}"),
+                else part.say("at_most", bound=percent(v["max"])),
             )
-            for v in limits
+            for v in sorted(limits, key=lambda v: order.index(v["met"]))
         ]
         heads = ("head_verdict", "head_limited", "head_value", "head_bound")
         yield part.grid("limits_table", heads, rows, (2,))
@@ -241,26 +306,73 @@ def _limit_name(part: ReportPart, measure: str) -> str:
     return f"{_attack_name(part, attack)}: {part.say(f'number_{number}')}"
 
 
-def _ranking(part: ReportPart) -> Grid:
-    """Every table in one row, the most telling first."""
-    writer, rows = part.writer, []
-    tables = sorted(
-        part.data["synthetic"],
-        key=lambda t: -t["attacks"]["membership"]["original"]["rate"],
-    )
-    for table in tables:
-        attacks = table["attacks"]
-        rows.append(
-            (
-                _name(part, table),
-                writer.count(len(table["columns"])),
-                writer.count(attacks["unique_copies"]["original"]["hits"]),
-                writer.share(attacks["unique_copies"]["original"]["rate"]),
-                writer.share(attacks["singling_out"]["original"]["rate"]),
-                writer.share(attacks["membership"]["original"]["rate"]),
-                *((writer.share(attacks["membership"]["risk"]),) if _controlled(part) else ()),
-            )
+def _utility(part: ReportPart, table: Data) -> Grid:
+    """How far each column is from the original's, the farthest first; what chance alone gives."""
+    own, other = table["utility"], table["utility"]["control"]
+    rows = [(part.say("mean_margins"), own["margins"], other and other["margins"])]
+    if own["pairs"] is not None:
+        rows.append((part.say("mean_pairs"), own["pairs"], other and other["pairs"]))
+    order = sorted(own["columns"].items(), key=lambda each: -each[1])
+    rows += [(part.writer.name(c), far, other and other["columns"][c]) for c, far in order]
+    heads = ("head_secret", "head_far", *(("head_by_chance",) if other else ()))
+    shown = [
+        (name, *(part.writer.share(x) for x in (far, chance) if x is not None))
+        for name, far, chance in rows
+    ]
+    return part.grid("utility_table", heads, shown, folded=True)
+
+
+def _ranking(part: ReportPart) -> Iterator[Block]:
+    """Every table in one row, the most telling first; what it tells against what it has lost."""
+    writer, controlled = part.writer, _controlled(part)
+    tables = zip(release_names(part, releases_of(part)), part.data["synthetic"], strict=True)
+    ranked = sorted(tables, key=lambda t: -_told(part, t[1]))
+    rows = [
+        (
+            name,
+            writer.count(len(table["columns"])),
+            *((writer.count(len(table["alarms"])),) if controlled else ()),
+            writer.share(_told(part, table)),
+            writer.share(table["attacks"]["singling_out"]["original"]["rate"]),
+            writer.count(table["attacks"]["unique_copies"]["original"]["hits"]),
+            writer.share(table["utility"]["margins"]),
+            _share(part, table["utility"]["pairs"]),
         )
-    heads = ("head_table", "head_columns", "head_unique", "head_unique_rate", "head_singled")
-    more = ("head_nearer", *(("head_risk",) if _controlled(part) else ()))
-    return part.grid("ranking_table", (*heads, *more), rows)
+        for name, table in ranked
+    ]
+    told = "head_nearer_risk" if controlled else "head_nearer"
+    heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), told)
+    more = ("head_singled", "head_unique", "head_margins", "head_pairs")
+    yield part.grid("ranking_table", (*heads, *more), rows)
+    dots = [
+        Dot(name, far, 100 * max(0.0, _told(part, table)), (far, far))
+        for name, table in ranked
+        for far in [100 * _lost(table)]
+    ]
+    across, up = (part.say("in_percent", what=part.say(head)) for head in ("head_pairs", told))
+    spec = risk_utility_chart(
+        part.say("map_chart"),
+        [part.say("map_below")],
+        dots,
+        across=across,
+        up=up,
+        said=lambda d: part.say(
+            "map_dot", name=d.name, lost=percent(d.across / 100), told=percent(d.up / 100)
+        ),
+    )
+    numbers = [(d.name, writer.share(d.across / 100), writer.share(d.up / 100)) for d in dots]
+    head = (part.say("head_table"), part.say("head_pairs"), part.say(told))
+    yield Picture(spec, part.say("map_see"), make_grid(part.say("map_caption"), head, numbers))
+
+
+def _lost(table: Data) -> float:
+    """How far pairs of columns are off: columns may be right one by one and their relations not."""
+    utility = table["utility"]
+    return float(utility["margins"] if utility["pairs"] is None else utility["pairs"])
+
+
+def _told(part: ReportPart, table: Data) -> float:
+    """What membership tells: the risk with a control, a rate without one."""
+    attack = table["attacks"]["membership"]
+    value = attack["risk"] if _controlled(part) else attack["original"]["rate"]
+    return 1.0 if value is None else float(value)
