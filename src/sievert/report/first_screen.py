@@ -7,12 +7,7 @@ from datetime import datetime
 from sievert.formatting import plural, printable
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
-from sievert.report.chapters.numbers import (
-    measure_title,
-    release_names,
-    releases_of,
-    some_names,
-)
+from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
 from sievert.report.chapters.synthetic import synthetic_facts
 from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
 from sievert.report.page import (
@@ -86,8 +81,8 @@ def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAn
     texts, met = compared[0].texts, list[str]()
     for part in compared:
         releases = releases_of(part)
-        names = zip(release_names(part, releases), releases, strict=True)
-        met += [name for name, release in names if state_of(release) is True]
+        names = release_names(part, releases)
+        met += [n for n, r in zip(names, releases, strict=True) if state_of(r) is True]
     words = [texts(f"front.original_{original.state}")]
     shown = some_names(compared[0], "compared.others", met)
     words.append(texts("front.releases_met", releases=shown) if met else texts("front.no_release"))
