@@ -969,7 +969,7 @@ OF_OPTIONS: dict[str, tuple[int, Build]] = {
     ),
     # what runs out
     "no memory": (5, asked(*CROWD.roles, "--memory", "1MB")),
-    "no time": (5, asked(*CROWD.roles, "--timeout", "0.01")),
+    "no time": (5, asked(*CROWD.roles, "--timeout", "0.000001")),
 }  # fmt: skip
 
 
@@ -1328,7 +1328,7 @@ OF_COMPARISONS: dict[str, tuple[int, Build]] = {
     "a value for a key": (2, compared(*CROWD.roles, "--key", CROWD.of(KEY)[0][::-1])),
     "a key of many": (3, compared(*CROWD.roles[:2], "--key", CROWD.secret)),
     "keys of nobody": (3, keyed(last_replaced)),
-    "no time": (5, compared(*CROWD.roles, "--timeout", "0.01")),
+    "no time": (5, compared(*CROWD.roles, "--timeout", "0.000001")),
     "to pass on": (7, compared(*CROWD.roles, "--share")),
     "values to show": (2, compared(*CROWD.roles, "--show-values")),
     "hierarchy lacks a value": (3, laddered_release),
