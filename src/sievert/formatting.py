@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
+from sievert.language import digits, say
+
 
 def printable(name: str) -> str:
     """A name as it may be shown on a terminal: no line breaks, no escape sequences.
@@ -74,14 +76,19 @@ def significant(x: float) -> str:
     >>> [significant(x) for x in (1.0, 0.99999, 0.5, 0.0, 0.000123456, 1234.56, 6.631e-05)]
     ['1', '0.99999', '0.5', '0', '0.0001235', '1,235', '0.00006631']
     """
+    return digits(significant_digits(x))
+
+
+def significant_digits(x: float) -> str:
+    """The same as English writes it, whatever language is spoken."""
     if x == int(x) or abs(x) >= 1000:
         return f"{x:,.0f}"
     if abs(x) < 1e-9:
         return f"{x:.3e}"
-    digits = 4
-    while digits < 17 and float(f"{x:.{digits}g}") == 1.0:
-        digits += 1
-    return f"{Decimal(f'{x:.{digits}g}'):f}"
+    places = 4
+    while places < 17 and float(f"{x:.{places}g}") == 1.0:
+        places += 1
+    return f"{Decimal(f'{x:.{places}g}'):f}"
 
 
 def percent(share: float) -> str:
@@ -91,11 +98,11 @@ def percent(share: float) -> str:
     ['0 %', 'under 0.01 %', '12.3 %', '99.96 %', 'over 99.99 %', '100 %']
     """
     if 0 < share < 0.0001:
-        return "under 0.01 %"
+        return say("numbers.under", share=digits("0.01 %"))
     if 0.9999 < share < 1:
-        return "over 99.99 %"
+        return say("numbers.over", share=digits("99.99 %"))
     text = f"{100 * share:.3g}"
-    return f"{100 * share:.4g} %" if text == "100" and share < 1 else f"{text} %"
+    return digits(f"{100 * share:.4g} %" if text == "100" and share < 1 else f"{text} %")
 
 
 def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:

@@ -215,7 +215,8 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
     assert again._by_key == texts.english()
 
 
-PUT_TOGETHER = ("attacked.black_title", "attacked.white_title")  # in two steps
+# In two steps, by a number, or by the words of a remark.
+PUT_TOGETHER = ("attacked.black_title", "attacked.white_title", "months.", "things.", "remarks.")
 
 
 def spoken() -> tuple[set[str], list[re.Pattern[str]]]:

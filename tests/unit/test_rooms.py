@@ -16,8 +16,8 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "formatting", "arrays", "errors", "notes", "numerics", "sources", "files",
-    "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
+    "version", "language", "formatting", "arrays", "errors", "notes", "numerics", "sources",
+    "files", "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
     "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
     "report", "commands", "papers", "cli",
 )  # fmt: skip

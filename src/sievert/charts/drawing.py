@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sievert.formatting import printable, significant
+from sievert.language import ENGLISH, count, marks, say
 
 Spec = dict[str, Any]
 
@@ -135,7 +136,7 @@ def bars(
     plain = (replace(b, row=printable(b.row), series=printable(b.series)) for b in given)
     chosen, left = _highest(list(plain), most)
     if left:
-        below = [*below, f"The {most} highest of {max(most + left, of):,}"]
+        below = [*below, say("charts.highest", most=most, number=count(max(most + left, of)))]
     series = list(dict.fromkeys(b.series for b in chosen))
     rows = list(dict.fromkeys(b.row for b in chosen))
     low = min((b.interval[0] for b in chosen if b.interval), default=0.0)
@@ -273,7 +274,8 @@ def _bar_row(bar: Bar, series: Sequence[str]) -> Spec:
     row: Spec = {"row": bar.row, "number": bar.number, "end": number, "shown": shown}
     if bar.interval is not None:
         low, high = bar.interval
-        shown = f"{shown} ({significant(low)} to {significant(high)})"
+        ends = {"low": significant(low), "high": significant(high)}
+        shown = say("charts.interval", number=shown, **ends)
         row |= {"low": low, "high": high, "end": max(high, number)}
     if len(series) > 1:
         return row | {"series": bar.series, "said": f"{bar.row}, {bar.series}: {shown}"}
@@ -281,7 +283,7 @@ def _bar_row(bar: Bar, series: Sequence[str]) -> Spec:
 
 
 def _number(number: float | None) -> str:
-    return "undefined" if number is None else significant(number)
+    return say("charts.undefined") if number is None else significant(number)
 
 
 def shades(number: int) -> list[str]:
@@ -302,7 +304,8 @@ def frame_chart(
     """A chart of these layers, with a title, lines below it and a description in words."""
     title, below = printable(title), [printable(line) for line in below]
     left = len(values) - MOST_SAID
-    said = [row["said"] for row in values[:MOST_SAID]] + ([f"and {left} more"] if left > 0 else [])
+    more = [say("charts.more", number=left)] if left > 0 else []
+    said = [row["said"] for row in values[:MOST_SAID]] + more
     return {
         "$schema": SCHEMA,
         "title": {
@@ -314,8 +317,21 @@ def frame_chart(
         "height": height,
         "data": {"values": values},
         "layer": layers,
-        "config": CONFIG,
+        "config": CONFIG | _spoken_config(),
     }
+
+
+def _spoken_config() -> Spec:
+    """How axes write numbers in another language than English.
+
+    The renderer would read axes and legends aloud in English; the description says what they do.
+    """
+    if say("words.language") == ENGLISH:
+        return {}
+    decimal, thousands = marks()
+    number = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": ["", ""]}
+    silent = {part: {**CONFIG[part], "aria": False} for part in ("axis", "legend")}
+    return {"locale": {"number": number}, **silent}
 
 
 def caption_bars(spec: Spec, words: Sequence[str]) -> Spec:

@@ -15,10 +15,10 @@ from sievert.charts.drawing import (
     short_name,
 )
 from sievert.formatting import significant
+from sievert.language import say
 
 ROOM = 1.08  # beyond the outermost point
-CHOSEN, MEETS, BREAKS = "chosen", "meets the policy", "does not meet the policy"
-GIVEN, LEAST = "given release", "least found"
+CHOSEN, MEETS, BREAKS, GIVEN = "chosen", "meets", "breaks", "given"  # words: charts.KIND
 SHAPES = {CHOSEN: "diamond", MEETS: "circle", BREAKS: "circle", GIVEN: "square"}
 FILLS = {CHOSEN: INK, MEETS: PLAIN, BREAKS: "white", GIVEN: "white"}
 NAMED = 24  # letters of a release's name in the chart
@@ -57,14 +57,19 @@ def frontier_chart(
     first = ROOM * min([0.0, *(d.across for d in dots)])
     most = ROOM * (max([0.0, *(d.across for d in dots)]) or 1.0)
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
+    words = {kind: say(f"charts.{kind}") for kind in SHAPES}
     values: list[Spec] = [
         {
-            "kind": d.kind,
+            "kind": words[d.kind],
             "across": d.across,
             "up": d.up,
             "name": short_name(d.name, NAMED),
-            "said": f"{d.name or d.kind}: {significant(d.across)} lost, "
-            f"{significant(d.up)} bits disclosed",
+            "said": say(
+                "charts.recoding",
+                name=d.name or words[d.kind],
+                lost=significant(d.across),
+                told=significant(d.up),
+            ),
         }
         for d in dots
     ]
@@ -104,7 +109,8 @@ def frontier_chart(
     if any(d.name for d in dots):
         layers.append(named)
     if least:
-        line = [{"across": a, "up": u, "what": LEAST} for a, u in least if a <= most and u <= high]
+        shown = [point for point in least if point[0] <= most and point[1] <= high]
+        line = [{"across": a, "up": u, "what": say("charts.least_found")} for a, u in shown]
         where: Spec = {"x": x, "y": y}
         mark: Spec = {"stroke": INK, "strokeWidth": 1.6, "strokeDash": [6, 3], "aria": False}
         text: Spec = {"type": "text", "align": "left", "dx": 10, "dy": -4, "fill": INK}
@@ -120,7 +126,8 @@ def frontier_chart(
 
 
 def _scale(kinds: Sequence[str], looks: Mapping[str, str]) -> Spec:
-    return {"domain": [*kinds], "range": [looks[kind] for kind in kinds]}
+    shown = [say(f"charts.{kind}") for kind in kinds]
+    return {"domain": shown, "range": [looks[kind] for kind in kinds]}
 
 
 def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]:

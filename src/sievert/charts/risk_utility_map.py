@@ -21,6 +21,7 @@ from sievert.charts.drawing import (
 from sievert.charts.results import file_name
 from sievert.errors import require
 from sievert.formatting import make_unique, significant
+from sievert.language import say
 
 ROOM = 1.08  # beyond the outermost point
 LINE = 12  # pixels from one label to the next
@@ -37,16 +38,12 @@ class Dot:
     hollow: bool = False
 
 
-FULL, HOLLOW = "not dominated", "dominated: another discloses no more and has lost no more"
 GREY: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
 
 
 def _said(dot: Dot) -> str:
-    dominated = ", dominated" if dot.hollow else ""
-    return (
-        f"{dot.name}: {significant(dot.across)} bits lost, {significant(dot.up)} bits disclosed"
-        + dominated
-    )
+    key = "charts.dot_dominated" if dot.hollow else "charts.dot"
+    return say(key, name=dot.name, lost=significant(dot.across), told=significant(dot.up))
 
 
 def risk_utility_chart(
@@ -72,6 +69,7 @@ def risk_utility_chart(
     most = ROOM * (max([0.0, *(end for d in dots for end in (d.interval[1], d.across))]) or 1.0)
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(dots))
+    full, hollow = say("charts.not_dominated"), say("charts.dominated")
     values: list[Spec] = [
         {
             "name": name,
@@ -79,7 +77,7 @@ def risk_utility_chart(
             "up": d.up,
             "low": d.interval[0],
             "high": d.interval[1],
-            "kind": HOLLOW if d.hollow else FULL,
+            "kind": hollow if d.hollow else full,
             "said": said(replace(d, name=name)),
             "label": level,
             "edge": most,
@@ -87,7 +85,7 @@ def risk_utility_chart(
         for name, d, level in _labels(dots, high, LINE / height * high)
     ]
     x, y = (_axis(*given) for given in (("across", across, least, most), ("up", up, 0, high)))
-    kinds = [FULL, HOLLOW] if any(d.hollow for d in dots) else [FULL]
+    kinds = [full, hollow] if any(d.hollow for d in dots) else [full]
     fill: Spec = {
         "field": "kind",
         "type": "nominal",
@@ -131,8 +129,13 @@ def limit_chart(
             "least": d.interval[0],
             "label": level,
             "edge": most,
-            "said": f"{name}: distortion {significant(d.across)}, {significant(d.up)} bits told, "
-            f"{significant(d.interval[0])} possible",
+            "said": say(
+                "charts.placed",
+                name=name,
+                distortion=significant(d.across),
+                told=significant(d.up),
+                least=significant(d.interval[0]),
+            ),
         }
         for name, d, level in _labels(dots, high, LINE / height * high)
     ]
@@ -142,12 +145,17 @@ def limit_chart(
             "across": at,
             "up": least,
             "bound": bound,
-            "said": f"limit at distortion {significant(at)}: {significant(least)} bits"
-            + ("" if bound is None else f", none below {significant(bound)}"),
+            "said": say(
+                "charts.limit_at" if bound is None else "charts.limit_bound_at",
+                distortion=significant(at),
+                least=significant(least),
+                bound=significant(bound or 0.0),
+            ),
         }
         for at, least, bound in curve
     ]
-    x, y = _axis("across", "Distortion", 0, most), _axis("up", "Told of the secret, bits", 0, high)
+    x = _axis("across", say("charts.distortion"), 0, most)
+    y = _axis("up", say("charts.told"), 0, high)
     line: Spec = {"type": "line", "stroke": INK, "strokeWidth": 1.6, "aria": False}
     dashed = {**line, "strokeWidth": 1, "strokeDash": [4, 3]}
     dot: Spec = {"type": "circle", "size": 14, "fill": INK, "opacity": 1}
@@ -254,8 +262,7 @@ def _dot(release: Any, secret: str) -> Dot:
     )
 
 
-BEST, LEAST = "best channel", "no release is below"
-RECODED, ASKED = "intervals, best recoding", "asked for"
+BEST, LEAST, RECODED, ASKED = "best", "least", "recoded", "asked"  # words: charts.KIND
 DASHES: dict[str, list[int]] = {BEST: [1, 0], LEAST: [3, 3]}
 PALE = "#bbbbbb"
 SHAPES = {RECODED: "square", ASKED: "diamond"}
@@ -281,50 +288,51 @@ def tradeoff(
 ) -> Spec:
     """Lines through (name, x, y), and marks (name, x, y, what is said besides).
 
-    >>> spec = tradeoff("Limit", [""], [("best channel", 0.1, 0.3)], [], across="D", up="bits")
+    >>> spec = tradeoff("Limit", [""], [("best", 0.1, 0.3)], [], across="D", up="bits")
     >>> spec["data"]["values"][0]["said"]
     'best channel, 0.1: 0.3'
     """
+    words = {kind: say(f"charts.{kind}") for kind in (*DASHES, *SHAPES)}
     values: list[Spec] = [
         {"line": name, "x": x, "y": y, "said": f"{name}, {significant(x)}: {significant(y)}"}
-        for name, x, y in lines
+        for name, x, y in ((words[kind], x, y) for kind, x, y in lines)
     ]
     values += [
         {"mark": name, "x": x, "y": y, "said": f"{name}{more}, {significant(x)}: {significant(y)}"}
-        for name, x, y, more in marks
+        for name, x, y, more in ((words[kind], x, y, more) for kind, x, y, more in marks)
     ]
     x = number_axis("x", across, {"zero": True, "nice": False}, tickCount=6, grid=False)
     y = number_axis("y", up, {"zero": True}, tickCount=5, grid=True)
-    curves = [name for name in DASHES if any(row[0] == name for row in lines)]
+    curves = [kind for kind in DASHES if any(row[0] == kind for row in lines)]
     dashes: Spec = {
         "field": "line",
         "type": "nominal",
-        "sort": list(DASHES),
-        "scale": {"domain": curves, "range": [DASHES[n] for n in curves]},
+        "sort": [words[kind] for kind in DASHES],
+        "scale": {"domain": [words[n] for n in curves], "range": [DASHES[n] for n in curves]},
         "legend": STROKES,
     }
     layers: list[Spec] = [
         {
-            "transform": [{"filter": {"field": "line", "oneOf": curves}}],
+            "transform": [{"filter": {"field": "line", "oneOf": [words[n] for n in curves]}}],
             "mark": {"type": "line", "strokeWidth": 1.8, "stroke": PLAIN, "aria": False},
             "encoding": {"x": x, "y": y, "strokeDash": dashes},
         },
         {
-            "transform": [{"filter": {"field": "line", "equal": BEST}}],
+            "transform": [{"filter": {"field": "line", "equal": words[BEST]}}],
             "mark": {"type": "circle", "size": 20, "opacity": 1, "fill": PLAIN},
             "encoding": {"x": x, "y": y, "description": SAID},
         },
     ]
-    if kinds := [name for name in SHAPES if any(row[0] == name for row in marks)]:
+    if kinds := [kind for kind in SHAPES if any(row[0] == kind for row in marks)]:
         shape = {
             "field": "mark",
             "type": "nominal",
-            "scale": {"domain": kinds, "range": [SHAPES[k] for k in kinds]},
+            "scale": {"domain": [words[k] for k in kinds], "range": [SHAPES[k] for k in kinds]},
             "legend": {"labelLimit": 260, "symbolFillColor": PALE},
         }
         layers.append(
             {
-                "transform": [{"filter": {"field": "mark", "oneOf": kinds}}],
+                "transform": [{"filter": {"field": "mark", "oneOf": [words[k] for k in kinds]}}],
                 "mark": {"type": "point", "size": 70, "stroke": INK, "fill": PALE, "opacity": 1},
                 "encoding": {"x": x, "y": y, "shape": shape, "description": SAID},
             }

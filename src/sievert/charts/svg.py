@@ -129,12 +129,13 @@ def fit(spec: Spec, width: int) -> Spec:
     narrow, values = width < NARROW, spec["data"]["values"]
     letters = {k: max((len(v[k]) for v in values if k in v), default=0) for k in SIDES}
     room = {SIDES[k]: 8 + WIDER * min(max(n, 12), LETTERS[narrow]) for k, n in letters.items() if n}
+    own = spec.get("config", CONFIG)
     config = {
-        **CONFIG,
+        **own,
         "background": None,
         "padding": {"left": 8, "right": 26, "top": 4, "bottom": 4, **room},
         "axis": {
-            **CONFIG["axis"],
+            **own["axis"],
             "labelFontSize": 13,
             "titleFontSize": 13,
             "labelLimit": 150 if narrow else 250,
@@ -147,7 +148,7 @@ def fit(spec: Spec, width: int) -> Spec:
             **({"titleAnchor": "end" if letters["row"] else "start"} if narrow else {}),
         },
         "legend": {
-            **CONFIG["legend"],
+            **own["legend"],
             "labelFontSize": 13,
             "columns": 1 if narrow else 4,
             "labelLimit": 180 if narrow else 280,

@@ -14,6 +14,7 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import UsageError, require
+from sievert.language import ENGLISH
 from sievert.measures import BY_ID as MEASURES
 from sievert.report import options
 from sievert.report.chapters.assess import remarks
@@ -59,6 +60,7 @@ class ReportSettings:
     texts: Place | None = None
     min_cell: int | None = None
     mask_names: bool = False
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
         if self.min_cell is not None:
@@ -73,7 +75,12 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     """One page of one result or several: internal, or the shareable one."""
     settings = settings or ReportSettings()
     require(results, "no result given", hint="the JSON of an assessment")
-    texts = read_texts(settings.texts)
+    texts = read_texts(settings.texts, settings.language)
+    with texts.spoken():
+        return _page_of(results, settings, texts)
+
+
+def _page_of(results: Sequence[Any], settings: ReportSettings, texts: Texts) -> Page:
     parts = [make_part(result, i, texts) for i, result in enumerate(results, 1)]
     shared = ["shared" in part.data["table"] for part in parts]
     if settings.share or all(shared):
@@ -93,11 +100,14 @@ def build(results: Sequence[Any], settings: ReportSettings | None = None) -> Pag
     return _build(parts, settings, _now())
 
 
-def screen(result: Any) -> Page:
+def screen(result: Any, language: str = ENGLISH) -> Page:
     """The page of one result for a terminal: without definitions and without a date."""
+    settings = ReportSettings(language=language)
     if "shared" in result.to_dict()["table"]:
-        return build([result])
-    return _build([make_part(result, 1, read_texts(None))], ReportSettings(), None)
+        return build([result], settings)
+    texts = read_texts(None, language)
+    with texts.spoken():
+        return _build([make_part(result, 1, texts)], settings, None)
 
 
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:

@@ -185,6 +185,7 @@ class LimitScale:
 
     unit: float
     doublings: tuple[int, ...]
+    thousands: str
 
     def place(self, position: float) -> float:
         """Pixels from the left; what is further than the picture stands at its end."""
@@ -198,12 +199,13 @@ def limit_scale(block: Numbers) -> LimitScale:
     unit = (LIMIT_WIDTH - LIMIT_AT - 6) / high
     room = LETTER * (len(f"{2 ** int(high):,}") + 2) + 4
     step = next(n for n in range(1, 99) if n * unit >= room or n > high)
-    return LimitScale(unit, tuple(range(step, int(high) + 1, step)))
+    return LimitScale(unit, tuple(range(step, int(high) + 1, step)), block.thousands)
 
 
 def limit_axis(scale: LimitScale, words: Sequence[str]) -> Markup:
     """What the lines above the bars mean: inside, the limit, twice as far, ..."""
-    marks = [(scale.place(n), "middle", f"{2**n:,}\N{NO-BREAK SPACE}×") for n in scale.doublings]
+    times = {n: f"{2**n:,}".replace(",", scale.thousands) for n in scale.doublings}
+    marks = [(scale.place(n), "middle", f"{t}\N{NO-BREAK SPACE}×") for n, t in times.items()]
     if len(words) > 1:
         marks = [(0, "start", words[0]), (LIMIT_AT, "middle", words[1]), *marks]
     texts = (

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sievert.formatting import plural, printable
+from sievert.formatting import printable
+from sievert.language import count, digits
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
@@ -46,7 +47,7 @@ def front(
         Facts(tuple(_facts(part, written))),
         *verdicts(parts),
         *(
-            Paragraph(part.texts("front.caution", what=printable(caution)), "warning")
+            Paragraph(part.texts("front.caution", what=part.texts.remark(caution)), "warning")
             for caution in dict.fromkeys(c for p in parts for c in p.data.get("cautions", ()))
         ),
     ]
@@ -130,7 +131,7 @@ def some_columns(texts: Texts, columns: Sequence[str], shown: Callable[[str], st
     """Columns in a list; of very many the first ones, and how many more there are."""
     names = [*map(shown, columns[:LISTED])]
     if more := len(columns) - LISTED:
-        names += [texts("front.more_columns", number=f"{more:,}")] if more > 0 else []
+        names += [texts("front.more_columns", number=count(more))] if more > 0 else []
     return texts.join(names)
 
 
@@ -174,7 +175,7 @@ def _tally(texts: Texts, counts: Data) -> str:
 def left_out(table: Data, texts: Texts) -> str:
     """How many suppressed records a verdict says nothing about; they stand beside it."""
     number = (table.get("policy") or {}).get("suppressed_records")
-    return texts("front.suppressed_too", records=f"{number:,}") if number else ""
+    return texts("front.suppressed_too", records=count(number)) if number else ""
 
 
 def reason_text(part: ReportPart, reason: Data) -> str:
@@ -239,7 +240,7 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
         digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""
         yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
     if written is not None:
-        yield texts("front.fact_written"), f"{written:%-d %B %Y, %H:%M} UTC"
+        yield texts("front.fact_written"), _date(texts, written)
     yield from (
         (
             texts(f"front.fact_{key}{'s' if key == 'secret' and len(columns) > 1 else ''}"),
@@ -254,17 +255,24 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
     """What was left out, and whether the file was verified."""
     texts, table = part.texts, part.data["table"]
     if table.get("dropped"):
-        yield texts("front.fact_dropped"), texts("front.left_out", number=f"{table['dropped']:,}")
+        yield texts("front.fact_dropped"), texts("front.left_out", number=count(table["dropped"]))
     if suppressed := table.get("suppressed"):
         key = "front.suppressed_in" if table.get("keep_suppressed") else "front.suppressed_out"
-        yield texts("front.fact_suppressed"), texts(key, number=f"{suppressed:,}")
+        yield texts("front.fact_suppressed"), texts(key, number=count(suppressed))
     verified = table.get("verified")
     if isinstance(verified, dict):
         checks = verified.get("page_checksums")
         key = "front.verified" if checks is None else "front.verified_pages"
-        yield texts("front.fact_verified"), texts(key, checks=checks)
+        yield texts("front.fact_verified"), texts(key, checks=texts.remark(str(checks or "")))
     elif verified is False and table.get("kind") == "parquet":
         yield texts("front.fact_verified"), texts("front.not_verified")
+
+
+def _date(texts: Texts, written: datetime) -> str:
+    """A day and a time, as the language writes them."""
+    month = texts(f"months.{written.month}")
+    time = f"{written:%H:%M}"
+    return texts("numbers.date", day=written.day, month=month, year=written.year, time=time)
 
 
 def table_size(part: ReportPart) -> str:
@@ -275,9 +283,9 @@ def table_size(part: ReportPart) -> str:
     size = "size_rows" if table.get("people") is None else "size_people"
     return texts(
         "front.size_doubtful" if counts_rows(part) else f"front.{size}",
-        people=texts(key, number=f"{number:,}"),
-        rows=plural(part.rows, "row"),
-        columns=plural(table["columns"], "column"),
+        people=texts(key, number=count(number)),
+        rows=texts.number_of(part.rows, "row"),
+        columns=texts.number_of(table["columns"], "column"),
     )
 
 
@@ -297,7 +305,7 @@ def what_was_assessed(parts: Sequence[ReportPart]) -> Iterator[str]:
             yield part.texts(
                 "front.another",
                 number=part.number,
-                rows=f"{part.rows:,}",
+                rows=count(part.rows),
                 columns=part.writer.names(part.data["roles"]["quasi"]),
                 secrets=part.writer.names(part.data["roles"]["sensitive"]),
             )
@@ -321,9 +329,9 @@ def _table(part: ReportPart) -> Iterator[str]:
     yield texts("front.table", size=table_size(part))
     if suppressed := table.get("suppressed"):
         key = "suppressed_kept" if table.get("keep_suppressed") else "suppressed"
-        yield texts(f"front.{key}", records=f"{suppressed:,}")
+        yield texts(f"front.{key}", records=count(suppressed))
     if dropped := table.get("dropped"):
-        yield texts("front.dropped_missing", records=f"{dropped:,}")
+        yield texts("front.dropped_missing", records=count(dropped))
     if (delimiter := table.get("delimiter") or ",") != ",":
         yield texts("front.delimiter", delimiter=SHOWN.get(delimiter, delimiter))
     if "compression" in table:
@@ -378,7 +386,7 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
     most, allowed, words = (limits.get("unique_records") or {}).get("max"), None, ""
     if most is not None and most < 1 and not suppressed:
         allowed = int(100 * most)
-        words = texts("front.hundred_allowed", number=f"{100 * most:.12g}")
+        words = texts("front.hundred_allowed", number=digits(f"{100 * most:.12g}"))
     title = texts("front.hundred_rows" if counts_rows(part) else "front.hundred")
     return [Hundred(title, shares, tuple(labels), allowed, words)]
 

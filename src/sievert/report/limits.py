@@ -3,7 +3,8 @@
 import math
 from collections.abc import Collection, Iterable, Iterator
 
-from sievert.formatting import percent, printable, significant
+from sievert.formatting import percent, significant, significant_digits
+from sievert.language import count, digits, marks
 from sievert.measures import BY_ID
 from sievert.measures.measure import AS_VALUE
 from sievert.report.chapters.numbers import REASONS, measure_title, unit, why
@@ -79,7 +80,7 @@ def numbers_chapter(part: ReportPart) -> Chapter:
     groups = tuple(g for place in places if (g := _group(part, *place, limits)).rows)
     lead = texts("limits_table.lead" if limits else "limits_table.lead_open")
     axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
-    numbers = Numbers(title, tuple(head), groups, axis)
+    numbers = Numbers(title, tuple(head), groups, axis, marks()[1])
     rests = basis(part) if state_of(part.data) else ()
     blocks: tuple[Block, ...] = (Paragraph(lead, "reading"), numbers, *rests)
     topic = texts("limits_table.topic" if limits else "limits_table.topic_open")
@@ -96,7 +97,7 @@ def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
     head = [*texts.each("limits_table", HEAD, ".")]
     head[HEAD.index("value")] = part.say("head_release")
     axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
-    numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis)
+    numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis, marks()[1])
     yield Chapter(title, part.anchor("limits"), (numbers,), screen=True)
 
 
@@ -110,7 +111,9 @@ def _of_secret(values: Data) -> tuple[str, ...]:
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:
     """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
     rests = (part.data.get("policy") or {}).get("rests_on")
-    return (Paragraph(part.texts("front.rests_on", basis=rests), "note"),) if rests else ()
+    if not rests:
+        return ()
+    return (Paragraph(part.texts("front.rests_on", basis=part.texts.remark(rests)), "note"),)
 
 
 def _group(
@@ -147,21 +150,22 @@ def _no_number(part: ReportPart, entry: Data) -> str:
     if entry["value"] is not None:
         return ""
     known = entry["reason"] in REASONS or not entry["reason"]
-    reason = why(part.texts, entry) if known else printable(entry["reason"])
+    reason = why(part.texts, entry) if known else part.texts.remark(entry["reason"])
     return part.texts("limits_table.no_number", why=reason)
 
 
 def _wildcard(part: ReportPart, entry: Data) -> str:
     """The other k of a table with missing quasi-identifiers."""
     k = entry.get("wildcard")
-    return "" if k in (None, entry["value"]) else part.texts("limits_table.wildcard", k=f"{k:,}")
+    return "" if k in (None, entry["value"]) else part.texts("limits_table.wildcard", k=count(k))
 
 
 def _as_value(part: ReportPart, entry: Data) -> str:
     """The other number of a table whose missing quasi-identifiers match anything."""
     number = entry.get("missing_as_value")
-    same = number in (None, entry["value"])
-    return "" if same else part.texts("limits_table.number_as_value", number=f"{number:,}")
+    if number is None or number == entry["value"]:
+        return ""
+    return part.texts("limits_table.number_as_value", number=count(number))
 
 
 def titles(texts: Texts, measure: str, entry: Data) -> tuple[str, str]:
@@ -178,7 +182,7 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
     value = entry["value"]
     if measure in PERCENT:
         return percent(value)
-    text = f"{value:,}" if isinstance(value, int) else significant(value)
+    text = count(value) if isinstance(value, int) else significant(value)
     name = entry.get("unit", BY_ID[measure].unit)
     if name == "records" and counts_rows(part):
         name = "rows"
@@ -219,13 +223,13 @@ def remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
         key = {AS_VALUE: "as_value"}.get(verdict["reading"], "without_missing")
         yield part.texts(f"limits_table.{key}")
     if verdict.get("impossible"):
-        yield part.texts("front.impossible", why=verdict["impossible"])
+        yield part.texts("front.impossible", why=part.texts.remark(verdict["impossible"]))
 
 
 def shown_value(part: ReportPart, verdict: Data, entry: Data | None = None) -> str:
     """The number that a limit was held against, with digits enough to tell on which side it is."""
     measure, value = verdict["measure"], verdict["value"]
-    rounded = float(significant(value).replace(",", ""))
+    rounded = float(significant_digits(value).replace(",", ""))
     if value != rounded and rounded in (verdict["min"], verdict["max"]):
         return bound_text(measure, value)
     return value_with_unit(part, measure, entry or verdict)
@@ -233,7 +237,7 @@ def shown_value(part: ReportPart, verdict: Data, entry: Data | None = None) -> s
 
 def bound_text(measure: str, value: float) -> str:
     """A limit as it is written: with all its digits."""
-    return f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}"
+    return digits(f"{100 * value:{BOUND}} %" if measure in PERCENT else f"{value:,{BOUND}}")
 
 
 def asked(texts: Texts, limit: Data, section: str = "limits_table") -> str:
@@ -260,5 +264,5 @@ def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
     else:
         times = f"{ratio[0] / ratio[1]:.3g}"
         key = "over" if over else "short"
-        words = texts(f"limits_table.{key}", times=times) if float(times) > 1 else ""
+        words = texts(f"limits_table.{key}", times=digits(times)) if float(times) > 1 else ""
     return words, math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None

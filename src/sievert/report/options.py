@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sievert.formatting import percent
+from sievert.language import count
 from sievert.report.limits import STATES, limits_of, titles
 from sievert.report.page import Chapter, Option, OptionCards, OptionRow
 from sievert.report.parts import Data, ReportPart
@@ -85,8 +86,8 @@ def _option(part: ReportPart, before: Data, way: Data) -> Option:
     rows = (
         OptionRow(
             texts("options.alone"),
-            f"{before['alone']:,}",
-            f"{way['alone']:,}",
+            count(before["alone"]),
+            count(way["alone"]),
             way["alone"] / people if people else None,
             risky=True,
         ),
@@ -124,7 +125,8 @@ def _change(part: ReportPart, way: Data) -> str:
     if len(gone) > len(quasi) / 2:
         left = [name(c) for c in quasi if name(c) not in gone]
         words = [texts("options.only", columns=texts.join(left))]
-    words += [f"{name(c['column'])} {c['how']}" for c in way["changes"] if c["how"] != LEFT_OUT]
+    coarser = [c for c in way["changes"] if c["how"] != LEFT_OUT]
+    words += [f"{name(c['column'])} {texts.remark(c['how'])}" for c in coarser]
     if way["suppressed_records"]:
         words.append(
             texts("options.suppressed", number=part.writer.count(way["suppressed_records"]))

@@ -161,6 +161,7 @@ class Numbers:
     head: tuple[str, ...]
     groups: tuple[NumberGroup, ...]
     axis: tuple[str, ...] = ()  # above drawn limits: the words for the inside, and for the limit
+    thousands: str = ","  # what stands between thousands
 
     @property
     def limited(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
+from sievert.language import digits
 from sievert.report.page import Block, Chapter, Grid, make_grid
 from sievert.report.texts import Texts
 
@@ -53,7 +54,7 @@ class NumberWriter:
 
     def count(self, number: float | None) -> NumberText:
         """A number of records, people, classes or values."""
-        return self._write(number, "{:,.0f}".format)
+        return self._write(number, lambda n: digits(f"{n:,.0f}"))
 
     def share(self, part: float | None) -> NumberText:
         """A share, in per cent."""

@@ -9,6 +9,7 @@ from typing import Any
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import percent, printable
+from sievert.language import count
 from sievert.measures import BY_ID
 from sievert.report.chapters.numbers import measure_title
 from sievert.report.first_screen import (
@@ -113,7 +114,7 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
         yield BulletList(tuple(_reason(texts, reason) for reason in reasons))
     figures = tuple(_figures(result, texts))
     key = "shared.small" if result["table"]["rows"] is None else "shared.withheld"
-    yield Figures(figures) if figures else Paragraph(texts(key, enough=f"{ENOUGH:,}"))
+    yield Figures(figures) if figures else Paragraph(texts(key, enough=count(ENOUGH)))
     if verdicts and verdicts[0]["limits"]:
         limits = tuple(_limits(verdicts[0], texts, anchor))
         yield Chapter(texts("front.limits"), anchor, limits, screen=True)
@@ -121,11 +122,11 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
 
 def _table(result: Data, texts: Texts) -> Iterator[str]:
     table, roles = result["table"], columns_by_role(result["roles"])
-    columns, rows = f"{table['columns']:,}", shown_records(table["rows"] or 0, table["shared"])
+    columns, rows = count(table["columns"]), shown_records(table["rows"] or 0, table["shared"])
     if rows is None:
-        yield texts("shared.table_small", enough=f"{ENOUGH:,}", columns=columns)
+        yield texts("shared.table_small", enough=count(ENOUGH), columns=columns)
     else:
-        yield texts("shared.table", rows=f"{rows:,}", columns=columns)
+        yield texts("shared.table", rows=count(rows), columns=columns)
     yield texts("shared.people" if roles["person"] else "shared.rows")
     for role, key in ROLE_TEXTS.items():
         if names := roles[role]:
@@ -213,7 +214,7 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
         inner = BulletList(items, marks, states)
         yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,), screen=True)
     if policy.get("rests_on"):
-        yield Paragraph(texts("front.rests_on", basis=policy["rests_on"]), "note")
+        yield Paragraph(texts("front.rests_on", basis=texts.remark(policy["rests_on"])), "note")
 
 
 def _where(texts: Texts, where: str) -> str:

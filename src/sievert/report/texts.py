@@ -4,15 +4,17 @@ import json
 import os
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sievert.errors import UsageError, require
-from sievert.formatting import nearest
+from sievert.formatting import nearest, printable
+from sievert.language import ENGLISH, FILES, count, read_lines, speaking
+from sievert.report.remarks import translate
 
 MOST_BYTES = 1 << 20
-ENGLISH = Path(__file__).parent / "en.toml"
 
 
 class Texts:
@@ -25,6 +27,20 @@ class Texts:
         if key not in self:
             raise KeyError(key)
         return self._by_key[key].format_map(values)
+
+    def spoken(self) -> AbstractContextManager[None]:
+        """Within it, numbers and the words of charts are those of these texts."""
+        return speaking(self._by_key)
+
+    def remark(self, english: str) -> str:
+        """A remark or a reason of a result, in the language of these texts."""
+        return translate(printable(english), self._by_key)
+
+    def number_of(self, number: int, thing: str) -> str:
+        """A number of things: 1 record, 2,000 records."""
+        things = "{}es" if thing.endswith("s") else "{}s"
+        key = f"things.{thing if number == 1 else things.format(thing)}"
+        return self(key, number=count(number))
 
     def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
         """Several texts whose keys begin alike."""
@@ -59,20 +75,7 @@ def _without_losses() -> Mapping[str, str]:
     """The same without those of losses, which only comparisons need."""
     from sievert.measures import MEASURES
 
-    return {**_of_records("measures", MEASURES), **_lines_of(ENGLISH.read_text(encoding="utf-8"))}
-
-
-def _lines_of(text: str) -> dict[str, str]:
-    """The texts of our own file, ten times as fast as TOML is read: each is one line of it."""
-    texts, above = {}, ""
-    for line in text.splitlines():
-        key, sign, value = line.partition(" = ")
-        if line.startswith("["):
-            above = f"{line[1:-1]}."
-        elif sign and not line.startswith("#"):
-            plain = value[1:-1]
-            texts[f"{above}{key}"] = json.loads(value) if "\\" in plain else plain
-    return texts
+    return {**_of_records("measures", MEASURES), **read_lines(FILES[ENGLISH])}
 
 
 def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
@@ -84,10 +87,13 @@ def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
     }
 
 
-def read_texts(path: str | os.PathLike[str] | None) -> Texts:
-    """English, or a translation; what a translation lacks is said in English."""
+def read_texts(path: str | os.PathLike[str] | None, language: str = ENGLISH) -> Texts:
+    """A language that we have, or somebody's translation; what it lacks is said in English."""
+    if language not in FILES:
+        raise UsageError(f"no language is called {language!r}", hint=", ".join(FILES))
+    own = {} if language == ENGLISH else read_lines(FILES[language])
     if path is None:
-        return Texts(_without_losses())
+        return Texts({**english(), **own} if own else _without_losses())
     import tomllib
 
     path = Path(path)
@@ -102,7 +108,7 @@ def read_texts(path: str | os.PathLike[str] | None) -> Texts:
         raise UsageError(f"{path.name}: not a TOML file of texts") from None
     for key, text in translation.items():
         _check(path.name, key, text)
-    return Texts({**english(), **translation})
+    return Texts({**english(), **own, **translation})
 
 
 def _check(name: str, key: str, text: Any) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.formatting import plural, printable, wrap
+from sievert.language import count
 from sievert.policy.document import SAY_WHY
 from sievert.policy.repair import toml_key
 from sievert.report.texts import Texts, read_texts
@@ -102,7 +103,7 @@ class PolicyCheck:
                     *(
                         []
                         if len(names) <= MOST_NAMED
-                        else [texts("policy_check.more", number=f"{len(names) - MOST_NAMED:,}")]
+                        else [texts("policy_check.more", number=count(len(names) - MOST_NAMED))]
                     ),
                 ]
             )
@@ -116,4 +117,4 @@ class PolicyCheck:
             for gap in gaps[:MOST_NAMED]:
                 yield f'  {toml_key(gap.name)} = "{SAY_WHY}"'
         if more := len(gaps[MOST_NAMED:]):
-            yield f"  # {texts('policy_check.more', number=f'{more:,}')}"
+            yield f"  # {texts('policy_check.more', number=count(more))}"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import close_stairs
 from sievert.charts.drawing import caption_bars
-from sievert.formatting import make_unique, percent, printable, significant
+from sievert.formatting import make_unique, percent, significant
+from sievert.language import count
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import ExplanationView
@@ -78,7 +79,7 @@ def _population(part: ReportPart) -> Iterator[Chapter]:
 def remarks(part: ReportPart) -> Iterator[Chapter]:
     """What else is to be said; a terminal shows a few."""
     cautions = {*part.data.get("cautions", ())}
-    texts = [printable(w) for w in part.data.get("warnings", ()) if w not in cautions]
+    texts = [part.texts.remark(w) for w in part.data.get("warnings", ()) if w not in cautions]
     if not texts:
         return
     first: list[Block | Chapter] = [BulletList(tuple(texts[:FEW_REMARKS]))]
@@ -102,15 +103,15 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
     columns = names_of(part, part.data["roles"]["quasi"])
     alone, share = unique.get("records"), unique["value"]
     people = part.data["table"].get("people", part.rows)
-    rest = part.say("not_suppressed", number=f"{people:,}") if suppressed_records(part) else ""
+    rest = part.say("not_suppressed", number=count(people)) if suppressed_records(part) else ""
     if alone:
-        of = rest or f"{people:,}"
+        of = rest or count(people)
         numbers = {"number": writer.count(alone), "people": of, "columns": columns}
         key = "only_one" if people == 1 else "one_alone" if alone == 1 else "alone"
         text = part.say(key, **numbers)
         limit = next((v for v in limits_of(part.data) if v["measure"] == "unique_records"), None)
         if limit is not None and limit["max"] is not None:
-            most = f"{math.floor(limit['max'] * people):,}"
+            most = count(math.floor(limit["max"] * people))
             text += f" {part.say('allowed', number=most)}"
         yield can_be_found(part, share), text
     elif k.get("reading") == "wildcard" and "missing_as_value" in k:
@@ -136,7 +137,7 @@ def can_be_found(part: ReportPart, share: float) -> str:
     near = ((1, round(1 / share)), (2, 3), (3, 4))
     close = (pair for pair in near if abs(pair[0] / pair[1] - share) <= 0.05 * share)
     one, of = next(close, (round(10 * share), 10))
-    return part.texts(f"assessed.found_some{rows}", one=one, of=f"{of:,}")
+    return part.texts(f"assessed.found_some{rows}", one=one, of=count(of))
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -234,9 +235,9 @@ def _sizes(part: ReportPart) -> Iterator[Picture]:
 
 
 def _span(part: ReportPart, span: Mapping[str, int | None]) -> str:
-    least, most = span["least"], span["most"]
-    key = "one" if least == most else "more" if most is None else "span"
-    return part.say(f"size_{key}", n=f"{least:,}", least=f"{least:,}", most=f"{most or 0:,}")
+    key = "one" if span["least"] == span["most"] else "more" if span["most"] is None else "span"
+    least, most = (count(span[end] or 0) for end in ("least", "most"))
+    return part.say(f"size_{key}", n=least, least=least, most=most)
 
 
 def _trajectory(part: ReportPart) -> Iterator[Block]:

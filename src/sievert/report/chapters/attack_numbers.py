@@ -6,6 +6,7 @@ from sievert.charts import Bar
 from sievert.charts.curves import shares
 from sievert.charts.drawing import short_name
 from sievert.formatting import make_unique
+from sievert.language import count
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 
@@ -125,7 +126,7 @@ def _values(
 def values_left(part: ReportPart, values: Data, groups: Sequence[Data]) -> Iterator[Block]:
     """How many values are not shown, where there are any."""
     if values["number"] > len(groups):
-        of = {"shown": len(groups), "number": f"{values['number']:,}"}
+        of = {"shown": len(groups), "number": count(values["number"])}
         yield Paragraph(part.say("values_left", **of), "note")
 
 

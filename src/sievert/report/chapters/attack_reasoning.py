@@ -10,6 +10,7 @@ from sievert.attacks.reasoning.chains import ESS, RHAT
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
 from sievert.formatting import make_unique
+from sievert.language import count, digits
 from sievert.report.chapters.attack_numbers import (
     columns,
     number,
@@ -215,7 +216,7 @@ def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
     if worst := data.get("worst"):
         rows_ = (
             (
-                f"{w['row']:,}",
+                count(w["row"]),
                 *(writer.share(w[who]) for who in ("attacker", "learner")),
                 _times(writer, w["relative_risk"]),
             )
@@ -240,10 +241,10 @@ def _how(part: ReportPart, data: Data) -> Iterator[Block]:
         way = "exact" if data["method"] == "exact" else "closed"
     else:
         way = "sampled" if data["converged"] else "apart"
-        places |= {k: f"{sampling[k]:,}" for k in ("chains", "sweeps")}
+        places |= {k: count(sampling[k]) for k in ("chains", "sweeps")}
     yield Paragraph(texts(f"reasoned.found_{way}", **places))
     prior, own = max(data["prior_records_a_secret"].values(), default=0.0), data["records_a_secret"]
-    counts = {"prior": f"{prior:,.0f}", "records": f"{own:,.4g}"}
+    counts = {"prior": digits(f"{prior:,.0f}"), "records": digits(f"{own:,.4g}")}
     yield Paragraph(texts("reasoned.prior", **counts))
     notes = {
         "strong_prior": prior > own,
@@ -267,9 +268,9 @@ def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterat
     rhat = sampling["rhat"]
     places = {
         "limit": RHAT,
-        "least": f"{ESS:.0f}",
-        "effective": f"{sampling['effective']:,.0f}",
-        "rhat": "" if rhat is None else f"{rhat:.3f}",
+        "least": digits(f"{ESS:.0f}"),
+        "effective": digits(f"{sampling['effective']:,.0f}"),
+        "rhat": "" if rhat is None else digits(f"{rhat:.3f}"),
     }
     yield Paragraph(texts(f"reasoned.settled{'_unbounded' if rhat is None else ''}", **places))
     if sampling.get("so_far"):
@@ -288,7 +289,7 @@ def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iter
     across, up, below, caption = texts.each(
         "reasoned.running", ("across", "up", "below", "caption")
     )
-    rows = ((f"{sweeps:,}", *row) for sweeps, row in means)
+    rows = ((count(sweeps), *row) for sweeps, row in means)
     grid = make_grid(title, (across, *names), rows, range(len(names) + 1), folded=True)
     points = {
         chain: [(float(sweeps), n) for sweeps, row in means if (n := row[c].number) is not None]

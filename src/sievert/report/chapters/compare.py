@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent
+from sievert.language import digits
 from sievert.report.chapters import compare_tables
 from sievert.report.chapters.compare_limits import bases, limits_chapters, limits_of_releases
 from sievert.report.chapters.compare_tables import Row, grids, smallest_class
@@ -302,7 +303,9 @@ def _row(
             view.say("table_bits", value=each.value, corrected=each.corrected),
             str(each.lost)
             if lost is None
-            else view.say("table_lost", lost=each.lost, half=f"{max(0.0, high - lost):.2g}"),
+            else view.say(
+                "table_lost", lost=each.lost, half=digits(f"{max(0.0, high - lost):.2g}")
+            ),
         )
     return row
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.formatting import percent, printable, significant
+from sievert.formatting import percent, significant
+from sievert.language import count
 from sievert.losses import BY_ID
 from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.chapters.numbers import bits_text, clean, side_by_side
@@ -147,7 +148,7 @@ def _exact(writer: NumberWriter, measure: str, entry: Data | None) -> str:
     if value is None:
         return str(writer.undefined())
     if isinstance(value, int):
-        return f"{value:,}"
+        return count(value)
     return significant(value) if measure == "mutual_information" else percent(value)
 
 
@@ -195,7 +196,7 @@ def _undefined(view: ComparisonView) -> Iterator[str]:
     for release in view.releases:
         for name, loss in release.data["losses"].items():
             if name in BY_ID and loss.get("value") is None and loss.get("reason"):
-                reason = printable(loss["reason"])
+                reason = view.texts.remark(loss["reason"])
                 yield view.say("loss_undefined", loss=view.say(f"loss_{name}"), reason=reason)
 
 

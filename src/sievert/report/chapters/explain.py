@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sievert.charts import Bar
 from sievert.formatting import make_unique
+from sievert.language import count
 from sievert.report.chapters import explain_columns, explain_records, why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
@@ -78,7 +79,7 @@ def _drives(view: ExplanationView) -> Iterator[tuple[str, str]]:
     else:
         key = "alone_one" if alone.number == 1 else "alone_many"
         people = "person" if view.records == 1 else "people_of"
-        of, share = view.say(people, number=f"{view.records:,}"), view.of_all(alone)
+        of, share = view.say(people, number=count(view.records)), view.of_all(alone)
         text = view.say(key, number=alone, of=of, columns=columns)
         head = view.say("unique_share", share=share)
     text = " ".join((text, *explain_records.population_sentences(view)))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import lines
+from sievert.language import count
 from sievert.report.chapters import why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
@@ -142,9 +143,9 @@ def _line_chart(
 
 
 def _measured_sets(view: ExplanationView, point: Data) -> str:
-    number = f"{point['subsets']:,}"
+    number = count(point["subsets"])
     every = point["reason"] is None
-    return number if every else view.say("sets_of", number=number, of=f"{point['of']:,}")
+    return number if every else view.say("sets_of", number=number, of=count(point["of"]))
 
 
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
@@ -211,7 +212,7 @@ def _sets(view: ExplanationView) -> Iterator[Block]:
         every = [s for each in by_size.values() for s in each]
         yield _sets_grid(view, every[:MOST_SETS], "sets_all", folded=True)
         if len(every) > MOST_SETS:
-            yield Paragraph(view.say("sets_left", number=f"{len(every) - MOST_SETS:,}"), "note")
+            yield Paragraph(view.say("sets_left", number=count(len(every) - MOST_SETS)), "note")
     yield Paragraph(view.say("sets_reading"), "reading")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar
 from sievert.formatting import make_unique, printable
+from sievert.language import count, digits
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,
@@ -92,7 +93,7 @@ def _population_title(view: ExplanationView) -> str:
     if not models:
         return ""
     low, high = (models[end].number or 0.0 for end in (0, -1))
-    share, size = _estimate(view, "population_uniques_dankar"), f"{about['size']:,}"
+    share, size = _estimate(view, "population_uniques_dankar"), count(about["size"])
     if high > FAR_APART * low or share.number is None:
         return view.say("population_range", low=models[0], high=models[-1], size=size)
     return view.say("population_alone", share=share, size=size)
@@ -132,7 +133,7 @@ def _estimate(view: ExplanationView, name: str) -> NumberText:
 def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     if "size" in about:
         share = view.writer.number(100 * about["fraction"])
-        yield Paragraph(view.say("population_size", size=f"{about['size']:,}", share=share))
+        yield Paragraph(view.say("population_size", size=count(about["size"]), share=share))
     models = {
         view.say(f"model_{m}"): f"population_uniques_{m}"
         for m in MODELS
@@ -160,7 +161,9 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     if about.get("global_risk", {}).get("method") == "approx":
         yield Paragraph(view.say("weights_approximate"), "note")
     if "alpha" in about:
-        yield Paragraph(view.say("population_wildcards", alpha=f"{about['alpha']:g}"), "note")
+        yield Paragraph(
+            view.say("population_wildcards", alpha=digits(f"{about['alpha']:g}")), "note"
+        )
 
 
 def _with_error(view: ExplanationView, name: str) -> str:
@@ -170,7 +173,9 @@ def _with_error(view: ExplanationView, name: str) -> str:
     if text.number is None:
         reason = estimate.get("reason")
         return (
-            view.say("with_reason", number=text, reason=printable(reason)) if reason else str(text)
+            view.say("with_reason", number=text, reason=view.texts.remark(reason))
+            if reason
+            else str(text)
         )
     if (error := details.get("standard_error")) is not None:
         return view.say("with_error", number=text, error=view.writer.number(100 * error))
@@ -287,7 +292,7 @@ def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
     if rows:
         keys = ("value", "records", "differs_by", "like", "like_records", "gain_alone")
         key = "alike_one" if len(rows) == 1 else "alike"
-        yield Paragraph(view.say(key, number=f"{len(rows):,}"))
+        yield Paragraph(view.say(key, number=count(len(rows))))
         yield view.grid("alike_table", keys, rows, (1, 4, 5))
     if rows and not any("value" in value for value in values["lookalikes"]):
         yield Paragraph(view.say("alike_unnamed"), "note")

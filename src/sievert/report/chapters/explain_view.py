@@ -147,7 +147,7 @@ class ExplanationView(ReportPart):
     def coarser(self, change: Data) -> str:
         """One way to make a column coarser, in words."""
         column = self.column_names[change["column"]]
-        return self.say("remedy_coarser", column=column, how=change["how"])
+        return self.say("remedy_coarser", column=column, how=self.texts.remark(change["how"]))
 
 
 def round_shares(shares: Sequence[float]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sievert.language import count
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 
@@ -26,7 +27,7 @@ def _columns(part: ReportPart) -> Any:
             part.writer.name(name),
             entry["hierarchy"],
             " ".join(part.writer.count(number).text for number in entry["labels"]),
-            part.say(entry["reason"], distinct=f"{entry['distinct']:,}"),
+            part.say(entry["reason"], distinct=count(entry["distinct"])),
         )
         for name, entry in part.data["proposals"].items()
     ]

@@ -278,7 +278,7 @@ def _channel(view: LimitView, number: int) -> Iterator[Chapter]:
     if data.get("promised"):
         if data["achieved"] and len(view.alphabets) > 1:
             inner.append(Paragraph(" ".join(_promise_sentence(view, data)), "lead"))
-        reading = view.say("promise_reading", by=data["promised"]["interval_by"])
+        reading = view.say("promise_reading", by=view.texts.remark(data["promised"]["interval_by"]))
         inner += [_promises(view, data), Paragraph(reading, "reading")]
     if "epsilon" in data:
         key = "epsilon_unbounded" if data["epsilon"] is None else "epsilon"

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sievert.charts import Dot, risk_utility_chart
-from sievert.formatting import percent, plural, printable
+from sievert.formatting import percent, printable
+from sievert.language import count, digits
 from sievert.report.chapters.numbers import release_names, releases_of
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
@@ -65,11 +66,11 @@ def synthetic_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
     """What the original is held against: the synthetic tables, and the control."""
     tables, control = part.data["synthetic"], part.data["control"]
     if len(tables) == 1:
-        rows = plural(tables[0]["rows"], "row")
+        rows = part.texts.number_of(tables[0]["rows"], "row")
         yield part.say("fact_synthetic"), f"{_name(part, tables[0])}, {rows}"
     else:
-        yield part.say("fact_several"), f"{len(tables):,}"
-    people = part.say("no_control") if control is None else f"{control['rows']:,}"
+        yield part.say("fact_several"), count(len(tables))
+    people = part.say("no_control") if control is None else count(control["rows"])
     yield part.say("fact_control"), people
 
 
@@ -216,7 +217,7 @@ def _chance(part: ReportPart, p: float | None) -> object:
     """A p-value that can be read; what is tiny is not written out."""
     if p is None:
         return ""
-    return NumberText(part.say("rare") if p < RARE else f"{p:.2g}", p)
+    return NumberText(part.say("rare") if p < RARE else digits(f"{p:.2g}"), p)
 
 
 def _heads(part: ReportPart, first: str) -> tuple[str, ...]:
@@ -291,7 +292,7 @@ def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
                 _chance(part, v["value"])
                 if v["measure"].endswith(".p")
                 else _share(part, v["value"]),
-                part.say("at_least", bound=f"{v['min']:g}")
+                part.say("at_least", bound=digits(f"{v['min']:g}"))
                 if v["max"] is None
                 else part.say("at_most", bound=percent(v["max"])),
             )

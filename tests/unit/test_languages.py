@@ -1,0 +1,384 @@
+"""Languages: every text of a page is one of the texts, and every language has all of them.
+
+In the pseudo-locale each letter of a text is another one (full width), and so are the marks in
+numbers. What is left in plain letters on a page comes from somewhere else: from the data, which are
+Greek here, or it is an id.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from html.parser import HTMLParser
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert import language
+from sievert.losses import KINDS
+from sievert.measures import MEASURES
+from sievert.report import builder, html, markdown, terminal
+from sievert.report.page import Picture, walk
+from sievert.report.remarks import pattern, translate
+from sievert.report.texts import english
+
+PSEUDO = "xx"
+WIDE = {
+    ord(letter): chr(ord(letter) + 0xFEE0)
+    for letter in map(chr, range(0x21, 0x7F))
+    if letter.isalpha()
+}
+BRACES = re.compile(r"(\{\w*\})")
+MARKS = {"numbers.decimal": "٫", "numbers.thousands": "٬"}
+
+
+def pseudo(text: str) -> str:
+    """A text in other letters, its braces kept."""
+    wide = (p if p.startswith("{") else p.translate(WIDE) for p in BRACES.split(text))
+    return re.sub(r"(?<=\d)\.(?=\d)", MARKS["numbers.decimal"], "".join(wide))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pseudo_locale(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    path = tmp_path_factory.mktemp("texts") / "xx.toml"
+    texts = {key: MARKS.get(key, pseudo(text)) for key, text in english().items()}
+    lines = (f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in texts.items())
+    path.write_text("\n".join(lines), encoding="utf-8")
+    language.FILES[PSEUDO] = path
+    yield
+    del language.FILES[PSEUDO]
+
+
+# -- results of every command, of data without a Latin letter -------------------------------------
+
+N = 60
+HIDDEN = ("ηλικία", "πόλη", "φύλο")
+
+
+def column(*values: str, times: int = 1) -> list[str]:
+    return list(islice(cycle([v for v in values for _ in range(times)]), N))
+
+
+TABLE = {
+    "ηλικία": [str(20 + i * i % 37) for i in range(N)],
+    "πόλη": column("Α", "Β", "Γ", "Δ", "Α"),
+    "φύλο": column("θ", "α", times=3),
+    "νόσος": column("γρίπη", "άσθμα", "γρίπη", "έλκος", times=2),
+    "ποσό": [str(1000 + 37 * i % 911) for i in range(N)],
+}
+STRANGERS = {
+    name: values[7 * i :] + values[: 7 * i] for i, (name, values) in enumerate(TABLE.items())
+}
+COARSE = {**TABLE, "ηλικία": [f"{age[0]}*" for age in TABLE["ηλικία"]]}
+COARSER = {**COARSE, "πόλη": ["*"] * N}
+POLICY: dict[str, Any] = {
+    "roles": {
+        "quasi": list(HIDDEN),
+        "sensitive": ["νόσος"],
+        "ignored": {"ποσό": "όχι"},
+        "rows_are_people": True,
+    },
+    "limits": {
+        "reidentification": {
+            "k_anonymity": {"min": 3},
+            "unique_records": {"max": 0.05},
+            "suppressed_records": {"max": 30},
+        },
+        "inference": {
+            "νόσος": {
+                "l_diversity": {"min": 9},
+                "guess_gain": {"max": 0.25},
+                "t_closeness": {"max": 0.5},
+            }
+        },
+    },
+}
+SMALL = {name: TABLE[name] for name in ("πόλη", "φύλο", "νόσος")}
+SMALL_POLICY = {
+    "roles": {"quasi": ["πόλη", "φύλο"], "sensitive": ["νόσος"], "rows_are_people": True},
+    "limits": {"reidentification": {"k_anonymity": {"min": 9}, "suppressed_records": {"max": 30}}},
+}
+ROLES: tuple[Any, ...] = (list(HIDDEN), "νόσος")
+
+
+def missing_table() -> dict[str, list[str | None]]:
+    table: dict[str, list[str | None]] = {**TABLE}
+    for i, name in enumerate(TABLE):
+        table[name] = [None if j % 17 == i else v for j, v in enumerate(TABLE[name])]
+    return table
+
+
+def saved(folder: Path, name: str, table: dict[str, list[str]]) -> Path:
+    path = folder / f"{name}.csv"
+    rows = [table, *zip(*table.values(), strict=True)]
+    path.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+DRAWN_PAGES = {"assess_policy", "protect", "shared"}  # pictures take long to draw
+RESULTS: dict[str, Callable[[Path], Any]] = {
+    "assess": lambda _: sievert.assess(TABLE, *ROLES),
+    "assess_policy": lambda _: sievert.assess(TABLE, policy=POLICY, explain=True),
+    "assess_missing": lambda _: sievert.assess(missing_table(), *ROLES, missing="wildcard"),
+    "assess_numbers": lambda _: sievert.assess(
+        TABLE,
+        list(HIDDEN),
+        ["νόσος", "ποσό"],
+        types={"ποσό": "int"},
+        attacks=True,
+        show_values=True,
+    ),
+    "assess_key_sets": lambda _: sievert.assess(
+        missing_table(), None, "νόσος", key_sets=[["ηλικία", "πόλη"], ["φύλο"]]
+    ),
+    "explain": lambda _: sievert.explain(
+        TABLE, *ROLES, population_size=1000, hierarchies={"ηλικία": "interval:5,10"}
+    ),
+    "explain_missing": lambda _: sievert.explain(missing_table(), *ROLES, show_values=True),
+    "attack": lambda _: sievert.attack(
+        COARSE, TABLE, *ROLES, paired=True, hierarchies={"ηλικία": "prefix:1"}, sweeps=200
+    ),
+    "attack_register": lambda _: sievert.attack(
+        COARSE, None, *ROLES, register=TABLE, hierarchies={"ηλικία": "prefix:1"}, reasoning=False
+    ),
+    "compare": lambda _: sievert.compare(
+        TABLE,
+        {"χονδρό": COARSE, "άλλο": COARSER},
+        paired=True,
+        policy=POLICY,
+        hierarchies={"ηλικία": "prefix:1"},
+        shuffles=19,
+        limit=True,
+    ),
+    "compromise": lambda _: sievert.compromise(
+        TABLE,
+        list(HIDDEN),
+        "ποσό",
+        types={"ποσό": "int"},
+        replicates=2,
+        epsilon=[100],
+        parameters=[0.1],
+    ),
+    "compromise_noise": lambda _: sievert.compromise(
+        TABLE,
+        ["ηλικία"],
+        "ποσό",
+        types={"ποσό": "int", "ηλικία": "int"},
+        replicates=2,
+        method="noise",
+        parameters=[5],
+    ),
+    "limit": lambda _: sievert.randomise(TABLE, "πόλη", "νόσος", at=[0.1]),
+    "limit_gaussian": lambda _: sievert.randomise(
+        TABLE, "ηλικία", "ποσό", gaussian=True, types={"ποσό": "int", "ηλικία": "int"}
+    ),
+    "protect": lambda _: sievert.protect(SMALL, policy=SMALL_POLICY, suppress=0.5, frontier=True),
+    "protect_unmet": lambda _: sievert.protect(TABLE, policy=POLICY, suppress=0.5, drop=True),
+    "protect_local": lambda _: sievert.protect(
+        TABLE, policy=POLICY, how="microaggregate", group=3, types={"ηλικία": "int"}, drop=True
+    ),
+    "synthetic": lambda folder: sievert.synthetic(
+        TABLE, saved(folder, "πλαστό", COARSE), None, *ROLES
+    ),
+    "synthetic_control": lambda folder: sievert.synthetic(
+        TABLE, [saved(folder, "πλαστό", TABLE), saved(folder, "άλλο", COARSE)], STRANGERS, *ROLES
+    ),
+    "shared": lambda _: sievert.assess(TABLE, policy=POLICY).share(),
+}
+
+
+class Words(HTMLParser):
+    """All that a reader of a page sees or hears."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = ""
+        self.code = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.code = tag in ("code", "style") or (self.code and tag == "wbr")
+        self.words += "" if tag == "span" else "\n"
+        named = ("aria-label", "data-head", "title", "alt")
+        self.words += "".join(f"{value}\n" for name, value in attrs if name in named and value)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.code = False
+
+    def handle_data(self, data: str) -> None:
+        self.words += "" if self.code else data
+
+
+DRAWN = {
+    "title",
+    "text",
+    "subtitle",
+    "description",
+    "said",
+    "row",
+    "series",
+    "name",
+    "kind",
+    "shown",
+}
+DRAWN |= {"what", "line", "domain"}
+
+
+def words_of(spec: Any, key: str = "") -> Iterator[str]:
+    """The words of a chart."""
+    if isinstance(spec, dict):
+        for name, part in spec.items():
+            yield from words_of(part, name)
+    elif isinstance(spec, list):
+        for part in spec:
+            yield from words_of(part, key)
+    elif isinstance(spec, str) and key in DRAWN and spec not in ("curve", "release"):
+        yield spec
+
+
+IDS = {record.id for record in (*MEASURES, *KINDS)}
+NOT_TEXTS = sorted(
+    {
+        *(
+            value
+            for record in (*MEASURES, *KINDS)
+            for value in (record.formula, record.source, record.bounds)
+        ),
+        *IDS,
+        "Sievert",
+        sievert.__version__,
+    },
+    key=len,
+    reverse=True,
+)
+# What a user types: a hierarchy, the place of a limit; and the names of methods.
+TYPED = re.compile(
+    r"(interval|quantile|prefix|date|order|top|ends|cuts):[\w,]+|limits\.\w+"
+    r"|\b(pitman|zayatz|snb|mdav|SHA-256|csv)\b|(?<=\d)e-?\d+"
+)
+PLAIN = re.compile(r"[A-Za-z][A-Za-z'-]*|\d[.,]\d+")
+
+
+def unmarked(shown: str) -> list[str]:
+    """What is neither in the letters of the pseudo-locale, nor data, nor an id."""
+    for text in NOT_TEXTS:
+        shown = shown.replace(text, " ")
+    shown = TYPED.sub(" ", shown)
+    return sorted({m[0] for m in PLAIN.finditer(shown)})
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_text_of_a_page_is_one_of_the_texts(name: str, tmp_path: Path) -> None:
+    result = RESULTS[name](tmp_path)
+    page = builder.build([result], builder.ReportSettings(language=PSEUDO))
+    screen = terminal.render(builder.screen(result, PSEUDO), width=200, everything=True)
+    pictures = [b for b in walk((*page.front, *page.chapters)) if isinstance(b, Picture)]
+    written = re.sub(r'<a id="[^"]*"></a>|\(#[\w-]+\)|<!--.*?-->', "", markdown.render(page))
+    shown = {
+        "markdown": unescape(written.replace("\\", "")),
+        "terminal": terminal.as_text(screen),
+        "pictures": "\n".join(w for p in pictures for w in words_of(p.spec)),
+    }
+    if name in DRAWN_PAGES:
+        reader = Words()
+        reader.feed(html.render(page))
+        shown["page"] = reader.words
+    left = {where: unmarked(text) for where, text in shown.items()}
+    assert not any(left.values()), {
+        word: next(line.strip()[:200] for line in shown[where].splitlines() if word in line)
+        for where, words in left.items()
+        for word in words
+    }
+
+
+# -- remarks ---------------------------------------------------------------------------------------
+
+SOURCE = Path(sievert.__file__).parent
+GROWING = ("notes", "warnings", "remarks", "doubts")  # lists of remarks
+GIVING = {"Caution", "undefined", "without"}  # functions that take a remark or a reason
+ELSEWHERE = {"cli", "papers", "report"}
+
+
+def example(node: ast.AST, constants: dict[str, str]) -> str | None:
+    """What a remark in the code may look like; None where it is put together elsewhere."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name):
+            return constants.get(name)
+        case ast.JoinedStr(values=parts):
+            return "".join(
+                p.value if isinstance(p, ast.Constant) else _filled(p.value, constants)
+                for p in parts
+                if isinstance(p, ast.Constant | ast.FormattedValue)
+            )
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="format")):
+            return constants[name].replace("{}", "'ν'") if name in constants else None
+    return None
+
+
+def _filled(value: ast.expr, constants: dict[str, str]) -> str:
+    match value:
+        case ast.Call(func=ast.Name(id="plural"), args=[_, ast.Constant(value=thing)]):
+            return f"7 {thing}s"
+        case ast.Name(id=name) if name in constants:
+            return constants[name]
+    return "'ν'"
+
+
+def remarks_in_code() -> Iterator[tuple[str, str]]:
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+    trees = {
+        path.relative_to(SOURCE): ast.parse(source)
+        for path, source in sources.items()
+        if path.relative_to(SOURCE).parts[0] not in ELSEWHERE
+        and any(word in source for word in (*GROWING, *(f"{name}(" for name in GIVING)))
+    }
+    for path, tree in trees.items():
+        constants = {
+            target.id: node.value.value
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = ast.unparse(node.func)
+            place, _, does = name.rpartition(".")
+            grows = does in ("append", "insert") and place.endswith(GROWING)
+            if (grows or name in GIVING) and (text := example(node.args[-1], constants)):
+                yield f"{path}:{node.lineno}", text
+
+
+def test_every_remark_in_the_code_has_its_text() -> None:
+    """A new remark needs a line in [remarks] of en.toml, and in every other language."""
+    known = [pattern(text) for key, text in english().items() if key.startswith("remarks.")]
+    own = {"H(X) = 0", "7 values of the 'ν' column 'ν' 'ν'"}
+    lacking = {
+        place: text
+        for place, text in remarks_in_code()
+        if text not in own and not any(looks.fullmatch(text) for looks in known)
+    }
+    assert not lacking
+
+
+def test_a_remark_is_found_by_its_words() -> None:
+    texts = {
+        **english(),
+        "remarks.without_quasi": "ohne Quasi: {records}",
+        "things.records": "{number} Sätze",
+    }
+    said = "2,000 records without a quasi-identifier; missing is a value of its own"
+    assert translate(said, texts) == "ohne Quasi: 2,000 Sätze"
+    assert translate(f"'a': {said}", texts) == "'a': ohne Quasi: 2,000 Sätze"
+    assert translate("something nobody has a text for", texts) == "something nobody has a text for"
+    assert translate(said, english()) == said
