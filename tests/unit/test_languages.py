@@ -21,12 +21,14 @@ import pytest
 
 import sievert
 from sievert import language
+from sievert.errors import UsageError
+from sievert.formatting import percent
 from sievert.losses import KINDS
 from sievert.measures import MEASURES
 from sievert.report import builder, html, markdown, terminal
 from sievert.report.page import Picture, walk
 from sievert.report.remarks import pattern, translate
-from sievert.report.texts import english
+from sievert.report.texts import english, read_texts
 
 PSEUDO = "xx"
 WIDE = {
@@ -382,3 +384,54 @@ def test_a_remark_is_found_by_its_words() -> None:
     assert translate(f"'a': {said}", texts) == "'a': ohne Quasi: 2,000 Sätze"
     assert translate("something nobody has a text for", texts) == "something nobody has a text for"
     assert translate(said, english()) == said
+
+
+# -- every language has every text ----------------------------------------------------------------
+
+# Never shown in another language: recomputed papers, and what is said instead of a result.
+ENGLISH_ONLY = ("paper.", "policy_check.", "suggested.")
+# Words that are the same in German, and texts of places and signs only.
+SAME = {
+    "units.1", "months.4", "months.8", "months.9", "months.11", "definitions.formula",
+    "front.size_people", "short_names.itpr", "reasoned.sensitivity_relative", "compared.table_k",
+    "explained.rate", "explained.rate_of", "explained.head_itpr", "explained.term_itpr",
+    "synthetic.fact_original", "synthetic.number_p", "synthetic.head_p", "synthetic.head_cap",
+    "synthetic.head_gcap", "synthetic.head_tcap", "remarks.p_value", "remarks.p_tiny",
+}  # fmt: skip
+
+
+def places(text: str) -> list[str]:
+    return sorted(set(BRACES.findall(text)))
+
+
+def test_german_has_every_text() -> None:
+    """To translate: add each of these keys to report/de.toml, in the section it names."""
+    german = language.read_lines(language.FILES["de"])
+    wanted = {k: t for k, t in english().items() if not k.startswith(ENGLISH_ONLY)}
+    assert [f"{key} = {text!r}" for key, text in wanted.items() if key not in german] == []
+    assert sorted(german.keys() - wanted.keys()) == [], "texts that English no longer has"
+    others = [k for k, text in wanted.items() if places(text) != places(german[k])]
+    assert others == [], "other places than in English"
+    letters = {k for k, t in german.items() if re.search("[A-Za-z]|1", BRACES.sub("", t))}
+    assert {k for k in letters if german[k] == wanted[k]} == SAME
+
+
+def test_a_german_page_is_german(tmp_path: Path) -> None:
+    result = sievert.assess(TABLE, policy=POLICY)
+    path = tmp_path / "seite.html"
+    sievert.write_report(result, html=path, language="de")
+    page = path.read_text(encoding="utf-8")
+    assert '<html lang="de">' in page
+    assert "Nein. Die Richtlinie ist nicht eingehalten." in page
+    text = terminal.as_text(terminal.render(builder.screen(result, "de")))
+    assert "mindestens 3" in text and "0,5" in text and "0.5" not in text
+    with pytest.raises(UsageError, match="no language is called 'fr'"):
+        sievert.write_report(result, html=path, language="fr")
+
+
+def test_numbers_cannot_be_misread() -> None:
+    """A comma between thousands would be a decimal comma in German."""
+    with read_texts(None, "de").spoken():
+        assert language.count(12345) == "12\N{NARROW NO-BREAK SPACE}345"
+        assert (percent(0.12345), percent(0.00001)) == ("12,3 %", "unter 0,01 %")
+    assert language.count(12345) == "12,345"

@@ -204,21 +204,28 @@ def describe_entries(entries: Iterable[Entry], texts: Texts) -> str:
 
 
 def _lines(entry: Entry, texts: Texts) -> Iterator[str]:
-    title = texts(f"catalogue.topics.{entry.id}") if isinstance(entry, Topic) else entry.title
+    title = texts(f"{_section(entry)}.{entry.id}{'' if isinstance(entry, Topic) else '.title'}")
     if entry.id == "records_below":
         title = texts("words.below_k", title=title, k="k")
     yield from wrap(f"{entry.id}: {title}", WIDTH, "", " " * 12)
     for word, text in (
         ("also", ", ".join(entry.aliases)),
-        *(_topic_rows(entry) if isinstance(entry, Topic) else _record_rows(entry, texts)),
+        *(_topic_rows(entry, texts) if isinstance(entry, Topic) else _record_rows(entry, texts)),
     ):
         label = texts(f"catalogue.{word}")
         if text:
             yield from wrap(f"{label:<10}{text}", WIDTH, "  ", " " * 12)
 
 
-def _topic_rows(topic: Topic) -> tuple[tuple[str, str], ...]:
-    rows = ("formula", topic.formula), ("range", topic.scale)
+def _section(entry: Entry) -> str:
+    """The section of the texts with the words of an entry."""
+    if isinstance(entry, Topic):
+        return "catalogue.topics"
+    return "measures" if isinstance(entry, Measure) else "losses"
+
+
+def _topic_rows(topic: Topic, texts: Texts) -> tuple[tuple[str, str], ...]:
+    rows = ("formula", topic.formula), ("range", texts.remark(topic.scale))
     return *rows, ("command", topic.command), ("page", topic.page)
 
 
@@ -233,9 +240,9 @@ def _record_rows(record: Measure | Kind, texts: Texts) -> tuple[tuple[str, str],
         about = texts("catalogue.about_release")
     return (
         ("formula", record.formula),
-        ("range", f"{record.bounds}; {words}; {side}"),
+        ("range", f"{texts.remark(record.bounds)}; {words}; {side}"),
         ("about", about),
-        ("reading", record.reading),
+        ("reading", texts(f"{_section(record)}.{record.id}.reading")),
         ("source", record.source),
     )
 

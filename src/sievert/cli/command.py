@@ -100,7 +100,8 @@ class Command:
         if output.json_ != "-":
             from sievert.report import builder, terminal
 
-            say(terminal.for_stdout(builder.screen(result), everything=self.output.all_))
+            page = builder.screen(result, output.language)
+            say(terminal.for_stdout(page, everything=output.all_))
         return code
 
 

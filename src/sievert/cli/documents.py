@@ -5,9 +5,16 @@ from pathlib import Path
 from typing import Annotated
 
 from sievert.cli.messages import say
-from sievert.cli.options import EngineOptions, PageOptions, ReadingOptions, pairs
+from sievert.cli.options import (
+    EngineOptions,
+    PageOptions,
+    ReadingOptions,
+    SpokenLanguage,
+    pairs,
+)
 from sievert.cli.parameters import JsonFile, TableName, Traits
 from sievert.errors import require
+from sievert.language import ENGLISH
 from sievert.version import __version__
 
 PAPERS = (
@@ -25,6 +32,7 @@ def report(
     share: bool = False,
     min_cell: int | None = None,
     mask_names: bool = False,
+    language: SpokenLanguage = ENGLISH,
     force: bool = False,
     debug: bool = False,
 ) -> int:
@@ -41,6 +49,8 @@ def report(
         With --share: so many people must change to move a number by a step; 10 unless given.
     mask_names
         With --share: hide the names of columns too.
+    language
+        The language of the page.
     force
         Replace existing files that sievert has not written.
     debug
@@ -54,7 +64,9 @@ def report(
     sources = [*results, page.texts]
     page.check_internal(share=share)
     check_outputs((page.html, page.markdown), sources, force=force)
-    settings = builder.ReportSettings(share, page.title, page.texts, min_cell, mask_names)
+    settings = builder.ReportSettings(
+        share, page.title, page.texts, min_cell, mask_names, language
+    )
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
@@ -132,6 +144,7 @@ def paper(
 
 def measures(
     *ids: str,
+    language: SpokenLanguage = ENGLISH,
     json_: JsonFile = None,
     force: bool = False,
     debug: bool = False,
@@ -142,6 +155,8 @@ def measures(
     ----------
     ids
         Only these, by id or by a name that the field uses: k, DR, t, suda.
+    language
+        The language of titles and readings; formulas and sources are as they are.
     json_
         Write the records to this file; - is stdout.
     force
@@ -157,7 +172,7 @@ def measures(
     if json_ is not None:
         write_json(json_, {"sievert": __version__, **catalogue.to_json(entries)}, [], force=force)
     else:
-        say(catalogue.describe_entries(entries, read_texts(None)) + "\n")
+        say(catalogue.describe_entries(entries, read_texts(None, language)) + "\n")
     return 0
 
 

@@ -10,9 +10,11 @@ from typing import Annotated, Any
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
 from sievert.errors import NOT_SHAREABLE, require
+from sievert.language import ENGLISH, FILES
 from sievert.roles import Typed
 
 Names = list[str] | None
+SpokenLanguage = Annotated[str, Traits(choices=tuple(FILES))]
 MISSING = "missing:"
 
 
@@ -182,6 +184,8 @@ class OutputOptions:
         With --share: hide the names of columns too.
     show_values
         Let explain and attacks name values of the data, and --debug messages that contain them.
+    language
+        The language of pages and the terminal; JSON and messages are English.
     debug
         Show where in the program an error came up.
     """
@@ -196,6 +200,7 @@ class OutputOptions:
     min_cell: int | None = None
     mask_names: bool = False
     show_values: bool = False
+    language: SpokenLanguage = ENGLISH
     debug: bool = False
 
     def __post_init__(self) -> None:
@@ -220,7 +225,7 @@ class PageOptions:
     title
         With --html or --markdown: the page's title.
     texts
-        With --html or --markdown: a TOML file with the page's sentences in another language.
+        With --html or --markdown: a TOML file with sentences of the page in other words.
     """
 
     heading = "Page"

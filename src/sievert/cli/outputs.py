@@ -133,7 +133,14 @@ def _settings(output: OutputOptions, page: PageOptions) -> ReportSettings | None
     from sievert.report.texts import read_texts
 
     read_texts(page.texts)  # so that a mistake in it is an error before the work
-    return ReportSettings(output.share, page.title, page.texts, output.min_cell, output.mask_names)
+    return ReportSettings(
+        output.share,
+        page.title,
+        page.texts,
+        output.min_cell,
+        output.mask_names,
+        output.language,
+    )
 
 
 def write_page(page: Page, options: PageOptions, sources: list[Any], *, force: bool) -> None:

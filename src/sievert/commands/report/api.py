@@ -8,6 +8,7 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import InputError, require
+from sievert.language import ENGLISH
 from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page
@@ -25,6 +26,7 @@ def write_report(
     texts: Place | None = None,
     min_cell: int | None = None,
     mask_names: bool = False,
+    language: str = ENGLISH,
     force: bool = False,
 ) -> None:
     """Write one result, or several, as one page to decide from.
@@ -32,7 +34,7 @@ def write_report(
     A result is what assess, explain, attack, compare, compromise or limit return, or the path of a
     JSON file that one was saved to. The page is exact, and marked as internal; with `share` it is
     short and shareable: verdicts, and numbers that one person can hardly move. `internal` is what
-    a page is without `share`: the word is no longer needed.
+    a page is without `share`: the word is no longer needed. `language` is "en" or "de".
     """
     require(not (share and internal), "a page is internal or shareable")
     single = isinstance(results, str | os.PathLike | Mapping) or hasattr(results, "to_dict")
@@ -43,7 +45,7 @@ def write_report(
         hint="html='report.html' or markdown='report.md'",
     )
     settings = builder.ReportSettings(
-        share, title, None if texts is None else os.fspath(texts), min_cell, mask_names
+        share, title, None if texts is None else os.fspath(texts), min_cell, mask_names, language
     )
     sources = [*(r for r in results if isinstance(r, str | os.PathLike)), texts]
     for path in (html, markdown):
