@@ -28,7 +28,7 @@ LONG = re.compile(r"[^\s-]{25}|(?=\S*[^\w\s.,:%()-])\S{16}")  # of a table: no w
 IDS = re.compile(r'\b(id="|url\(#|href="#)')
 FALLBACK = re.compile(r"(var\(--[a-z-]+), #[0-9a-f]{6}\)")
 GLUED = re.compile(r" (?=[%×])")
-HYPHENED = re.compile(r"\b[klt]-(anonymity|diversity|closeness)\b")
+HYPHENED = re.compile(r"\b[klt]-(anonymity|diversity|[Cc]loseness|Anonymität|Diversität)\b")
 WIDE, NARROW, CELL = 760, 340, 640  # pixels of a chart on a screen, a telephone, in a notebook
 
 

@@ -259,6 +259,10 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
     }
     titles = [len(group.title) - len(GAP) * 2 for group in groups]
     others = sum(wide[f] + len(GAP) for f in fields[1:])
+    longest = max(len(word) for row in rows for word in row.name.split())
+    if "id" in fields and width - 2 * len(GAP) - others < longest:  # no word is broken for an id
+        others -= wide["id"] + len(GAP)
+        fields.remove("id")
     wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
     for number, group in enumerate(groups):
         yield ()
