@@ -64,9 +64,7 @@ def report(
     sources = [*results, page.texts]
     page.check_internal(share=share)
     check_outputs((page.html, page.markdown), sources, force=force)
-    settings = builder.ReportSettings(
-        share, page.title, page.texts, min_cell, mask_names, language
-    )
+    settings = builder.ReportSettings(share, page.title, page.texts, min_cell, mask_names, language)
     built = build_page(results, settings)
     if page.exists:
         write_page(built, page, sources, force=force)
@@ -182,6 +180,7 @@ def check(
     /,
     *,
     fix: bool = False,
+    language: SpokenLanguage = ENGLISH,
     json_: JsonFile = None,
     force: bool = False,
     debug: bool = False,
@@ -202,6 +201,8 @@ def check(
     fix
         Write what is lacking into the policy, as comments with suggestions. They change nothing:
         no column gets a role, and no limit is changed, until somebody has decided.
+    language
+        The language of the terminal; the policy is written in English.
     json_
         Write what is lacking to this file; - is stdout.
     force
@@ -221,5 +222,5 @@ def check(
     if json_ is not None:
         write_json(json_, result.to_dict(), [file, data], force=force)
     if json_ != "-":
-        say(f"{result!r}\n")
+        say(f"{result.describe(language)}\n")
     return 0 if result.passed else 1

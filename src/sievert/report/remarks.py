@@ -9,7 +9,7 @@ from functools import cache
 
 from sievert.language import ENGLISH, FILES, digits, read_lines
 
-SECTION = "remarks."
+SECTIONS = ("remarks.", "suggested.")
 BRACES = re.compile(r"\{(\w+)\}")
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( %)?")
 THINGS = re.compile(r"(\d[\d,.]*) ([a-z][a-z -]*)")
@@ -26,7 +26,7 @@ def translate(text: str, texts: Mapping[str, str]) -> str:
 @cache
 def _english() -> Mapping[str, str]:
     lines = read_lines(FILES[ENGLISH])
-    return {key: text for key, text in lines.items() if key.startswith(SECTION)}
+    return {key: text for key, text in lines.items() if key.startswith(SECTIONS)}
 
 
 @cache

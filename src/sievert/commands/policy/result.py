@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.formatting import plural, printable, wrap
-from sievert.language import count
+from sievert.formatting import printable, wrap
+from sievert.language import ENGLISH, count
 from sievert.policy.document import SAY_WHY
 from sievert.policy.repair import toml_key
 from sievert.report.texts import Texts, read_texts
@@ -68,11 +68,18 @@ class PolicyCheck:
 
     def __repr__(self) -> str:
         """The terminal output: what the policy lacks, by kind, and what to write."""
-        return "\n".join(self._lines(read_texts(None)))
+        return self.describe()
+
+    def describe(self, language: str = ENGLISH) -> str:
+        """The terminal output in a language."""
+        texts = read_texts(None, language)
+        with texts.spoken():
+            return "\n".join(self._lines(texts))
 
     def _lines(self, texts: Texts) -> Iterator[str]:
         table, name = self.table, printable(self.table["name"])
-        size = f"{plural(table['rows'], 'record')}, {plural(table['columns'], 'column')}"
+        number = texts.number_of
+        size = f"{number(table['rows'], 'record')}, {number(table['columns'], 'column')}"
         yield texts("policy_check.title", policy=printable(self.policy), table=name, size=size)
         if self.passed:
             yield texts("policy_check.complete")
@@ -84,9 +91,9 @@ class PolicyCheck:
                 yield from self._bare_columns(gaps, texts)
                 continue
             for text, hint in dict.fromkeys((gap.text, gap.suggestion) for gap in gaps):
-                yield from wrap(printable(text), WIDTH, "  ", "    ")
+                yield from wrap(texts.remark(text), WIDTH, "  ", "    ")
                 if hint:
-                    words = texts("policy_check.try", suggestion=printable(hint))
+                    words = texts("policy_check.try", suggestion=texts.remark(hint))
                     yield from wrap(words, WIDTH, "    ", "      ")
         yield from self._block_to_copy(texts)
         if self.fixed:
@@ -107,7 +114,7 @@ class PolicyCheck:
                     ),
                 ]
             )
-            yield from wrap(f"{printable(shown)}: {why}", WIDTH, "  ", "    ")
+            yield from wrap(f"{printable(shown)}: {texts.remark(why)}", WIDTH, "  ", "    ")
 
     def _block_to_copy(self, texts: Texts) -> Iterator[str]:
         """A table of the policy with the columns that have no role; reasons are lacking."""
