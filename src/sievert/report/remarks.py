@@ -11,6 +11,7 @@ from sievert.language import ENGLISH, FILES, digits, read_lines
 
 SECTIONS = ("remarks.", "suggested.")
 BRACES = re.compile(r"\{(\w+)\}")
+NAMES = {"column", "table", "name", "first", "second", "sheet", "measure"}  # stay as they are
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( %)?")
 THINGS = re.compile(r"(\d[\d,.]*) ([a-z][a-z -]*)")
 NAMED = re.compile(r"('[^']*'|\"[^\"]*\"): (.+)", re.S)
@@ -48,7 +49,10 @@ def _translate(text: str, texts: Mapping[str, str]) -> str:
         return f"{match[1]}: {_value(match[2], texts)}"
     for key, looks in _patterns():
         if match := looks.fullmatch(text):
-            values = {name: _value(value, texts) for name, value in match.groupdict().items()}
+            values = {
+                name: value if name in NAMES else _value(value, texts)
+                for name, value in match.groupdict().items()
+            }
             return texts[key].format_map(values)
     for separator in ("; ", ", "):
         if separator in text:

@@ -92,9 +92,9 @@ def _details(part: ReportPart) -> Any:
 
 
 def _value(part: ReportPart, value: Any) -> object:
-    """A number as it is written: a count, or with its digits; words as they are."""
+    """A number as it is written: a count, or with its digits; words in its language."""
     if isinstance(value, str):
-        return value
+        return part.texts.remark(value)
     return part.writer.count(value) if isinstance(value, int) else part.writer.number(value)
 
 
