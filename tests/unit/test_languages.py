@@ -405,9 +405,7 @@ def test_a_remark_is_found_by_its_words() -> None:
     assert translate(f"'a': {said}", texts) == "'a': ohne Quasi: 2,000 Sätze"
     assert translate("something nobody has a text for", texts) == "something nobody has a text for"
     assert translate(said, english()) == said
-    far = (
-        "order is far from Gaussian: skewness 1.50, excess kurtosis 2.00 (0 and 0 for a Gaussian)."
-    )
+    far = "order is far from Gaussian: skewness 1, excess kurtosis 2 (0 and 0 for a Gaussian)."
     assert translate(far, {**texts, "remarks.order": "Ordnung"}) == far  # a column's name stays
 
 
