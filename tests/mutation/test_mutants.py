@@ -159,8 +159,16 @@ def probe() -> Iterator[Callable[[Path], int]]:
 
 
 def _copy(folder: Path) -> Path:
-    shutil.copytree(SOURCE, folder / "sievert")
+    """A copy of the package whose files are links: a file that is changed is replaced."""
+    shutil.copytree(SOURCE, folder / "sievert", copy_function=_link)
     return folder
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # on another device
+        shutil.copy2(source, target)
 
 
 def test_the_unbroken_code_passes(probe: Callable[[Path], int], tmp_path: Path) -> None:
@@ -176,6 +184,7 @@ def test_mutant_is_noticed(name: str, probe: Callable[[Path], int], tmp_path: Pa
     text = text.replace(old, new)
     if "_with_unused" in new:
         text = text.replace("\ndef ordered_categories(", UNUSED)
+    path.unlink()
     path.write_text(text, encoding="utf-8")
     compile(text, file, "exec")
     assert probe(tmp_path) == 3, f"no wrong number was noticed: {name}"

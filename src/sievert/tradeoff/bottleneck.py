@@ -117,6 +117,7 @@ CLOSE = 1e-8  # nats that a finer slope could still gain
 STILL, ROUGH = 1e-14, 1e-9  # of a change per step, as a share: at the end, and on the way
 HASTY = 200  # steps on the way
 WORK = 1e9  # multiplications for one slope
+TOGETHER = 1 << 16  # multiplications in a step of several channels side by side
 
 
 def statistic(joint: Joint) -> Ints:
@@ -138,31 +139,44 @@ def stationary_point(
     joint: Joint, beta: float, channel: Floats, most: int, still: float = STILL
 ) -> tuple[InformationPoint, int]:
     """Where the steps of the bottleneck lead: a stationary point of I(X;T) - beta·I(T;Y)."""
+    return next(stationary_points(joint, beta, channel[None], most, still))
+
+
+def stationary_points(
+    joint: Joint, beta: float, channels: Floats, most: int, still: float = STILL
+) -> Iterator[tuple[InformationPoint, int]]:
+    """The same of several channels of one shape, which take their steps side by side."""
     p, given = joint.weights, joint.given
     weighted = p[:, None] * given
-    before, step = math.inf, 0
-    while step < most:
-        step += 1
-        released = p @ channel
-        together = channel.T @ weighted
-        logs = np.log(np.maximum(together, TINY)) - np.log(np.maximum(released, TINY))[:, None]
-        field = given @ logs.T
+    ends: list[tuple[Floats, int]] = [(channel, 0) for channel in channels]
+    moving, before = np.arange(len(channels)), np.full(len(channels), math.inf)
+    for step in range(1, most + 1):
+        released = p @ channels
+        together = channels.transpose(0, 2, 1) @ weighted
+        rarity = np.log(np.maximum(released, TINY))
+        logs = np.log(np.maximum(together, TINY)) - rarity[:, :, None]
+        field = given @ logs.transpose(0, 2, 1)
         field *= beta
-        field += np.log(np.maximum(released, TINY))
-        high = field.max(axis=1, keepdims=True)
+        field += rarity[:, None, :]
+        high = field.max(axis=2, keepdims=True)
         field -= high
-        channel = np.exp(field)
-        sums = channel.sum(axis=1, keepdims=True)
-        channel /= sums
-        # up to a constant the Lagrangian at the channel before, the lower the better
-        value = -float(p @ (high + np.log(sums))[:, 0])
-        if before - value <= still * (1.0 + abs(value)):
-            break
-        before = value
-        used = released > 1e-14
-        if not used.all() and (sums := channel[:, used].sum(axis=1, keepdims=True)).all():
-            channel = channel[:, used] / sums
-    return InformationPoint.from_channel(joint, channel), step
+        channels = np.exp(field)
+        sums = channels.sum(axis=2, keepdims=True)
+        channels /= sums
+        # up to a constant the Lagrangian at the channels before, the lower the better
+        values = -((high + np.log(sums))[:, :, 0] @ p)
+        on = before - values > still * (1.0 + np.abs(values))
+        if step == most or not on.all():
+            for i in range(len(moving)) if step == most else np.flatnonzero(~on):
+                ends[moving[i]] = channels[i], step
+            channels, moving, values, released = channels[on], moving[on], values[on], released[on]
+            if not len(moving):
+                break
+        before = values
+        used = (released > 1e-14).any(axis=0)
+        if not used.all() and (sums := channels[:, :, used].sum(axis=2, keepdims=True)).all():
+            channels = channels[:, :, used] / sums
+    yield from ((InformationPoint.from_channel(joint, channel), step) for channel, step in ends)
 
 
 def lagrangian(point: InformationPoint, beta: float) -> float:
@@ -275,11 +289,14 @@ class BottleneckCurve:
             (rng.exponential(size=(n, n)) ** 2 + 1e-6 for rng in generators[:dense]),
             itertools.islice(sparse_starts(self.joint, generators[-1]), SPARSE_RESTARTS),
         )
-        for start in starts:
-            if time.monotonic() >= self.until:
-                break
-            self.points.append(self._settle(beta, start / start.sum(axis=1, keepdims=True)))
-            values.append(lagrangian(self.points[-1], beta))
+        several = max(1, TOGETHER // (n * n * self.joint.given.shape[1]))
+        while (some := [*itertools.islice(starts, several)]) and time.monotonic() < self.until:
+            channels = np.stack([np.pad(s, ((0, 0), (0, n - s.shape[1]))) for s in some])
+            channels /= channels.sum(axis=2, keepdims=True)
+            for point, steps in stationary_points(self.joint, beta, channels, self.most):
+                self.steps += steps
+                self.points.append(point)
+                values.append(lagrangian(point, beta))
         return [*values[:dense], *sorted(values)[:1]]
 
     def _use_grid(self, rate: float | None, information: float | None) -> bool:
