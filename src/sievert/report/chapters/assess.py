@@ -10,6 +10,7 @@ from sievert.formatting import make_unique, percent, printable, significant
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import ExplanationView
+from sievert.report.chapters.frameworks import framework_chapter
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of, suppressed_records
@@ -63,6 +64,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
             for k, inner in chapters.items()
             if inner
         ),
+        *framework_chapter(part),
         *remarks(part),
     )
 
