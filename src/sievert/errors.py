@@ -121,6 +121,9 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "compare": _refused(
         "of a comparison only verdicts can be shared; its numbers are", "--policy FILE with limits"
     ),
+    "framework": _refused(
+        "the numbers that answer a framework are exact: they are", "--share without --framework"
+    ),
     "key_sets": _refused(
         "one person can decide which of several key sets is the worst: they are",
         "--share with -q, one set at a time",

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from sievert.cli.command import Command
 from sievert.cli.command_options import (
+    FRAMEWORKS,
     AttackOptions,
     ComparisonOptions,
     LimitOptions,
@@ -44,6 +45,7 @@ def assess(
     records: Annotated[Path | None, Traits(heading="Output")] = None,
     charts: Annotated[Path | None, Traits(heading="Output")] = None,
     quick: Annotated[bool, Traits(heading="Output")] = False,
+    framework: Annotated[str | None, Traits(heading="Output", choices=FRAMEWORKS)] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
     page: PageOptions = PageOptions(),
@@ -72,12 +74,16 @@ def assess(
         number, as SVG files in this directory.
     quick
         Leave out what would help (with --policy) and why (with --html or --markdown).
+    framework
+        Say which number answers which criterion of a regulator, with a record for the files, on
+        the page and in the JSON.
     """
     command = Command("assess", roles, reading, output, page, engine, charts)
     for given, what in (
         (attacks, "attacks"),
         (records, "records"),
         (key_set, "key_sets"),
+        (framework, "framework"),
         (population != PopulationOptions(), "population"),
     ):
         if output.share and given:
@@ -99,6 +105,7 @@ def assess(
         value=pairs(value, "--value", "disease=HIV"),
         show_values=attacks and output.show_values,
         quick=quick or output.share,
+        framework=framework,
         explain=page.exists and not quick and not output.share,
         force=output.force,
     )

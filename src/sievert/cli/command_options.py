@@ -9,6 +9,7 @@ from sievert.cli.options import Names, Options, pairs, typed_names
 from sievert.cli.parameters import TableName, Traits
 from sievert.errors import UsageError, require
 
+FRAMEWORKS = ("wp216", "ico", "hipaa", "ema0070", "iso27559", "sp800188")
 MODELS = ("1", "2", "3", "4", "funnel", "identity", "identity-reverse")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 

@@ -16,11 +16,13 @@ from sievert.commands._common import (
     PolicySource,
     Reading,
     RequestedRoles,
+    check_known,
     check_whole,
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings, check_hierarchies
 from sievert.commands._population_settings import PopulationSettings
+from sievert.commands.assess.frameworks import FRAMEWORKS
 from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.counts.questions import Questions
@@ -62,6 +64,7 @@ def assess(
     missing: str = "value",
     quick: bool = False,
     explain: bool = False,
+    framework: str | None = None,
     verify: bool = False,
     watch: Steps = no_progress,
     **source: Unpack[ReaderOptions],
@@ -111,6 +114,9 @@ def assess(
     quick, explain
         Leave out what would help (`options`), which an assessment with a policy has; say why the
         numbers are as they are (`explanation`): the share of each column, the most telling columns.
+    framework
+        Map the numbers to the criteria of a regulator: "wp216", "ico", "hipaa", "ema0070",
+        "iso27559" or "sp800188"; the SHA-256 of the input is noted too.
     verify
         Check the page checksums of Parquet files, and note the SHA-256 of the input.
     source
@@ -128,6 +134,8 @@ def assess(
         "a named value and values to show belong to attacks",
         hint="--attacks",
     )
+    if framework is not None:
+        check_known("a framework", framework, FRAMEWORKS)
     sets = None if key_sets is None else collect_sets(key_sets)
     require(
         sets is None or quasi is None,
@@ -171,7 +179,9 @@ def assess(
         stated,
         stated.share_of_match(missing),
         source,
+        framework,
     )
+    verify = verify or framework is not None
     reading = Reading(watch, None, verify=verify, **requested.read_as_stated({**source}))
     secrets = len(requested.names(())[1])
     with (

@@ -27,6 +27,7 @@ class Assessment(Result):
     options: ChangeOptions | None = None  # what would help, with a policy
     explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
     population: Mapping[str, Any] | None = None  # the people behind the table, where described
+    framework: str | None = None  # of a regulator, whose criteria the numbers are mapped to
     key_sets: tuple[Assessment, ...] = ()  # one each; this one is the worst of them
 
     @property
@@ -76,6 +77,10 @@ class Assessment(Result):
                 name: {target: attack.to_dict() for target, attack in each.items()}
                 for name, each in self.attacks.items()
             }
+        if self.framework is not None:
+            from sievert.commands.assess.frameworks import framework_evidence
+
+            content["framework"] = framework_evidence(self.framework, content)
         return content
 
     def _rows(self) -> Iterator[dict[str, Any]]:

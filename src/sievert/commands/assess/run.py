@@ -64,6 +64,7 @@ class AssessmentSettings:
     population: PopulationSettings = field(default_factory=PopulationSettings)
     alpha: Fraction | None = None  # of a match, where missing values match anything
     source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
+    framework: str | None = None
 
 
 def assess_table(
@@ -182,6 +183,7 @@ def assess_table(
         options,
         explanation,
         risks.chapter if risks is not None and settings.population.any else None,
+        settings.framework,
         warnings=tuple(warnings),
         unassessed=columns_without_role(questions, roles, *settings.population.columns.values()),
         **clock.stop(),

@@ -11,6 +11,7 @@ from sievert.language import count
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import ExplanationView
+from sievert.report.chapters.frameworks import framework_chapter
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of, suppressed_records
@@ -64,6 +65,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
             for k, inner in chapters.items()
             if inner
         ),
+        *framework_chapter(part),
         *remarks(part),
     )
 

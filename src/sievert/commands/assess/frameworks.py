@@ -1,0 +1,132 @@
+"""Which numbers of an assessment answer which criterion of a regulator's framework.
+
+A framework is a list of criteria. Each names the measures that answer it, and a threshold where the
+framework has one; what no number answers is named as well. The sentences stand in the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sievert.version import __version__
+
+FINDING = ("k_anonymity", "unique_records", "highest_risk")
+LEARNING = ("max_confidence", "guess_gain", "l_diversity", "discrimination_rate")
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One criterion: the measures of records and of secrets that answer it; none is an answer too.
+
+    `highest` are the framework's own thresholds: the largest value of a measure that it accepts.
+    """
+
+    id: str
+    records: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    highest: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Framework:
+    """What a regulator asks for; `unanswered` are its criteria that no number answers."""
+
+    criteria: tuple[Criterion, ...]
+    unanswered: tuple[str, ...]
+    read: bool = False  # whether its own text was read, or somebody's account of it
+
+
+THREE_CRITERIA = (
+    Criterion("singling_out", FINDING),
+    Criterion("linkability"),
+    Criterion("inference", secrets=LEARNING),
+)
+FRAMEWORKS = {
+    "wp216": Framework(THREE_CRITERIA, ("means", "other_releases", "residual"), read=True),
+    "ico": Framework(
+        (*THREE_CRITERIA, Criterion("motivated_intruder", ("average_risk", "highest_risk"))),
+        ("means", "recipients", "review"),
+        read=True,
+    ),
+    "hipaa": Framework(
+        (
+            Criterion("very_small", ("highest_risk", "average_risk", "unique_records")),
+            Criterion("safe_harbor"),
+        ),
+        ("expert", "recipients", "actual_knowledge"),
+    ),
+    "ema0070": Framework(
+        (
+            Criterion("maximum_risk", ("highest_risk",), highest={"highest_risk": 0.09}),
+            *THREE_CRITERIA,
+        ),
+        ("context", "documents", "utility"),
+    ),
+    "iso27559": Framework(
+        (
+            Criterion("maximum_or_average", ("highest_risk", "average_risk")),
+            Criterion("population_or_sample"),
+            Criterion("privacy_models", ("k_anonymity",), ("l_diversity", "t_closeness")),
+            Criterion(
+                "quantifying", ("unique_records",), ("discrimination_rate", "mutual_information")
+            ),
+            Criterion("adversarial_testing"),
+        ),
+        ("context", "environment", "governance"),
+    ),
+    "sp800188": Framework(
+        (
+            Criterion("identity", FINDING),
+            Criterion("attribute", secrets=("l_diversity", "max_confidence")),
+            Criterion("inferential", secrets=("guess_gain", "mutual_information")),
+            Criterion("study"),
+        ),
+        ("board", "sharing_model", "formal_privacy"),
+    ),
+}
+
+
+def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The criteria of a framework with the numbers of an assessment (its JSON), and a record."""
+    framework, policy = FRAMEWORKS[name], content["policy"] or {}
+    return {
+        "id": name,
+        "source_read": framework.read,
+        "criteria": [
+            {"id": criterion.id, "numbers": [*_numbers(criterion, content)]}
+            for criterion in framework.criteria
+        ],
+        "unanswered": list(framework.unanswered),
+        "record": {
+            "version": __version__,
+            "input_sha256": (content["table"].get("verified") or {}).get("sha256"),
+            "policy": policy.get("name"),
+            "policy_sha256": policy.get("sha256"),
+            "met": policy.get("met"),
+        },
+    }
+
+
+def _within(value: float | None, most: float | None, *, sure: bool) -> bool | None:
+    """Whether a number is within a threshold; not decided where rows may not be people."""
+    if value is None or most is None:
+        return None
+    return False if value > most else True if sure else None
+
+
+def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    places = [("reidentification", criterion.records, content["reidentification"])]
+    places += [(f"inference.{s}", criterion.secrets, v) for s, v in content["inference"].items()]
+    for where, measures, values in places:
+        for measure in measures:
+            value = (values.get(measure) or {"value": None})["value"]
+            most = criterion.highest.get(measure)
+            yield {
+                "where": where,
+                "measure": measure,
+                "value": value,
+                "max": most,
+                "within": _within(value, most, sure=not content.get("cautions")),
+            }

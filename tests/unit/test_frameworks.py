@@ -1,0 +1,97 @@
+"""The criteria of regulators: which numbers answer them, and what is said where none does."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.cli import command_options
+from sievert.commands.assess.frameworks import FRAMEWORKS
+from sievert.errors import UsageError
+from sievert.measures import BY_ID
+from sievert.report import builder
+from sievert.report.texts import read_texts
+
+TABLE = {
+    "age": ["30"] * 12 + ["40"] * 12,
+    "illness": ["flu", "cold", "cough"] * 8,
+}
+
+
+def evidence(framework: str, table: Any = TABLE, **options: Any) -> dict[str, Any]:
+    result = sievert.assess(table, ["age"], ["illness"], framework=framework, **options)
+    content: dict[str, Any] = result.to_dict()["framework"]
+    return content
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_every_criterion_has_words_and_its_numbers_are_measures(name: str) -> None:
+    texts, framework = read_texts(None), FRAMEWORKS[name]
+    for criterion in framework.criteria:
+        assert texts(f"frameworks.{name}.{criterion.id}")
+        assert texts(f"frameworks.{name}.{criterion.id}_text")
+        assert {*criterion.records, *criterion.secrets} <= {*BY_ID}
+        assert {*criterion.highest} <= {*criterion.records, *criterion.secrets}
+    assert all(texts(f"frameworks.{name}.no_{each}") for each in framework.unanswered)
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_numbers_are_those_of_the_assessment(name: str) -> None:
+    result = sievert.assess(TABLE, ["age"], ["illness"], framework=name)
+    content = result.to_dict()
+    for criterion in content["framework"]["criteria"]:
+        for number in criterion["numbers"]:
+            where, _, secret = number["where"].partition(".")
+            values = content[where][secret] if secret else content[where]
+            assert number["value"] == values[number["measure"]]["value"]
+    page = builder.build([result])
+    chapter = next(c for c in page.chapters if c.anchor == "part1-framework")
+    assert len(chapter.blocks) == 7
+
+
+@pytest.mark.parametrize("size, within", [(11, False), (12, True)])
+def test_eleven_people_are_not_enough_for_a_risk_of_nine_per_cent(size: int, within: bool) -> None:
+    table = {"age": ["30"] * size, "illness": ["flu", "cold"] * 5 + ["flu"] * (size - 10)}
+    number = evidence("ema0070", table)["criteria"][0]["numbers"][0]
+    assert (number["max"], number["within"]) == (0.09, within)
+
+
+def test_a_threshold_is_not_decided_where_rows_may_not_be_people() -> None:
+    table = {**TABLE, "patient": ["a"] * 24}
+    number = evidence("ema0070", table, identifier=["patient"])["criteria"][0]["numbers"][0]
+    assert number["value"] < 0.09
+    assert number["within"] is None
+
+
+def test_a_threshold_is_not_decided_without_a_number() -> None:
+    number = evidence("ema0070", measures=["k_anonymity"])["criteria"][0]["numbers"][0]
+    assert (number["value"], number["within"]) == (None, None)
+
+
+def test_the_record_has_the_digests(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("age,illness\n" + "30,flu\n30,cold\n" * 6)
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[limits]\nk_anonymity = { min = 2 }\n")
+    record = evidence("wp216", path, policy=policy)["record"]
+    assert record["input_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert record["policy_sha256"] == hashlib.sha256(policy.read_bytes()).hexdigest()
+    assert record["version"] == sievert.__version__
+    assert evidence("wp216")["record"]["input_sha256"] is None
+
+
+def test_the_option_knows_every_framework() -> None:
+    assert {*command_options.FRAMEWORKS} == {*FRAMEWORKS}
+
+
+def test_an_unknown_framework() -> None:
+    with pytest.raises(UsageError, match="framework"):
+        evidence("wp21")
+
+
+def test_what_is_shared_has_no_framework() -> None:
+    result = sievert.assess(TABLE, ["age"], ["illness"], framework="wp216")
+    page = builder.build([result], builder.ReportSettings(share=True))
+    assert "framework" not in " ".join(c.anchor for c in page.chapters)
