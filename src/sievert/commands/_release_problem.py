@@ -364,9 +364,11 @@ def assign_hierarchies(
         elif not proposed:
             continue
         else:
-            proposal = propose(counts)
+            proposal = propose(counts, name)
             trees[name], sources[name] = proposal.hierarchy, proposal.text
             what = "one label for all" if proposal.text == ROOT else proposal.text
+            if proposal.by_name:
+                what += f"; by its name it has codes (quantities: --hierarchy {name}=interval:5,10)"
             notes.append(f"the hierarchy of {name!r} is a proposal: {what}")
         tree = trees[name]
         if tree is not None:

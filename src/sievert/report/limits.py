@@ -18,6 +18,7 @@ HEAD = ("measure", "verdict", "value", "asked", "far", "id")
 # Shares of people or of uncertainty, which are shown in per cent.
 PERCENT = {
     "unique_records",
+    "population_uniques",
     "average_risk",
     "highest_risk",
     "lowest_risk",

@@ -19,6 +19,7 @@ from sievert.commands._common import (
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings
+from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._release_files import release_kind
 from sievert.commands._release_problem import SearchSettings, share_of_records, share_to_suppress
 from sievert.commands._table_description import describe_input
@@ -80,6 +81,7 @@ def protect(
     earlier: Any = (),
     key: str | None = None,
     person: str | None = None,
+    population_size: int | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
@@ -139,6 +141,8 @@ def protect(
     earlier, key
         Releases of the same people that are out already, and the column, in all tables, that tells
         people apart: whoever has all files must not tell apart fewer people than k.
+    population_size
+        The table is a sample of so many people: for a limit on population_uniques.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -169,8 +173,9 @@ def protect(
     if isinstance(levels, str | os.PathLike):
         levels, fixed = read_recoding(levels)
     trees = {**own.hierarchies, **fixed, **(hierarchies or {})}
+    needed = {**PopulationSettings(population_size).parameters, **(parameters or {})}
     measuring = MeasureSettings(
-        trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
+        trees, dict(orders or {}), dict(partitions or {}), needed
     ).with_policy(own)
     search = SearchSettings(
         0.0, loss, None, weights, seconds, frontier, memory=source.get("memory")

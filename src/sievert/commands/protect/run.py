@@ -106,6 +106,11 @@ def prepare(
         "records of the table are suppressed or left out already",
         hint="protect the original table",
     )
+    require(
+        not policy.limits_population or "population_uniques" in measuring.parameters,
+        "the limit on population_uniques needs the size of the population",
+        hint="--population-size N, or [parameters] population_uniques in the policy",
+    )
     policy = limit_share_suppressed(policy, suppress, questions.records, notes)
     columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
     gate = requested.gate(
