@@ -153,6 +153,20 @@ class ChangeOption:
         """How many limits there are."""
         return len(self.verdicts)
 
+    @property
+    def standing(self) -> tuple[float, ...]:
+        """What speaks for it: the more, the better."""
+        return self.limits_met, -(self.alone or 0), -self.detail_lost, -len(self.changes)
+
+    def is_better(self, before: ChangeOption) -> bool:
+        """Whether more limits are met, or as many and fewer people are alone."""
+        return self.standing[:2] > before.standing[:2]
+
+    def dominates(self, other: ChangeOption) -> bool:
+        """Whether it is as good as another in every way, and better in some."""
+        pairs = zip(self.standing, other.standing, strict=True)
+        return self.standing != other.standing and all(x >= y for x, y in pairs)
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
@@ -178,6 +192,7 @@ class ChangeOptions:
     ways: tuple[ChangeOption, ...] = ()
     tried: int = 0  # changed tables that were measured
     reason: str | None = None  # why there are no ways
+    complete: bool = True  # whether no search for them was cut short
 
     def to_dict(self) -> Mapping[str, Any]:
         """As it stands in the JSON."""
@@ -186,4 +201,5 @@ class ChangeOptions:
             "ways": [way.to_dict() for way in self.ways],
             "tried": self.tried,
             "reason": self.reason,
+            "complete": self.complete,
         }

@@ -21,7 +21,12 @@ from sievert.commands._common import (
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._release_files import release_kind
-from sievert.commands._release_problem import SearchSettings, share_of_records, share_to_suppress
+from sievert.commands._release_problem import (
+    SearchSettings,
+    limits_suppressed,
+    share_of_records,
+    share_to_suppress,
+)
 from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
@@ -261,7 +266,8 @@ def protect(
                 judgement = file.judge(source)
             protection.notes[:0] = cautions
             result = _result(how, protection, judgement, questions, described, search)
-            result = replace(result, beside=releases)
+            budget = limits_suppressed(protection.policy) and not limits_suppressed(own)
+            result = replace(result, beside=releases, budget=budget)
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)

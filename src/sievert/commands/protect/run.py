@@ -20,7 +20,13 @@ from sievert.commands._release_problem import (
     limit_share_suppressed,
     without_limit,
 )
-from sievert.commands._search_floor import ColumnValues, SearchFloor, find_floor, fits
+from sievert.commands._search_floor import (
+    ColumnValues,
+    SearchFloor,
+    counted_sets,
+    find_floor,
+    fits,
+)
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease
@@ -145,20 +151,13 @@ def find_protection(
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     clock("counting combinations", questions)
     given = None if levels is None else _chosen_levels(levels, roles.quasi)
-    if people is None and not earlier and not fits(questions, roles):
-        problem, trees, sources = _above_floor(questions, start, measuring, settings, given)
-    else:
-        combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
-        parts = (roles, combinations, measuring, trees, settings)
-        problem = (
-            ProtectionProblem(questions, *parts)
-            if people is None
-            else PeopleProblem(people, *parts)
-        )
-    if earlier and key is not None:
+    beside = key if earlier else None
+    problem, counted, trees, sources = _problem(
+        questions, people, start, measuring, settings, given, beside
+    )
+    if beside is not None:
         k = size_rule({**policy.everywhere, **policy.reidentification})
-        problem.beside = JointReleases(questions, roles.quasi, key, earlier, k)
+        problem.beside = JointReleases(counted, roles.quasi, beside, earlier, k)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, given, roles.quasi)
     if levels is not None:
@@ -200,23 +199,37 @@ def find_protection(
     )
 
 
-def _above_floor(
+def _problem(
     questions: Questions,
+    people: PeopleQuestions | None,
     start: Preparation,
     measuring: MeasureSettings,
     settings: SearchSettings,
     given: Sequence[int] | None,
-) -> tuple[ProtectionProblem, dict[str, Hierarchy | None], dict[str, str]]:
-    """The problem of a table with too many combinations, with its hierarchies and their sources."""
-    roles = start.roles
-    values = ColumnValues.of_table(questions, roles.quasi)
-    trees, sources = start.hierarchies(values, measuring.hierarchies)
-    lowest = SearchFloor.of_values(values, roles, trees)
-    floor, combinations = find_floor(questions, roles, lowest, given)
-    if given is None:
-        start.notes.append(floor.remark)
-    problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings, floor)
-    return problem, trees, sources
+    key: str | None,
+) -> tuple[ProtectionProblem, Questions, dict[str, Hierarchy | None], dict[str, str]]:
+    """The problem, questions about what is searched, and the hierarchies with their sources.
+
+    A table with too many combinations is searched from a floor of coarser ones.
+    """
+    roles, floor, counted = start.roles, None, questions
+    if key is not None:
+        check_known("--key: column", key, questions.columns)
+    sets = counted_sets(roles, None if people is None else people.person, key)
+    if fits(questions, sets):
+        combinations = count_combinations(questions, roles.quasi, roles.sensitive)
+        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
+    else:
+        values = ColumnValues.of_table(questions, roles.quasi)
+        trees, sources = start.hierarchies(values, measuring.hierarchies)
+        lowest = SearchFloor.of_values(values, roles, trees)
+        floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
+        start.notes.extend([floor.remark] if given is None else [])
+    parts = (roles, combinations, measuring, trees, settings, floor)
+    if people is None:
+        return ProtectionProblem(questions, *parts), counted, trees, sources
+    people = people if floor is None else count_people(counted, people.person)
+    return PeopleProblem(people, *parts), counted, trees, sources
 
 
 def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
