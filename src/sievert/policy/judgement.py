@@ -45,6 +45,8 @@ REASONS = {
     "too_few_together": "together with an earlier release, fewer people look alike than k asks for",
     "too_many_suppressed": "more records would be suppressed than may be",
     "no_release": "no recoding of these columns meets the limits; the numbers are the table's",
+    "search_stopped": "time was over before a recoding was found that meets the limits; the "
+    "numbers are the table's",
     "all_suppressed": "every record is suppressed: nothing would be released",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }

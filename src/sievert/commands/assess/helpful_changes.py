@@ -174,6 +174,7 @@ class OptionSearch:
             recoding.losses.arithmetic,
             recoding.suppressed_records,
             dict(zip(problem.roles.quasi, recoding.levels, strict=True)),
+            recoding.proven,
         )
         return release, search.finished
 

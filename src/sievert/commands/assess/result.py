@@ -142,6 +142,7 @@ class ChangeOption:
     detail_lost: float  # share of the detail of the quasi-identifiers, from 0 to 1
     suppressed_records: int = 0  # besides those suppressed before
     levels: Mapping[str, int] | None = None  # of the release that `sievert protect` makes
+    proven: bool | None = None  # of that release: whether no other loses less
 
     @property
     def limits_met(self) -> int:
@@ -180,7 +181,7 @@ class ChangeOption:
             "alone": self.alone,
             "suppressed_records": self.suppressed_records,
             "detail_lost": self.detail_lost,
-            **({} if self.levels is None else {"levels": dict(self.levels)}),
+            **({} if self.levels is None else {"levels": dict(self.levels), "proven": self.proven}),
         }
 
 

@@ -320,6 +320,7 @@ def _result(
         frontier=protection.frontier,
         limit=protection.limit,
         earlier=protection.earlier,
+        stopped=protection.stopped,
         warnings=tuple(protection.notes),
     )
 

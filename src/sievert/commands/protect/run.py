@@ -44,6 +44,7 @@ from sievert.roles import Roles, check_secrets
 from sievert.session import count_people
 
 EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
+STOPPED = "--seconds"  # why none was found, in place of a limit
 IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
@@ -67,6 +68,7 @@ class Protection:
     limit: LimitCurve | None = None  # beside the frontier
     people: PeopleQuestions | None = None  # where somebody has several rows
     earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
+    stopped: bool = False  # whether time was over before any recoding was found
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def find_protection(
             for name, source in sources.items()
             if is_made_from_data(source) and levels.get(name)
         )
-    judgement = _judge(problem, start.gate, policy, recoding)
+    stopped, unmet = unmet == STOPPED, None if unmet == STOPPED else unmet
+    judgement = _judge(problem, start.gate, policy, recoding, stopped=stopped)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     points, limit = list[FrontierPoint](), None
     if settings.frontier:
@@ -196,6 +199,7 @@ def find_protection(
         limit=limit,
         people=people,
         earlier=_together(problem, recoding, earlier),
+        stopped=stopped,
     )
 
 
@@ -262,8 +266,8 @@ def _solve(
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     seconds = problem.settings.seconds
     recoding = search.run(lambda r: problem.meets(r, policy), seconds)
-    if recoding is not None:
-        return recoding, None
+    if recoding is not None or not search.finished:
+        return recoding, STOPPED if recoding is None else None
     nearest: tuple[float, FullDomainRecoding, str] | None = None
     if problem.beside is not None:
         beside, problem.beside = problem.beside, None
@@ -303,7 +307,12 @@ def _chosen_levels(levels: Mapping[str, int], quasi: Sequence[str]) -> list[int]
 
 
 def _judge(
-    problem: ProtectionProblem, gate: Gate, policy: Policy, recoding: FullDomainRecoding | None
+    problem: ProtectionProblem,
+    gate: Gate,
+    policy: Policy,
+    recoding: FullDomainRecoding | None,
+    *,
+    stopped: bool,
 ) -> Judgement:
     """The policy held against the release that the recoding makes."""
     verdicts = () if recoding is None else problem.verdicts(recoding, policy, possible=True)
@@ -311,7 +320,7 @@ def _judge(
         nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
         verdicts = problem.verdicts(as_it_is, policy, possible=True)
-        gate.not_met("no_release")
+        gate.not_met("search_stopped" if stopped else "no_release")
     if recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
         gate.not_met("too_many_suppressed")
     beside = problem.beside
