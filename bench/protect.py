@@ -8,7 +8,7 @@ combinations; ARX had not finished 1.2x10^6 such records after 221 s. ``local``:
 Adult with eight columns, nothing suppressed (ARX: the best of three settings), and of the generated
 records; the loss is the mean over cells. ``directory``, where SIEVERT_BENCH_RECORDS says how many
 records: the whole command on a generated directory of Parquet files, from reading to the check in a
-process of its own.
+process of its own, with the memory of SIEVERT_BENCH_MEMORY.
 """
 
 from __future__ import annotations
@@ -294,6 +294,8 @@ def _directory(records: int) -> Result:
         command = [sys.executable, "-m", "sievert", "protect", str(data), "--policy", str(policy),
                    "-o", str(out), "--json", str(place / "r.json"),
                    "--temp", str(place)]  # fmt: skip
+        if memory := os.environ.get("SIEVERT_BENCH_MEMORY"):
+            command += ["--memory", memory]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)

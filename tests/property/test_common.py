@@ -33,7 +33,7 @@ def measure(c: Case, **changed: Any) -> Numbers:
             c.secret: sievert.Hierarchy({v: x for v, x in c.ladder.items() if v is not None})
         },
         "partitions": {c.secret: c.partition},
-        "parameters": {"recursive_c": {"l": c.l}},
+        "parameters": {"recursive_c": {"l": c.l}, "population_uniques": {"fraction": 0.25}},
     }
     options |= changed
     found = sievert.assess(c.columns, c.quasi, c.secret, **options)
@@ -101,6 +101,7 @@ def test_every_measure_declares_its_laws() -> None:
         "joint_entropy",
         "discrimination_rate_of_value",
         "suppressed_records",
+        "population_uniques",
     }
 
 

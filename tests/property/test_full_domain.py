@@ -319,3 +319,21 @@ def test_limits_on_the_table_as_a_whole(whole: Any, loss: str) -> None:
         assert (result is None) is (not losses)
         if result is not None:
             assert result.loss == pytest.approx(min(losses), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(0, TABLES, 6))
+def test_a_search_that_is_stopped_says_how_much_better_it_could_be(seed: int) -> None:
+    """Whenever it ends: the bound is no more than the optimum, which is no more than its loss."""
+    case = Case(seed)
+    search = case.search()
+    best = search.run()
+    assert search.finished
+    for cells in (1, 20, 100, 6_000, 20_000):
+        early = search.run(cells=cells)
+        if early is None:
+            assert best is None or not search.finished
+            continue
+        assert best is not None and early.proven is search.finished
+        assert early.bound <= best.loss * (1 + 1e-9) <= early.loss * (1 + 2e-9)
+        assert not early.proven or early.loss == pytest.approx(best.loss, rel=1e-9)
+    assert search.run(seconds=0.0) is None and (best is None or not search.finished)

@@ -74,7 +74,8 @@ def test_an_option_is_what_assess_says_of_the_changed_table(
     quasi = roles["quasi"] = [c for c in table if c not in (*SECRETS, "who")]
     trees = {c: tree for c, tree in (("ill", TREE), ("town", LADDER)) if c in table}
     limits = every_limit(random)
-    policy = {"roles": roles, "orders": ORDERS, "partitions": PARTS, "limits": limits}
+    policy = {"roles": roles, "orders": ORDERS, "partitions": PARTS, "limits": limits,
+              "parameters": {"population_uniques": {"fraction": 0.1}}}  # fmt: skip
     reading: dict[str, Any] = random.choice(({}, {"memory": "1GB"}))  # counted here, or by DuckDB
 
     find_ways = helpful_changes.ChangedTables.find_ways

@@ -13,7 +13,7 @@ from effort import tried
 import sievert
 from sievert.commands import _search_floor
 from sievert.commands.protect import api
-from sievert.errors import SievertError
+from sievert.errors import ExhaustedError, SievertError
 
 TREES = {
     "a": {str(v): [f"a{v // 3}", "*"] for v in range(9)},
@@ -128,4 +128,92 @@ def test_the_release_and_the_same_recoding_again(
     assert files[0] == files[1] == files[2]
     monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", 1)
     with pytest.raises(SievertError, match="combinations of values on any level"):
+        sievert.protect(data, **given)
+
+
+def keep_problems(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Everything that `protect` finds from now on."""
+    find, protections = api.find_protection, []
+
+    def keep(*given: Any) -> Any:
+        protections.append(find(*given))
+        return protections[-1]
+
+    monkeypatch.setattr(api, "find_protection", keep)
+    return protections
+
+
+def least_loss(protection: Any, floor: dict[str, int]) -> float | None:
+    """By brute force over all nodes that are not below a floor."""
+    problem, policy, best = protection.problem, protection.policy, None
+    search = problem.search(policy)
+    levels = (range(floor.get(c.name, 0), c.levels) for c in problem.columns)
+    for node in itertools.product(*levels):
+        recoding = search.at(node)
+        fit = recoding.suppressed_records <= problem.allowed and problem.meets(recoding, policy)
+        if fit and (best is None or recoding.loss < best):
+            best = recoding.loss
+    return best
+
+
+@pytest.mark.parametrize("seed", range(tried(6, 100)))
+def test_people_with_several_rows_have_a_floor_too(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(f"people {seed}")
+    data = table(random)
+    rows = len(data["a"])
+    data["who"] = [f"p{random.randrange(rows // 3)}" for _ in range(rows)]
+    roles = {"quasi": ["a", "b", "c"], "sensitive": ["s"], "person": "who"}
+    limits = {"k_anonymity": {"min": 2}, "unique_records": {"max": 0.1}}
+    given: dict[str, Any] = {"policy": {"roles": roles, "limits": limits}, "hierarchies": TREES,
+                             "suppress": 0.1}  # fmt: skip
+    protections = keep_problems(monkeypatch)
+    sievert.protect(data, **given)
+    cells = len(set(zip(*data.values(), strict=True)))
+    monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", cells - random.choice((1, 5)))
+    out = tmp_path / "r.csv" if seed < 2 else None
+    floored = sievert.protect(data, out=out, **given)
+    assert floored.floor and any("the search starts from" in w for w in floored.warnings)
+    best = least_loss(protections[0], floored.floor)
+    assert (best is None) == (floored.met is not True)
+    if best is not None:
+        assert floored.recoding is not None
+        assert floored.recoding.loss == pytest.approx(best, rel=1e-9)
+        assert floored.released is (out is not None)
+    monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", 3)
+    with pytest.raises(ExhaustedError, match="'who' tells more than 3 people apart"):
+        sievert.protect(data, **given)
+
+
+def test_earlier_releases_have_a_floor_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that repeat: the joint classes are those of the search without a floor."""
+    random = Random("earlier")
+    data = table(random)
+    rows = len(data["a"])
+    data["id"] = [f"i{i // 2}" for i in range(rows)]
+    for column in ("b", "c"):  # rows of one key differ in one column only
+        data[column] = [data[column][i // 2 * 2] for i in range(rows)]
+    before = {"id": data["id"], "b": [TREES["b"][v][1] for v in data["b"]]}
+    roles = {"quasi": ["a", "b", "c"], "sensitive": ["s"], "identifier": ["id"],
+             "rows_are_people": True}  # fmt: skip
+    policy = {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}
+    given: dict[str, Any] = {"policy": policy, "hierarchies": TREES, "suppress": 0.1,
+                             "earlier": before, "key": "id"}  # fmt: skip
+    protections = keep_problems(monkeypatch)
+    sievert.protect(data, **given)
+    cells = len(set(zip(*(data[c] for c in ("a", "b", "c", "id")), strict=True)))
+    for fewer in (1, 10, 20):
+        monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", cells - fewer)
+        floored = sievert.protect(data, **given)
+        best = least_loss(protections[0], floored.floor)
+        assert floored.floor and (best is None) == (floored.met is not True)
+        if best is not None:
+            assert floored.recoding is not None and floored.earlier is not None
+            assert floored.recoding.loss == pytest.approx(best, rel=1e-9)
+            joint = protections[0].problem
+            own = joint.search(protections[0].policy).at(tuple(floored.levels.values()))
+            assert floored.earlier["k_anonymity"] == joint.joint_k(own)
+    monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", rows // 2 - 1)
+    with pytest.raises(ExhaustedError, match="'id' tells more than"):
         sievert.protect(data, **given)

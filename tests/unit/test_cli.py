@@ -56,7 +56,7 @@ def test_assess_prints_what_a_decision_needs(table: Path, capsys: pytest.Capture
 def test_all_shows_every_measure(table: Path, capsys: pytest.CaptureFixture) -> None:
     assert run("assess", table, "-q", "zip", "-s", "disease", "--all") == 0
     out = capsys.readouterr().out
-    always = {"order", "hierarchy", "parts"}
+    always = {"order", "hierarchy", "parts", "population"}
     for measure in MEASURES:
         if measure.kinds and not measure.needs & always:
             assert measure.title in out

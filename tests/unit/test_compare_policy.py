@@ -173,7 +173,8 @@ def test_a_limit_on_every_measure_there_is() -> None:
         "orders": {"ill": ["cold", "flu", "hiv"]},
         "partitions": {"ill": {"grave": ["hiv"]}},
         "parameters": {"recursive_c": {"l": 2}, "records_below": {"k": [2, 7]},
-                       "alpha_k": {"value": {"ill": "hiv"}}},
+                       "alpha_k": {"value": {"ill": "hiv"}},
+                       "population_uniques": {"population_size": 5000}},
     }  # fmt: skip
     how: dict[str, Any] = {"policy": house, "hierarchies": {"ill": ladder}}
     tens = known(tables()["tens"])

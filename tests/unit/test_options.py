@@ -16,7 +16,9 @@ from sievert.cli import app
 from sievert.commands import _subset_chapters as explanation
 from sievert.commands.assess import helpful_changes
 from sievert.commands.assess import result as options
+from sievert.commands.report.api import build_page
 from sievert.counts.recoded import type_order
+from sievert.report import html, markdown
 
 N = 400
 
@@ -74,6 +76,7 @@ def test_the_ways_and_their_json() -> None:
         "suppressed_records": ways[-1].suppressed_records,
         "detail_lost": ways[-1].detail_lost,
         "levels": ways[-1].levels,
+        "proven": True,
     }
     assert written["reason"] is None and written["tried"] >= len(ways)
     assert json.dumps(assess().to_dict()) == json.dumps(result.to_dict())  # the same every time
@@ -227,8 +230,23 @@ def test_only_some_measures() -> None:
 
 
 def test_as_few_tables_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = assess()
+    assert found(whole).complete and found(whole).ways[-1].proven is True
+    assert "budget" not in repr(whole)
     monkeypatch.setattr(helpful_changes, "WORK", 5 * (2 * helpful_changes.FIXED + N))
-    assert found(assess()).tried <= 5  # of the classes, and of the secret
+    few = assess()
+    assert found(few).tried <= 5  # of the classes, and of the secret
+    assert few.to_dict()["options"]["complete"] is False
+    page = build_page([few])
+    pages = (repr(few), markdown.render(page), html.render(page))
+    for text in (" ".join(each.split()) for each in pages):
+        assert "No recoding of these columns that meets the policy loses less." in text
+        assert "as many as the budget allows: better ones may exist" in text
+    for name in ("RELEASE_WORK", "CHANGE_WORK"):
+        monkeypatch.setattr(helpful_changes, name, 1)
+    nothing = assess()
+    assert not found(nothing).complete
+    assert "budget" in repr(nothing) and "that meets the policy loses less" not in repr(nothing)
 
 
 def test_the_order_of_a_type() -> None:

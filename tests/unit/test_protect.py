@@ -20,6 +20,7 @@ from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
 from sievert.commands.report.api import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
+from sievert.methods.full_domain import Search
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
 AGES = {"age": "interval:5,10,20"}
@@ -115,6 +116,8 @@ def test_dropped_records_and_kept_columns(tmp_path: Path) -> None:
     released = rows(out)
     assert len(released) == 200 - result.recoding.suppressed_records
     assert list(released[0]) == ["name", "age", "town", "ill"]
+    manifest = json.loads((tmp_path / "r.csv.json").read_text(encoding="utf-8"))
+    assert manifest["table"]["columns"] == ["name", "age", "town", "ill"]
     assert "*" not in {row["town"] for row in released} or result.levels["town"]
 
 
@@ -499,3 +502,41 @@ def test_several_levels_in_one_option() -> None:
 
     for given in (["age=1,town=2"], ["age=1", "town=2"]):
         assert ProtectOptions(levels=given).arguments()["levels"] == {"age": 1, "town": 2}
+
+
+def test_the_budget_of_suppressed_records_is_no_limit_of_the_policy() -> None:
+    one = sievert.protect(people(), policy=policy(k_anonymity={"min": 3}), hierarchies=AGES)
+    assert one.budget and one.to_dict()["budget"] is True
+    assert [v.measure for v in one.policy.verdicts] == ["k_anonymity", "suppressed_records"]
+    first = " ".join(repr(one).split())
+    assert "Its one limit is met. The budget of suppressed records is kept." in first
+    assert "none of 1 breached" in one._repr_html_() or "none of 1 breached" in first
+    own = policy(k_anonymity={"min": 3}, suppressed_records={"max": 4})
+    both = sievert.protect(people(), policy=own, hierarchies=AGES)
+    assert not both.budget and "Both of its limits are met." in repr(both)
+
+
+@pytest.mark.parametrize("how", ["full", "suppress"])
+def test_a_policy_without_limits_is_met_by_no_release(how: str, tmp_path: Path) -> None:
+    """What may be suppressed is not a limit that a policy could be met by."""
+    out = tmp_path / "r.csv"
+    result = sievert.protect(people(), policy=policy(), how=how, out=out)
+    assert result.met is None and not out.exists()
+    assert [r.what for r in result.policy.reasons] == ["no_limits"]
+
+
+def test_a_search_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it has found anything it does not say that there is nothing; else it tells the gap."""
+    rules, out = policy(k_anonymity={"min": 5}), tmp_path / "r.csv"
+    result = sievert.protect(people(), policy=rules, hierarchies=AGES, seconds=0, out=out)
+    assert result.met is False and result.stopped and not list(tmp_path.iterdir())
+    assert result.to_dict()["stopped"] is True and result.unmet is None
+    said = " ".join(repr(result).split())
+    assert "No release was found in time." in said and "No release meets" not in said
+    assert "search_stopped" in [r.what for r in result.policy.reasons]
+    run = Search.run
+    monkeypatch.setattr(Search, "run", lambda s, accept, _: run(s, accept, cells=5_500))
+    result = sievert.protect(people(), policy=rules, hierarchies=AGES, out=out)
+    assert result.released and result.recoding is not None and not result.recoding.proven
+    assert 0 < result.recoding.bound < result.recoding.loss
+    assert "a better recoding may exist, though none below 0." in " ".join(repr(result).split())

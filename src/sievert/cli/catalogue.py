@@ -39,8 +39,8 @@ TOPICS = (
     Topic("suda", ("dis-suda", "suda2", "msu", "special uniques"), EXPLAIN, "docs/suda.md"),
     Topic("shapley", ("shapley value", "share of a column"), EXPLAIN, "docs/explain.md"),
     Topic(
-        "population_uniques",
-        ("population", "journalist risk", "pitman", "zayatz"),
+        "population",
+        ("journalist risk", "dankar", "unique match"),
         f"{EXPLAIN} --fraction F",
         "docs/population.md",
     ),

@@ -82,6 +82,8 @@ class ProtectOptions(Options):
         Round up or down by chance, so that numbers stay as they are on average.
     seed
         Where drawing starts.
+    population_size
+        The table is a sample of so many people: for a limit on population_uniques.
     """
 
     heading = "Release"
@@ -105,6 +107,7 @@ class ProtectOptions(Options):
     correlated: bool = False
     unbiased: bool = False
     seed: int = 0
+    population_size: int | None = None
 
     def arguments(self) -> dict[str, Any]:
         given = [

@@ -54,7 +54,7 @@ def coarser_column(
     counted = zip(texts, records.tolist(), strict=True)
     values = {v: n for v, n in counted if v is not None and n}
     if hierarchy is None and len(values) <= MOST_VALUES:
-        proposal = propose(values)
+        proposal = propose(values, column)
         hierarchy, tree = proposal.text, proposal.hierarchy
     else:
         tree = to_hierarchy(hierarchy, values)

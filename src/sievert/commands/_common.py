@@ -55,6 +55,8 @@ MISSING_RULES = {
     "error": "no quasi-identifier is missing",
 }
 MISSING = tuple(MISSING_RULES)
+POPULATION_STATED = "the table is a sample of the population that the policy states"
+POPULATION_NOT_STATED = "the policy does not state the population that the table is a sample of"
 
 
 class Reading:
@@ -247,7 +249,11 @@ class RequestedRoles:
             )
             if (number := sum(c in columns for c in names))
         ]
-        return f"{counted}; {', '.join(numbers)}"
+        basis = f"{counted}; {', '.join(numbers)}"
+        if not self.policy.limits_population:
+            return basis
+        stated = self.policy.parameters.population_uniques is not None
+        return f"{basis}; {POPULATION_STATED if stated else POPULATION_NOT_STATED}"
 
     def prepare(
         self,

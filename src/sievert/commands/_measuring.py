@@ -166,7 +166,7 @@ class TableMeasures:
 
     def reidentification(self) -> dict[str, Value]:
         """Re-identification: the record is the target."""
-        chosen = [m for m in self.measures if "record" in m.kinds]
+        chosen = [m for m in self.measures if "record" in m.kinds and self._is_stated(m)]
         if not chosen:
             return {}
         self.clock("counting classes", self.questions)
@@ -189,6 +189,10 @@ class TableMeasures:
         self.clock("computing", self.questions)
         target = record_target(replace(counts, suppressed=self.questions.suppression.records))
         return {m.id: self._value(m, target, self.options(m)) for m in chosen}
+
+    def _is_stated(self, measure: Measure) -> bool:
+        """Whether a population is stated, where a measure needs one."""
+        return "population" not in measure.needs or measure.id in self.settings.parameters
 
     def only(self, measure: Measure, secret: str) -> Value:
         """One measure of a secret that needs nothing but counts, and no remark."""
@@ -294,6 +298,10 @@ class TableMeasures:
     def options(self, measure: Measure) -> dict[str, Any]:
         """The parameters of a measure."""
         options = dict(self.settings.parameters.get(measure.id, {}))
+        if "population" in measure.needs:
+            from sievert import population  # few tables are measured as a sample
+
+            options |= {"estimate": population.cautious, "count_people": population.population_size}
         return options | ({"k": [options["k"]]} if isinstance(options.get("k"), int) else {})
 
     def _order(self, secret: str) -> tuple[list[str] | None, bool]:

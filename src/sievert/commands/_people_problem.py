@@ -19,6 +19,7 @@ from sievert.commands._release_problem import (
     SearchSettings,
     recode,
 )
+from sievert.commands._search_floor import SearchFloor
 from sievert.counts.cube import Cube
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.recoded_people import RecodedPeopleQuestions
@@ -46,8 +47,9 @@ class PeopleProblem(ProtectionProblem):
         measuring: MeasureSettings,
         hierarchies: Mapping[str, Hierarchy | None],
         settings: SearchSettings,
+        floor: SearchFloor | None = None,
     ) -> None:
-        super().__init__(questions, roles, combinations, measuring, hierarchies, settings)
+        super().__init__(questions, roles, combinations, measuring, hierarchies, settings, floor)
         self.sightings, self.secret_sightings = count_sightings(
             lambda columns: questions.rows.cube((*columns, questions.person)),
             roles.quasi,

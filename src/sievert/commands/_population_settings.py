@@ -47,6 +47,13 @@ class PopulationSettings:
         return any(x is not None for x in stated)
 
     @property
+    def parameters(self) -> dict[str, dict[str, Any]]:
+        """What the measure of the population needs, as a policy would state it."""
+        given = {"population_size": self.size, "fraction": _plain_number(self.fraction)}
+        stated = {name: number for name, number in given.items() if number is not None}
+        return {"population_uniques": stated} if stated else {}
+
+    @property
     def columns(self) -> dict[str, str]:
         """The columns of weights and households, by their role."""
         given = {"weight": self.weight, "household": self.household}
@@ -82,6 +89,15 @@ class PopulationSettings:
                 f"column {column!r} is a quasi-identifier and cannot be the {role}",
             )
             questions.engine.check_usable(column)
+
+
+def _plain_number(written: float | str | None) -> float | str | None:
+    """A number that is written as text, as a policy has it; the text where it is another number."""
+    try:
+        number = float(written) if isinstance(written, str) else written
+        return number if Fraction(str(number)) == Fraction(str(written)) else written
+    except (ValueError, ZeroDivisionError):  # refused where it is used
+        return written
 
 
 def check_rows_of_people(several: bool, stated: PopulationSettings, alpha: Fraction | None) -> None:

@@ -328,9 +328,17 @@ def limit_share_suppressed(policy: Policy, share: float, records: int, notes: li
     return limited
 
 
+def limits_suppressed(policy: Policy) -> bool:
+    """Whether a policy limits suppressed records."""
+    return any(measure == "suppressed_records" for _, measure, _ in policy.every_limit())
+
+
 def limit_suppressed(policy: Policy, most: int) -> Policy:
-    """The policy with a limit on suppressed records, unless it has one."""
-    if any(measure == "suppressed_records" for _, measure, _ in policy.every_limit()):
+    """The policy with a limit on suppressed records, unless it has one, or none at all.
+
+    A policy without limits stays so: nothing meets it.
+    """
+    if limits_suppressed(policy) or not any(policy.every_limit()):
         return policy
     limit = MeasureLimit(min=None, max=float(most))
     return policy.model_copy(
@@ -364,9 +372,11 @@ def assign_hierarchies(
         elif not proposed:
             continue
         else:
-            proposal = propose(counts)
+            proposal = propose(counts, name)
             trees[name], sources[name] = proposal.hierarchy, proposal.text
             what = "one label for all" if proposal.text == ROOT else proposal.text
+            if proposal.by_name:
+                what += f"; by its name it has codes (quantities: --hierarchy {name}=interval:5,10)"
             notes.append(f"the hierarchy of {name!r} is a proposal: {what}")
         tree = trees[name]
         if tree is not None:

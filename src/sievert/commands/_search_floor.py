@@ -17,7 +17,7 @@ from sievert.commands._combinations import CombinationCounts, count_combinations
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import ColumnMap, RecodedRecords
-from sievert.errors import UsageError, require
+from sievert.errors import ExhaustedError, UsageError, require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.full_domain import LevelledColumn
 from sievert.roles import Roles
@@ -25,22 +25,31 @@ from sievert.roles import Roles
 MOST_COMBINATIONS = 10**8
 
 
-def fits(questions: Questions, roles: Roles) -> bool:
+def counted_sets(
+    roles: Roles, person: str | None = None, key: str | None = None
+) -> list[tuple[str, ...]]:
+    """The sets of columns whose combinations are kept in memory: one for each secret.
+
+    Where a `person` has several rows, each holds the person; the `key` of earlier releases is kept
+    beside the quasi-identifiers.
+    """
+    secrets = [[s] for s in roles.sensitive if s not in roles.quasi]
+    last = [] if person is None else [person]
+    sets = [(*roles.quasi, *secret, *last) for secret in secrets or [[]]]
+    sets += [] if key is None else [(*roles.quasi, key)]
+    return [tuple(dict.fromkeys(columns)) for columns in sets]
+
+
+def fits(questions: Questions, sets: Sequence[tuple[str, ...]]) -> bool:
     """Whether the combinations can be searched as they are; a few records have no more of them."""
-    return (
-        questions.records <= MOST_COMBINATIONS
-        or _count_cells(questions, roles) <= MOST_COMBINATIONS
+    return questions.records <= MOST_COMBINATIONS or _count_cells(questions, sets) <= (
+        MOST_COMBINATIONS
     )
 
 
-def _count_cells(questions: Questions, roles: Roles) -> int:
-    """The most combinations that there are with one of the secrets."""
-    secrets = [s for s in roles.sensitive if s not in roles.quasi]
-    return max(questions.count_combinations((*roles.quasi, *s)) for s in _each(secrets))
-
-
-def _each(secrets: Sequence[str]) -> list[tuple[str, ...]]:
-    return [(s,) for s in secrets] or [()]
+def _count_cells(questions: Questions, sets: Sequence[tuple[str, ...]]) -> int:
+    """The most combinations that there are of one of some sets of columns."""
+    return max(questions.count_combinations(columns) for columns in sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,17 +134,16 @@ class SearchFloor:
             f"{floor}, and what is finer was not looked at; bits lost are counted from there"
         )
 
-    def recode(self, questions: Questions, roles: Roles) -> Questions:
-        """Questions about the table on this floor, asked of the engine."""
+    def recode(self, questions: Questions, names: Sequence[str]) -> Questions:
+        """Questions about some columns of the table on this floor, asked of the engine."""
         maps = {
             column.name: self.label_map(j, self.levels[j])
             for j, column in enumerate(self.columns)
             if self.levels[j]
         }
-        names = tuple(dict.fromkeys((*roles.quasi, *roles.sensitive)))
         none = np.zeros(0, dtype=np.int64)
         view = f"floor_{'_'.join(map(str, self.levels))}"
-        return questions.recode(view, RecodedRecords(names, maps, none, ROOT))
+        return questions.recode(view, RecodedRecords(tuple(names), maps, none, ROOT))
 
     def label_map(self, place: int, level: int, low: int = 0) -> ColumnMap:
         """Of every value of a column its label on a level; the number of the label, shifted."""
@@ -146,9 +154,28 @@ class SearchFloor:
 
 
 def find_floor(
-    questions: Questions, roles: Roles, start: SearchFloor, given: Sequence[int] | None
-) -> tuple[SearchFloor, CombinationCounts]:
-    """The lowest floor whose combinations can be searched, and these; that of levels if given."""
+    questions: Questions,
+    roles: Roles,
+    start: SearchFloor,
+    given: Sequence[int] | None,
+    sets: Sequence[tuple[str, ...]],
+) -> tuple[SearchFloor, Questions, CombinationCounts]:
+    """The lowest floor whose combinations can be searched, with questions about it, and these.
+
+    It is that of levels if `given`. `sets` are what is counted; who is told apart by a column that
+    is no quasi-identifier is told apart on every level, so that too many of them are refused here.
+    """
+    for column in {columns[-1] for columns in sets} - {*roles.quasi, *roles.sensitive}:
+        require(
+            questions.count_combinations((column,)) <= MOST_COMBINATIONS,
+            f"{column!r} tells more than {MOST_COMBINATIONS:,} people apart, who are searched in "
+            "memory",
+            hint="one record for each person and no earlier release, or parts of the table",
+            error=ExhaustedError,
+        )
+    names = dict.fromkeys(
+        (*roles.quasi, *roles.sensitive, *(c for columns in sets for c in columns))
+    )
     require(
         not set(roles.sensitive) & set(roles.quasi),
         "a table of so many combinations has a secret among its quasi-identifiers",
@@ -156,11 +183,12 @@ def find_floor(
     )
     floor: SearchFloor | None = start if given is None else start.at(given)
     while floor is not None:
-        on_floor = floor.recode(questions, roles)
-        if _count_cells(on_floor, roles) <= MOST_COMBINATIONS:
-            return floor, count_combinations(on_floor, roles.quasi, roles.sensitive)
+        on_floor = floor.recode(questions, [*names])
+        if _count_cells(on_floor, sets) <= MOST_COMBINATIONS:
+            counts = count_combinations(on_floor, roles.quasi, roles.sensitive)
+            return floor, on_floor, counts
         floor = floor.raised() if given is None else None
-    raise UsageError(
+    raise ExhaustedError(
         f"more than {MOST_COMBINATIONS:,} combinations of values on any level",
         hint="fewer quasi-identifiers, coarser hierarchies, or fewer values of the secrets",
     )

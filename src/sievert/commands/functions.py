@@ -30,6 +30,7 @@ _NEEDS = {
     "order": "an order: order=[lowest, ..., highest], or a column of numbers or dates",
     "hierarchy": "a hierarchy: hierarchy=Hierarchy.read(FILE)",
     "parts": "a partition: partition={'part': ['value', ...]}",
+    "population": "a population: population_size=N, or fraction=F",
 }
 _WORDS = {
     "recursive_c": ("l",),

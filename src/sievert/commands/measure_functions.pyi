@@ -23,6 +23,12 @@ def unique_records(
     sensitive: None = None,
     **options: Any,
 ) -> int | float | None: ...
+def population_uniques(
+    data: Any,
+    quasi: str | Iterable[str],
+    sensitive: None = None,
+    **options: Any,
+) -> int | float | None: ...
 def highest_risk(
     data: Any,
     quasi: str | Iterable[str],

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sievert.hierarchies.codes import BY_NAME, are_amounts, describe_codes
 from sievert.hierarchies.dates import date_labels, is_date
 from sievert.hierarchies.hierarchy import Hierarchy
 from sievert.hierarchies.intervals import LONGEST, exact_numbers
@@ -24,42 +25,56 @@ class Proposal:
     """A specification with what speaks for it; the hierarchy that it makes of the values."""
 
     text: str
-    reason: str  # few_values, numbers, skewed_numbers, dates, codes or categories
+    reason: str  # such as numbers, codes or categories: a sentence of [proposed] in the texts
     distinct: int
     hierarchy: Hierarchy | None
 
+    @property
+    def by_name(self) -> bool:
+        """Whether the name of the column decided that its numbers are codes."""
+        return self.reason in BY_NAME
 
-def propose(values: Iterable[str] | Mapping[str, int]) -> Proposal:
+
+def propose(values: Iterable[str] | Mapping[str, int], name: str | None = None) -> Proposal:
     """A hierarchy for values, by what they look like; `values` may tell how often each occurs.
 
     Numbers get intervals whose widths double about every level, or quantiles where most records lie
-    in one interval; dates their months and years; codes of one length lose their last characters;
-    of many categories the most frequent stay, of few those that are not rare, and others become one
-    label. Cuts are round.
+    in one interval; dates their months and years; codes of one length, and numbers that the `name`
+    of the column calls codes, lose their last characters; of many categories the most frequent
+    stay, of few those that are not rare, and others become one label. Cuts are round.
 
     >>> propose(["01234", "01299", "20095"]).text, propose([str(n) for n in range(17, 81)]).text
     ('prefix', 'interval:5,10,20,40')
     """
     counts = values if isinstance(values, Mapping) else Counter(values)
-    text, reason = _describe(counts)
+    text, reason = _describe(counts, name)
     return Proposal(text, reason, len(counts), parse(text, counts) if counts else None)
 
 
-def _describe(counts: Mapping[str, int]) -> tuple[str, str]:
+def _describe(counts: Mapping[str, int], name: str | None) -> tuple[str, str]:
     lengths = {len(v) for v in counts}
     if len(counts) <= 2:
         return ROOT, "few_values"
     if all(is_date(v) for v in counts) and (units := _units(counts)):
         return f"date:{','.join(units)}", "dates"
+    if (code := describe_codes(counts, name)) is not None:
+        text, reason = code
+        return (_categories(counts)[0], reason) if text is None else (text, reason)
     numbers = all(len(v) <= LONGEST and NUMBER.fullmatch(v) for v in counts)
     padded = numbers and any(v[0] == "0" and v[1:2].isdigit() for v in counts)
-    sizes = numbers and not padded and (len(lengths) > 1 or min(lengths) <= 4)
+    amounts = len(lengths) > 1 or min(lengths) <= 4 or are_amounts(counts, name)
+    sizes = numbers and not padded and amounts
     if sizes and (widths := _widths(counts)):
         skewed = _fullest(counts, widths[0]) > SKEWED * sum(counts.values())
         text = f"interval:{','.join(map(all_digits, widths))}"
         return ("quantile:16,8,4", "skewed_numbers") if skewed else (text, "numbers")
     if len(lengths) == 1 and 2 < min(lengths) <= 12 and not _words(counts):
         return "prefix", "codes"
+    return _categories(counts)
+
+
+def _categories(counts: Mapping[str, int]) -> tuple[str, str]:
+    """The most frequent of many categories; of few those that are not rare."""
     if len(counts) > FEW_CATEGORIES:
         return "top:20,5" if len(counts) > MANY_CATEGORIES else "top:5", "categories"
     frequent = sum(n > sum(counts.values()) // RARE for n in counts.values())

@@ -13,6 +13,7 @@ from sievert.measures.measure import (
     MONOTONE,
     ONE_RECORD,
     ROWS,
+    SEVERAL_CLASSES,
     Law,
     Measure,
     MeasureResult,
@@ -90,6 +91,21 @@ def separation(target: RecordTarget, _: Options) -> Number | MeasureResult:
     return ratio(n * (n - 1) - int((sizes * (sizes - 1) * times).sum()), n * (n - 1))
 
 
+def population_uniques(target: RecordTarget, options: Options) -> MeasureResult:
+    """The estimate of `options` for the population that is stated there: its size, or a fraction.
+
+    Suppressed records were drawn as well: with a stated size they stand for their part of it.
+    """
+    if target.people < target.records:
+        return undefined(SEVERAL_CLASSES)
+    suppressed, size = target.counts.suppressed, options.get("population_size")
+    everybody = target.records + (suppressed if size is not None else 0)
+    population = options["count_people"](everybody, size=size, fraction=options.get("fraction"))
+    population = max(target.records, population * target.records // everybody)
+    estimate = options["estimate"](target.sizes, population)
+    return MeasureResult(estimate.value, details={"population": population, **estimate.details})
+
+
 CLASSES: tuple[Measure, ...] = (
     Measure(
         "k_anonymity",
@@ -139,6 +155,23 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("uniques", "unique people", "people alone", "sample uniques"),
         influence=influence_on_uniques,
+    ),
+    Measure(
+        "population_uniques",
+        "Unique people of the population",
+        "1",
+        0,
+        1,
+        "high",
+        "the largest of three estimates (Zayatz, Pitman, slide negative binomial), at most c_1/n",
+        "Zayatz 1991, Hoshino 2001, Chen and Keller-McNulty 1998",
+        "share of the population that nobody else looks like, estimated with caution from a sample",
+        ALWAYS,
+        population_uniques,
+        ("record",),
+        frozenset({"population"}),
+        aliases=("pitman", "zayatz", "snb"),
+        influence=None,
     ),
     Measure(
         "highest_risk",

@@ -14,6 +14,7 @@ UNBOUNDED = "unbounded"
 NOTHING_TO_LEARN = "H(X) = 0"
 ONE_RECORD = "one record"
 ROWS = "rows"  # what a measure needs that counts rows, also where people are counted
+SEVERAL_CLASSES = "people are in several classes: no sample of the population"
 UNORDERED_MISSING = "missing values have no place in the order"
 
 

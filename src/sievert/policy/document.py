@@ -98,12 +98,26 @@ class Alpha(_Strict):
     value: dict[str, Any] | str
 
 
+class SampledPopulation(_Strict):
+    """[parameters] population_uniques: whom the table is a sample of."""
+
+    population_size: int | None = Field(None, ge=1, strict=True)
+    fraction: float | None = Field(None, gt=0, le=1)
+
+    @model_validator(mode="after")
+    def _one(self) -> SampledPopulation:
+        if (self.population_size is None) == (self.fraction is None):
+            raise ValueError("either population_size or fraction")
+        return self
+
+
 class Parameters(_Strict):
     """[parameters]"""
 
     recursive_c: Recursive | None = None
     records_below: Below | None = None
     alpha_k: Alpha | None = None
+    population_uniques: SampledPopulation | None = None
 
 
 class ProtectTable(_Strict):
@@ -180,6 +194,11 @@ class Policy(_Strict):
         """The hierarchies of columns that are measured: a release lacks the others."""
         dropped = {*self.roles.identifier, *self.roles.ignored}
         return {c: given for c, given in self.hierarchies.items() if c not in dropped}
+
+    @property
+    def limits_population(self) -> bool:
+        """Whether a limit is on the population that the table is a sample of."""
+        return any("population" in BY_ID[measure].needs for _, measure, _ in self.every_limit())
 
     def every_limit(self) -> Iterator[tuple[str, str, MeasureLimit]]:
         """Each limit with the table of the file that it stands in and its measure."""

@@ -45,6 +45,8 @@ REASONS = {
     "too_few_together": "together with an earlier release, fewer people look alike than k asks for",
     "too_many_suppressed": "more records would be suppressed than may be",
     "no_release": "no recoding of these columns meets the limits; the numbers are the table's",
+    "search_stopped": "time was over before a recoding was found that meets the limits; the "
+    "numbers are the table's",
     "all_suppressed": "every record is suppressed: nothing would be released",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
@@ -53,6 +55,7 @@ NEEDS = {
     "order": "it needs an order of the values",
     "hierarchy": "it needs a hierarchy of the values",
     "parts": "it needs a partition of the values",
+    "population": "it needs the size of the population",
 }
 WHY_IMPOSSIBLE = {
     "k_anonymity": "the table has too few records",
@@ -208,17 +211,23 @@ def judge(
     ]
     places += [(s, v, policy.inference.get(s, {})) for s, v in inference.items()]
     for secret, values, narrower in places:
-        where = "reidentification" if secret is None else f"inference.{secret}"
+        where, kind = "reidentification", "record"
+        if secret is not None:
+            where, kind = f"inference.{secret}", "secret"
         for measure in narrower:
-            _require_number(measure in values, measure, f"limits.{where}")
+            stated = measure in values or _lacks_population(measure)
+            _require_number(stated, measure, f"limits.{where}")
         at_best = (best or {}).get(secret, {})
         for m, limit in {**policy.everywhere, **narrower}.items():
             if m in values:
                 verdicts.append(_verdict(where, values[m], limit, at_best.get(m)))
-            elif values and secret is not None and (why := _lacking(m)) is not None:
+            elif values and kind in BY_ID[m].kinds and (why := _lacking(m)) is not None:
                 verdicts.append(Verdict(m, where, limit.min, limit.max, None, None, why))
     for measure in policy.everywhere:
-        evaluated = any(v.measure == measure and v.reason not in NEEDS.values() for v in verdicts)
+        evaluated = any(
+            v.measure == measure and (v.reason not in NEEDS.values() or _lacks_population(measure))
+            for v in verdicts
+        )
         _require_number(evaluated, measure, "limits")
     judged = {v.where for v in verdicts}
     remarks = verdict_remarks(verdicts)
@@ -233,6 +242,11 @@ def judge(
         if toothless(v, policy)
     ]
     return verdicts, remarks
+
+
+def _lacks_population(measure: str) -> bool:
+    """Whether a measure that is not there lacks a population: its limit is undecided."""
+    return "population" in BY_ID[measure].needs
 
 
 def _lacking(measure: str) -> str | None:

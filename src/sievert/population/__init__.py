@@ -20,6 +20,7 @@ from sievert.population.known_population import (
     truta_weighted,
 )
 from sievert.population.uniques import (
+    cautious,
     dankar,
     pitman,
     shlosser,
@@ -36,6 +37,7 @@ __all__ = [
     "snb",
     "shlosser",
     "dankar",
+    "cautious",
     "unique_match",
     "Known",
     "prosecutor",

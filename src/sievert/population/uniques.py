@@ -309,6 +309,33 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
     return Estimate(taken.value, "dankar", details=details)
 
 
+def cautious(sizes: Sizes, population: int) -> Estimate:
+    """Share of the population that is unique: the largest of Zayatz, Pitman and SNB.
+
+    Each counts as at most c_1/n, the sample's own share: whoever is unique in the population is
+    unique in every sample, so a model that gives more does not fit, and c_1/n is taken. Zayatz
+    always has an answer, 1 where every record is unique. `taken` says whose it was.
+
+    >>> found = cautious(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
+    >>> found.details["taken"], round(found.value, 10)
+    ('zayatz', 0.1245804416)
+    """
+    sample = SampleClasses.from_sizes(sizes, population)
+    if (estimate := sample.without_model("cautious")) is not None:
+        return estimate
+    considered = {model.__name__: model(sizes, population) for model in (zayatz, pitman, snb)}
+    own = ratio(sample.of_size(1), sample.records)
+    shares = {name: min(e.value, own) for name, e in considered.items() if e.value is not None}
+    taken = max(shares, key=lambda name: shares[name])
+    fits = shares[taken] < own
+    details = {
+        "taken": taken if fits else "sample uniques",
+        "considered": {name: e.value for name, e in considered.items()},
+        "sample_uniques": sample.of_size(1),
+    }
+    return Estimate(shares[taken], "cautious", details=details)
+
+
 def unique_match(sizes: Sizes, population: int) -> Estimate:
     """The chance that a match of a unique record with one person is right.
 

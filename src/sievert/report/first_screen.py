@@ -10,7 +10,16 @@ from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
 from sievert.report.chapters.synthetic import synthetic_facts
-from sievert.report.limits import STATES, counts_rows, limits_of, reasons_of, state_of
+from sievert.report.limits import (
+    STATES,
+    budget_text,
+    counts_rows,
+    limits_of,
+    own_limits,
+    reasons_of,
+    state_of,
+    tally_text,
+)
 from sievert.report.page import (
     Block,
     BulletList,
@@ -95,9 +104,10 @@ def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAn
 def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     met = {state_of(part.data) for part in judged}
     state = STATES[False if False in met else None if None in met else True]
-    limits = [v for part in judged for v in limits_of(part.data)]
+    limits = [v for part in judged for v in own_limits(part.data)]
     counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
     why = [*counted(texts, state, limits, counts)]
+    why += filter(None, (budget_text(part.data, texts) for part in judged))
     why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
     text = answer(texts, state, judged[0].data["roles"], judged[0].writer.name)
@@ -108,7 +118,7 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
         text,
         " ".join(why),
         tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s])),
-        _tally(texts, counts),
+        tally_text(texts, counts),
     )
 
 
@@ -163,15 +173,6 @@ def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> I
         yield texts(f"front.why_{state}_on{ending}", such=such, number=number, places=words)
 
 
-def _tally(texts: Texts, counts: Data) -> str:
-    words = (
-        texts(f"front.tally_{state}", number=counts[state])
-        for state in ("met", "doubtful", "breached")
-        if counts[state]
-    )
-    return ", ".join(words)
-
-
 def left_out(table: Data, texts: Texts) -> str:
     """How many suppressed records a verdict says nothing about; they stand beside it."""
     number = (table.get("policy") or {}).get("suppressed_records")
@@ -219,7 +220,7 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
         some = some_names(part, "compared.others", hidden)
         why += [texts("compared.left_out", releases=some)] if hidden else []
     ordered = tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s]))
-    return PolicyAnswer(state, text, " ".join(why), ordered, _tally(texts, counts))
+    return PolicyAnswer(state, text, " ".join(why), ordered, tally_text(texts, counts))
 
 
 # -- what was assessed ----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ HEAD = ("measure", "verdict", "value", "asked", "far", "id")
 # Shares of people or of uncertainty, which are shown in per cent.
 PERCENT = {
     "unique_records",
+    "population_uniques",
     "average_risk",
     "highest_risk",
     "lowest_risk",
@@ -35,6 +36,7 @@ PERCENT = {
 # What a decision rests on, whether a policy limits it or not.
 OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
 ORDERED = "t_closeness_ordered"
+SUPPRESSED_RECORDS = "suppressed_records"
 OF_SECRETS = (
     "l_diversity",
     "t_closeness",
@@ -54,6 +56,18 @@ def limits_of(table: Data) -> list[Data]:
     return list((table.get("policy") or {"limits": ()})["limits"])
 
 
+def own_limits(table: Data) -> list[Data]:
+    """The limits that the policy states: not the budget of suppressed records of a release."""
+    budget = bool(table.get("budget"))
+    return [v for v in limits_of(table) if not (budget and v["measure"] == SUPPRESSED_RECORDS)]
+
+
+def budget_text(table: Data, texts: Texts) -> str:
+    """Whether a release keeps its budget of suppressed records, where it is not the policy's."""
+    beside = [v for v in limits_of(table) if v not in own_limits(table)]
+    return texts(f"front.budget_{STATES[beside[0]['met']]}") if beside else ""
+
+
 def reasons_of(table: Data) -> list[Data]:
     """What else keeps a policy from being met."""
     return list((table.get("policy") or {}).get("reasons", ()))
@@ -64,6 +78,16 @@ def state_of(table: Data) -> bool | None:
     limits = limits_of(table)
     met = {each["met"] for each in (*limits, *reasons_of(table))}
     return False if False in met else None if None in met or not limits else True
+
+
+def tally_text(texts: Texts, counts: Data) -> str:
+    """How many limits are met, undecided and breached."""
+    words = (
+        texts(f"front.tally_{state}", number=counts[state])
+        for state in ("met", "doubtful", "breached")
+        if counts[state]
+    )
+    return ", ".join(words)
 
 
 def numbers_chapter(part: ReportPart) -> Chapter:
@@ -128,9 +152,10 @@ def _group(
     rows += [number_row(part, m, values[m]) for m in measures if m in values and m not in seen]
     secret, texts = where.partition(".")[2], part.texts
     key = "limits_table.learning" if secret else "limits_table.finding"
-    breached = sum(v["met"] is False for v in here)
+    own = [v for v in own_limits(part.data) if v["where"] == where]
+    breached = sum(v["met"] is False for v in own)
     tally = "tally_breached" if breached else "tally_met"
-    words = texts(f"limits_table.{tally}", breached=breached, number=len(here)) if here else ""
+    words = texts(f"limits_table.{tally}", breached=breached, number=len(own)) if own else ""
     return NumberGroup(texts(key, secret=part.writer.name(secret)), tuple(rows), words)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sievert.formatting import percent
 from sievert.language import count
 from sievert.report.limits import STATES, limits_of, titles
-from sievert.report.page import Chapter, Option, OptionCards, OptionRow
+from sievert.report.page import Block, Chapter, Option, OptionCards, OptionRow, Paragraph
 from sievert.report.parts import Data, ReportPart
 
 LEFT_OUT = "left out"
@@ -23,7 +23,10 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     if not ways:
         key = f"options.reason_{options['reason']}"
         if options["reason"] != "every_limit_met" and key in texts:
-            yield texts("options.none"), texts(key, tried=options["tried"])
+            said = texts(key, tried=options["tried"])
+            if not options.get("complete", True):
+                said = f"{said} {texts('options.budget_none')}"
+            yield texts("options.none"), said
         return
     met = next((way for way in ways if way["met"] is True), None)
     best = met or max(ways, key=lambda way: (way["limits_met"], -way["detail_lost"]))
@@ -73,7 +76,11 @@ def chapters(part: ReportPart) -> list[Chapter]:
         return []
     before = options["before"]
     items = tuple(_option(part, before, way) for way in options["ways"])
-    blocks = (OptionCards(texts("options.now"), items),)
+    blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
+    if not options.get("complete", True):
+        proven = any(way.get("proven") for way in options["ways"])
+        key = "options.budget_proven" if proven else "options.budget"
+        blocks += (Paragraph(texts(key, tried=options["tried"]), "note"),)
     return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
 
 

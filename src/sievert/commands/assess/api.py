@@ -162,7 +162,8 @@ def assess(
     stated = PopulationSettings(
         population_size, fraction, population, weight, household, alpha, individual_risk
     )
-    measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, parameters or {})
+    needed = {**stated.parameters, **(parameters or {})}
+    measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, needed)
     measuring = measuring.with_policy(requested.policy)
     check_hierarchies(measuring.hierarchies)
     settings = AssessmentSettings(

@@ -84,7 +84,7 @@ class OptionSearch:
             before = replace(before, alone=tables.unique_before())
         ways = tuple(tables.find_ways(before, release))
         reason = None if ways else result.NOTHING_HELPS
-        return ChangeOptions(before, ways, len(tables.options), reason), notes
+        return ChangeOptions(before, ways, len(tables.options), reason, tables.complete), notes
 
     def _tables(
         self, combinations: CombinationCounts, *, leave_out: bool
@@ -99,8 +99,10 @@ class OptionSearch:
                 check_secrets(roles, roles.sensitive)
                 pair = assign_hierarchies(combinations.classes, roles, given.hierarchies, [])
                 problem = self._problem(combinations, measuring, pair[0], share)
-                release = self._release(problem, pair[1])
-                return ChangedTables(problem, pair[1], self.gate), release, []
+                release, finished = self._release(problem, pair[1])
+                tables = ChangedTables(problem, pair[1], self.gate)
+                tables.complete = finished
+                return tables, release, []
             except SievertError:  # what protect refuses, with its reason
                 pass
         trees, sources, notes = self._own_hierarchies(combinations)
@@ -146,23 +148,25 @@ class OptionSearch:
 
     def _release(
         self, problem: ProtectionProblem, sources: Mapping[str, str]
-    ) -> ChangeOption | None:
-        """The release that `sievert protect` makes for the policy, if it can make one."""
+    ) -> tuple[ChangeOption | None, bool]:
+        """The release that `sievert protect` makes for the policy, if it can make one.
+
+        And whether the search for it was finished.
+        """
         assert self.released is not None
         if self.released.reasons or not self.judgement.verdicts:
-            return None
+            return None, True
         share, records = problem.settings.suppress, problem.combinations.records
         policy = limit_share_suppressed(self.released.policy, share, records, [])
-        recoding = problem.search(policy).run(
-            lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK
-        )
+        search = problem.search(policy)
+        recoding = search.run(lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK)
         if recoding is None or is_nothing(problem, recoding.levels):
-            return None
+            return None, search.finished
         own_limits = {(v.measure, v.where) for v in self.judgement.verdicts}
         every, alone = problem.judge(recoding.levels, problem.gone(recoding), policy)
         verdicts = tuple(v for v in every if (v.measure, v.where) in own_limits)
         self.released.suppressed_records = recoding.suppressed_records
-        return ChangeOption(
+        release = ChangeOption(
             describe_changes(problem, recoding.levels, sources),
             self.released.judge(verdicts).met,
             verdicts,
@@ -170,7 +174,9 @@ class OptionSearch:
             recoding.losses.arithmetic,
             recoding.suppressed_records,
             dict(zip(problem.roles.quasi, recoding.levels, strict=True)),
+            recoding.proven,
         )
+        return release, search.finished
 
     def _obstacle(self, wildcards: bool) -> str | None:
         """Why no changed table is measured, if so."""
@@ -209,6 +215,7 @@ class ChangedTables:
         self.problem, self.sources, self.gate = problem, sources, gate
         self.leave_out = leave_out  # else other records would lack a value
         self.options: dict[Levels, ChangeOption | None] = {}
+        self.complete = True  # whether no search was cut short
         cells = sum(FIXED + len(cube.counts) for cube in problem.combinations.cubes)
         self._most = WORK // (cells * (1 + isinstance(problem, PeopleProblem)))
         classes = problem.combinations.classes
@@ -232,7 +239,7 @@ class ChangedTables:
 
     def find_ways(self, before: ChangeOption, release: ChangeOption | None) -> list[ChangeOption]:
         """The best single change, more limits at little loss, and as many limits as can be met."""
-        singles = [o for o in map(self.measure, self._singles()) if o and _is_better(o, before)]
+        singles = [o for o in map(self.measure, self._singles()) if o and o.is_better(before)]
         first = min(singles, key=lambda o: (-o.limits_met, o.alone, o.detail_lost), default=None)
         best = release or self._most_limits(1.0, before)
         if best is None or best == first:
@@ -243,13 +250,19 @@ class ChangedTables:
         if first is not None and release and first.detail_lost >= release.detail_lost:
             first = None  # a release that meets the policy costs less
         chosen = [o for o in (first, between, best) if o is not None]
-        return [o for o in chosen if not any(_dominates(other, o) for other in chosen)]
+        return [o for o in chosen if not any(other.dominates(o) for other in chosen)]
 
     def measure(self, levels: Levels) -> ChangeOption | None:
         """The table on these levels; None if more of its records would be suppressed."""
-        if levels not in self.options and len(self.options) < self._most:
+        if self._is_affordable(levels, self._most) and levels not in self.options:
             self.options[levels] = self._measure(levels)
         return self.options.get(levels)
+
+    def _is_affordable(self, levels: Levels, most: int) -> bool:
+        """Whether a table was measured, or may be while there are fewer than so many."""
+        affordable = levels in self.options or len(self.options) < most
+        self.complete &= affordable
+        return affordable
 
     def _measure(self, levels: Levels) -> ChangeOption | None:
         problem, marked = self.problem, self._marked(levels)
@@ -289,6 +302,7 @@ class ChangedTables:
         """The tables that lose at most so much, and of which none is coarser."""
         sizes = [len(losses) for losses in self._losses]
         if math.prod(sizes) > MOST_NODES:  # all columns as coarse as they can be
+            self.complete = False
             return [tuple(int(np.flatnonzero(~gone)[-1]) for gone in self._gone)]
         losses = np.asarray(sum(np.ix_(*self._losses))) / len(sizes)
         gone = np.asarray(sum(np.ix_(*(own.astype(np.int64) for own in self._gone))))
@@ -308,7 +322,7 @@ class ChangedTables:
         half = len(self.options) + (self._most - len(self.options)) // 2
         coarse = []
         for levels in self._coarsest(most):
-            if len(self.options) < half and (option := self.measure(levels)) is not None:
+            if self._is_affordable(levels, half) and (option := self.measure(levels)) is not None:
                 coarse.append(option)
         limits = max((o.limits_met for o in coarse), default=0)
         if limits <= before.limits_met:
@@ -325,7 +339,7 @@ class ChangedTables:
         most = len(self.options) + (self._most - len(self.options)) // 2
 
         def meets(levels: Levels) -> bool:
-            if levels not in self.options and len(self.options) >= most:
+            if not self._is_affordable(levels, most):
                 return False
             option = self.measure(levels)
             return option is not None and {*wanted} <= {*_limits_met(option)}
@@ -334,8 +348,10 @@ class ChangedTables:
         try:
             search = self.problem.search(policy, suppress=0, loss="arithmetic_loss")
         except SievertError:  # too many columns
+            self.complete = False
             return None
         recoding = search.run(lambda recoding: meets(recoding.levels), cells=CHANGE_WORK)
+        self.complete &= search.finished
         return None if recoding is None else self.measure(recoding.levels)
 
 
@@ -373,24 +389,3 @@ def _with_limits(policy: Policy, wanted: Collection[Limit], secrets: Sequence[st
         if not all((measure, where) in wanted for where in places):
             policy = without_limit(policy, table, measure)
     return policy
-
-
-def _is_better(option: ChangeOption, before: ChangeOption) -> bool:
-    """Whether more limits are met, or as many and fewer people are alone."""
-    return _standing(option)[:2] > _standing(before)[:2]
-
-
-def _standing(option: ChangeOption) -> tuple[float, ...]:
-    """What speaks for an option: the more, the better."""
-    return (
-        option.limits_met,
-        -(option.alone or 0),
-        -option.detail_lost,
-        -len(option.changes),
-    )
-
-
-def _dominates(one: ChangeOption, other: ChangeOption) -> bool:
-    """Whether one is as good as another in every way, and better in some."""
-    a, b = _standing(one), _standing(other)
-    return a != b and all(x >= y for x, y in zip(a, b, strict=True))

@@ -147,6 +147,7 @@ class ChangeOption:
     detail_lost: float  # share of the detail of the quasi-identifiers, from 0 to 1
     suppressed_records: int = 0  # besides those suppressed before
     levels: Mapping[str, int] | None = None  # of the release that `sievert protect` makes
+    proven: bool | None = None  # of that release: whether no other loses less
 
     @property
     def limits_met(self) -> int:
@@ -157,6 +158,20 @@ class ChangeOption:
     def limits(self) -> int:
         """How many limits there are."""
         return len(self.verdicts)
+
+    @property
+    def standing(self) -> tuple[float, ...]:
+        """What speaks for it: the more, the better."""
+        return self.limits_met, -(self.alone or 0), -self.detail_lost, -len(self.changes)
+
+    def is_better(self, before: ChangeOption) -> bool:
+        """Whether more limits are met, or as many and fewer people are alone."""
+        return self.standing[:2] > before.standing[:2]
+
+    def dominates(self, other: ChangeOption) -> bool:
+        """Whether it is as good as another in every way, and better in some."""
+        pairs = zip(self.standing, other.standing, strict=True)
+        return self.standing != other.standing and all(x >= y for x, y in pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -171,7 +186,7 @@ class ChangeOption:
             "alone": self.alone,
             "suppressed_records": self.suppressed_records,
             "detail_lost": self.detail_lost,
-            **({} if self.levels is None else {"levels": dict(self.levels)}),
+            **({} if self.levels is None else {"levels": dict(self.levels), "proven": self.proven}),
         }
 
 
@@ -183,6 +198,7 @@ class ChangeOptions:
     ways: tuple[ChangeOption, ...] = ()
     tried: int = 0  # changed tables that were measured
     reason: str | None = None  # why there are no ways
+    complete: bool = True  # whether no search for them was cut short
 
     def to_dict(self) -> Mapping[str, Any]:
         """As it stands in the JSON."""
@@ -191,4 +207,5 @@ class ChangeOptions:
             "ways": [way.to_dict() for way in self.ways],
             "tried": self.tried,
             "reason": self.reason,
+            "complete": self.complete,
         }

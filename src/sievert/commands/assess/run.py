@@ -95,13 +95,16 @@ def assess_table(
         questions, unnamed = _in_people(questions, roles.person, settings)
         notes += unnamed
     measuring = replace(settings.measuring, orders={**table.orders, **settings.measuring.orders})
-    measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     wild = missing == "wildcard" and bool(questions.missing(roles.quasi))
     if wild and settings.attacks:
         raise UsageError("--attacks needs classes, and wildcards make none")
     alpha, inference, values = settings.alpha if wild else None, {}, dict[str, Ints]()
     risks = _describe_population(rows, roles, settings, alpha, clock)
     notes += [] if risks is None else risks.notes
+    if settings.population.table is not None and risks is not None:
+        of_table = PopulationSettings(size=risks.chapter["size"]).parameters
+        measuring = replace(measuring, parameters={**measuring.parameters, **of_table})
+    measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     if alpha is None:
         inference = {s: measures.inference(s) for s in roles.sensitive}
         reidentification = measures.reidentification()

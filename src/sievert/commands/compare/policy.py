@@ -147,6 +147,8 @@ class Judging:
 
     def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> str:
         """Why a number is not there."""
+        if secret is None:
+            return NEEDS["population"]
         if secret not in assessed.inference:
             return NOT_RELEASED
         given: dict[str, Mapping[str, Any]] = {

@@ -11,7 +11,7 @@ def propose_column(questions: Questions, name: str, given: Any) -> ProposedColum
     """A hierarchy for the values of a column, and how many labels there are on its levels."""
     counts = questions.cube((name,)).value_counts(0)
     if given is None:
-        proposal = propose(counts)
+        proposal = propose(counts, name)
         given, reason, tree = proposal.text, proposal.reason, proposal.hierarchy
     else:
         reason, tree = GIVEN, to_hierarchy(given, counts)

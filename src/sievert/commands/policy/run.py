@@ -25,6 +25,7 @@ GAINS = {
     "alpha_k": "confidence_gain = { max = 0.5 }",
     "bayes_vulnerability_posterior": "guess_gain = { max = 0.2 }",
 }
+POPULATION = "[parameters] population_uniques = { population_size = ... }, or fraction"
 
 
 def find_gaps(
@@ -189,8 +190,11 @@ def _undecidable(
     limits: Sequence[Any],
     roles: Roles,
 ) -> Iterator[PolicyGap]:
-    """Limits on measures that lack what they need of a secret."""
+    """Limits on measures that lack what they need of a secret, or a population."""
     for where, measure, _ in limits:
+        if "population" in BY_ID[measure].needs and policy.parameters.population_uniques is None:
+            text, hint = f"{where}: {measure}: {NEEDS['population']}", POPULATION
+            yield PolicyGap("undecidable_limits", where, measure, text, hint)
         for secret in (s for s in _places(where, measure, roles) if s is not None):
             ordered = questions.engine.kind(secret) in ("float", "ordered")
             there = {

@@ -19,8 +19,14 @@ from sievert.commands._common import (
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings
+from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._release_files import release_kind
-from sievert.commands._release_problem import SearchSettings, share_of_records, share_to_suppress
+from sievert.commands._release_problem import (
+    SearchSettings,
+    limits_suppressed,
+    share_of_records,
+    share_to_suppress,
+)
 from sievert.commands._table_description import describe_input
 from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
@@ -80,6 +86,7 @@ def protect(
     earlier: Any = (),
     key: str | None = None,
     person: str | None = None,
+    population_size: int | None = None,
     orders: Mapping[str, Iterable[str]] | None = None,
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
@@ -139,6 +146,8 @@ def protect(
     earlier, key
         Releases of the same people that are out already, and the column, in all tables, that tells
         people apart: whoever has all files must not tell apart fewer people than k.
+    population_size
+        The table is a sample of so many people: for a limit on population_uniques.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -169,8 +178,9 @@ def protect(
     if isinstance(levels, str | os.PathLike):
         levels, fixed = read_recoding(levels)
     trees = {**own.hierarchies, **fixed, **(hierarchies or {})}
+    needed = {**PopulationSettings(population_size).parameters, **(parameters or {})}
     measuring = MeasureSettings(
-        trees, dict(orders or {}), dict(partitions or {}), dict(parameters or {})
+        trees, dict(orders or {}), dict(partitions or {}), needed
     ).with_policy(own)
     search = SearchSettings(
         0.0, loss, None, weights, seconds, frontier, memory=source.get("memory")
@@ -256,7 +266,8 @@ def protect(
                 judgement = file.judge(source)
             protection.notes[:0] = cautions
             result = _result(how, protection, judgement, questions, described, search)
-            result = replace(result, beside=releases)
+            budget = limits_suppressed(protection.policy) and not limits_suppressed(own)
+            result = replace(result, beside=releases, budget=budget)
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)
@@ -309,6 +320,7 @@ def _result(
         frontier=protection.frontier,
         limit=protection.limit,
         earlier=protection.earlier,
+        stopped=protection.stopped,
         warnings=tuple(protection.notes),
     )
 

@@ -76,7 +76,6 @@ class JointReleases:
         earlier: Sequence[EarlierRelease],
         k: int,
     ) -> None:
-        check_known("--key: column", key, questions.columns)
         require(k > 1, "the policy has no limit on k that releases together could be held against")
         cube = _keyed(questions, quasi, key)
         self.k, self._owner = k, cube.owner

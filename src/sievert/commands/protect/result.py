@@ -45,6 +45,8 @@ class Protected(Result):
     limit: LimitCurve | None = None  # beside the frontier
     beside: Sequence[GivenRelease] = ()  # measured as the frontier is
     earlier: Mapping[str, Any] | None = None  # together with earlier releases
+    stopped: bool = False  # whether time was over before any recoding was found
+    budget: bool = False  # whether suppressed records are limited by `allowed`, not by the policy
 
     @property
     def met(self) -> bool | None:
@@ -82,6 +84,7 @@ class Protected(Result):
             "levels": self.levels,
             "columns": {name: dict(vars(column)) for name, column in self.columns.items()},
             "allowed": self.allowed,
+            "budget": self.budget,
             "released": self.released,
             "unmet": self.unmet,
             "dropped_columns": list(self.dropped_columns),
@@ -99,6 +102,8 @@ class Protected(Result):
             }
             if self.floor:
                 content["floor"] = self.floor
+        if self.stopped:
+            content["stopped"] = True
         if self.frontier:
             content |= {
                 "frontier": [self._point(p) for p in self.frontier],

@@ -20,7 +20,13 @@ from sievert.commands._release_problem import (
     limit_share_suppressed,
     without_limit,
 )
-from sievert.commands._search_floor import ColumnValues, SearchFloor, find_floor, fits
+from sievert.commands._search_floor import (
+    ColumnValues,
+    SearchFloor,
+    counted_sets,
+    find_floor,
+    fits,
+)
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease
@@ -38,6 +44,7 @@ from sievert.roles import Roles, check_secrets
 from sievert.session import count_people
 
 EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
+STOPPED = "--seconds"  # why none was found, in place of a limit
 IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
@@ -61,6 +68,7 @@ class Protection:
     limit: LimitCurve | None = None  # beside the frontier
     people: PeopleQuestions | None = None  # where somebody has several rows
     earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
+    stopped: bool = False  # whether time was over before any recoding was found
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,11 @@ def prepare(
         "records of the table are suppressed or left out already",
         hint="protect the original table",
     )
+    require(
+        not policy.limits_population or "population_uniques" in measuring.parameters,
+        "the limit on population_uniques needs the size of the population",
+        hint="--population-size N, or [parameters] population_uniques in the policy",
+    )
     policy = limit_share_suppressed(policy, suppress, questions.records, notes)
     columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
     gate = requested.gate(
@@ -140,20 +153,13 @@ def find_protection(
         require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
     clock("counting combinations", questions)
     given = None if levels is None else _chosen_levels(levels, roles.quasi)
-    if people is None and not earlier and not fits(questions, roles):
-        problem, trees, sources = _above_floor(questions, start, measuring, settings, given)
-    else:
-        combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
-        parts = (roles, combinations, measuring, trees, settings)
-        problem = (
-            ProtectionProblem(questions, *parts)
-            if people is None
-            else PeopleProblem(people, *parts)
-        )
-    if earlier and key is not None:
+    beside = key if earlier else None
+    problem, counted, trees, sources = _problem(
+        questions, people, start, measuring, settings, given, beside
+    )
+    if beside is not None:
         k = size_rule({**policy.everywhere, **policy.reidentification})
-        problem.beside = JointReleases(questions, roles.quasi, key, earlier, k)
+        problem.beside = JointReleases(counted, roles.quasi, beside, earlier, k)
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, given, roles.quasi)
     if levels is not None:
@@ -163,7 +169,8 @@ def find_protection(
             for name, source in sources.items()
             if is_made_from_data(source) and levels.get(name)
         )
-    judgement = _judge(problem, start.gate, policy, recoding)
+    stopped, unmet = unmet == STOPPED, None if unmet == STOPPED else unmet
+    judgement = _judge(problem, start.gate, policy, recoding, stopped=stopped)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     points, limit = list[FrontierPoint](), None
     if settings.frontier:
@@ -192,26 +199,41 @@ def find_protection(
         limit=limit,
         people=people,
         earlier=_together(problem, recoding, earlier),
+        stopped=stopped,
     )
 
 
-def _above_floor(
+def _problem(
     questions: Questions,
+    people: PeopleQuestions | None,
     start: Preparation,
     measuring: MeasureSettings,
     settings: SearchSettings,
     given: Sequence[int] | None,
-) -> tuple[ProtectionProblem, dict[str, Hierarchy | None], dict[str, str]]:
-    """The problem of a table with too many combinations, with its hierarchies and their sources."""
-    roles = start.roles
-    values = ColumnValues.of_table(questions, roles.quasi)
-    trees, sources = start.hierarchies(values, measuring.hierarchies)
-    lowest = SearchFloor.of_values(values, roles, trees)
-    floor, combinations = find_floor(questions, roles, lowest, given)
-    if given is None:
-        start.notes.append(floor.remark)
-    problem = ProtectionProblem(questions, roles, combinations, measuring, trees, settings, floor)
-    return problem, trees, sources
+    key: str | None,
+) -> tuple[ProtectionProblem, Questions, dict[str, Hierarchy | None], dict[str, str]]:
+    """The problem, questions about what is searched, and the hierarchies with their sources.
+
+    A table with too many combinations is searched from a floor of coarser ones.
+    """
+    roles, floor, counted = start.roles, None, questions
+    if key is not None:
+        check_known("--key: column", key, questions.columns)
+    sets = counted_sets(roles, None if people is None else people.person, key)
+    if fits(questions, sets):
+        combinations = count_combinations(questions, roles.quasi, roles.sensitive)
+        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
+    else:
+        values = ColumnValues.of_table(questions, roles.quasi)
+        trees, sources = start.hierarchies(values, measuring.hierarchies)
+        lowest = SearchFloor.of_values(values, roles, trees)
+        floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
+        start.notes.extend([floor.remark] if given is None else [])
+    parts = (roles, combinations, measuring, trees, settings, floor)
+    if people is None:
+        return ProtectionProblem(questions, *parts), counted, trees, sources
+    people = people if floor is None else count_people(counted, people.person)
+    return PeopleProblem(people, *parts), counted, trees, sources
 
 
 def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
@@ -244,8 +266,8 @@ def _solve(
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     seconds = problem.settings.seconds
     recoding = search.run(lambda r: problem.meets(r, policy), seconds)
-    if recoding is not None:
-        return recoding, None
+    if recoding is not None or not search.finished:
+        return recoding, STOPPED if recoding is None else None
     nearest: tuple[float, FullDomainRecoding, str] | None = None
     if problem.beside is not None:
         beside, problem.beside = problem.beside, None
@@ -285,7 +307,12 @@ def _chosen_levels(levels: Mapping[str, int], quasi: Sequence[str]) -> list[int]
 
 
 def _judge(
-    problem: ProtectionProblem, gate: Gate, policy: Policy, recoding: FullDomainRecoding | None
+    problem: ProtectionProblem,
+    gate: Gate,
+    policy: Policy,
+    recoding: FullDomainRecoding | None,
+    *,
+    stopped: bool,
 ) -> Judgement:
     """The policy held against the release that the recoding makes."""
     verdicts = () if recoding is None else problem.verdicts(recoding, policy, possible=True)
@@ -293,7 +320,7 @@ def _judge(
         nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
         verdicts = problem.verdicts(as_it_is, policy, possible=True)
-        gate.not_met("no_release")
+        gate.not_met("search_stopped" if stopped else "no_release")
     if recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
         gate.not_met("too_many_suppressed")
     beside = problem.beside

@@ -96,7 +96,7 @@ class Search:
         ]
         self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
         self.terms = self.sums.terms(loss)
-        self.kernels = _kernels()
+        self.kernels, self.finished = _kernels(), False  # whether the last run left nothing open
         self._pack()
         self.least_uncertainty = [
             self.kernels.uncertainty(
@@ -166,11 +166,12 @@ class Search:
             return time.monotonic() >= until or best.scanned >= cells
 
         self._descend(0, self.tables, [0] * len(self.columns), best, accept, over)
+        self.finished = math.isinf(best.open_bound)
         if best.node is None:
             return None
         return replace(
             self._recoding(best.node, best.tables),
-            proven=math.isinf(best.open_bound),
+            proven=self.finished,
             bound=min(best.node.loss, best.open_bound),
             visited=best.visited,
         )

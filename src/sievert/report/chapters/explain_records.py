@@ -140,7 +140,7 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
         if f"population_uniques_{m}" in about
     }
     rows: list[tuple[object, ...]] = [
-        (Link(model, "def-population_uniques"), _with_error(view, name))
+        (Link(model, "def-population_models"), _with_error(view, name))
         for model, name in models.items()
     ]
     omitted = () if "truta_maximal" in about else IF_COUNTED

@@ -30,7 +30,8 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     """What was done to the table, what it has cost, and what the release holds."""
     data, writer = part.data, part.writer
     if "loss" not in data:
-        return [(part.say("nothing"), part.say("nothing_why"))]
+        key = "stopped" if data.get("stopped") else "nothing"
+        return [(part.say(key), part.say(f"{key}_why"))]
     if "details" in data:
         return _method_points(part)
     one_label = [name for name, c in data["columns"].items() if c["level"] and c["labels"] == 1]
@@ -44,6 +45,8 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         "loss": writer.share(data["loss"]["generalization_loss"]["arithmetic"]),
         "dropped": writer.names(data["dropped_columns"]),
         "limit": data["unmet"],
+        "bound": writer.number(data["bound"]),
+        "minimised": part.say(f"minimised_{data['minimised']}"),
         "floor": ", ".join(f"{writer.name(c)} {n}" for c, n in data.get("floor", {}).items()),
     }
     said = [key for key, names in (("coarser", changed), ("gone", one_label)) if names]
