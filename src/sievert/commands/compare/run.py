@@ -37,7 +37,7 @@ from sievert.estimators import (
 from sievert.formatting import plural
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
-from sievert.losses.loss import Release, as_numbers, combination_codes
+from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
 from sievert.roles import Roles
 from sievert.sources.table import Table
 
@@ -310,7 +310,8 @@ def compare_release(
     ]
     description, rows = describe_input(table, questions), questions.records
     information = original.information()
-    losses = each(lambda kind: kind.compute(release), KINDS)
+    ordered = in_order(release)
+    losses = each(lambda kind: kind.compute(ordered), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()
