@@ -17,7 +17,7 @@ from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.discrimination_rate import paper
 from sievert.papers.discrimination_rate.adult import FILES, K10, K15, L5, make_release
 from sievert.papers.discrimination_rate.rates import EXPLAINS, QUASI
-from sievert.report.page import Picture
+from sievert.report.page import Paragraph, Picture
 
 from .tables import read_columns
 
@@ -25,9 +25,9 @@ COUNTED = {
     "match": 22,
     "rounding": 9,
     "true": 13,
-    "false": 7,
-    "contradicts itself": 8,
-    "not determined by the text": 5,
+    "false": 3,
+    "contradicts itself": 11,
+    "not determined by the text": 4,
 }
 # what the slides print, what the definition gives, by what is claimed
 PRINTED = {
@@ -134,9 +134,11 @@ def test_the_tables_differ(plain: Paper) -> None:
 
 def test_orderings(plain: Paper) -> None:
     held = claims(plain)
-    for value, state in {"2*": "true", ">=40": "false", "3*": "true", "Age*": "true"}.items():
+    for value in ("2*", "Age*"):
         what = f"The 3-diverse release tells less by {value} than the 3-anonymous one"
-        assert held[what].state == state
+        assert held[what].state == "true"
+    told = [b.text for p in plain.parts for b in p.blocks if isinstance(b, Paragraph)]
+    assert any(">=40 goes from 0.7595 to 0.7889; 3* goes from 0.8607 to 0.7889" in t for t in told)
 
 
 def test_only_one_pattern_explains_the_three_numbers() -> None:
@@ -179,7 +181,7 @@ def test_columns_of_adult(own: Paper) -> None:
               if name != "workclass"}  # fmt: skip
     assert set(states.values()) == {"match"} and "values of workclass" not in held
     assert any("Never-worked" in part.about for part in own.parts)
-    assert own.count_states()["not determined by the text"] == 5
+    assert own.count_states()["not determined by the text"] == 4
 
 
 def test_the_whole_file_has_the_eighth_work_class(own: Paper, reference: Path) -> None:

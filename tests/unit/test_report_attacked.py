@@ -258,6 +258,7 @@ def test_without_the_original(results: dict[str, Any]) -> None:
     assert reasoning.state(data["attacks"]["reasoning"]["disease"]) == "expects"
     text = everything(part)
     assert "cannot be told without the original" in text and "white-box" not in text
+    assert "undefined" not in text
     number = data["attacks"]["reasoning"]["disease"]["attacker_expects"]["value"]
     assert f"expects to name disease of {percent(number)}" in findings(part)[-1]
 

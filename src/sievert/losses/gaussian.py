@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.losses.loss import Kind, Loss, Release, without
+from sievert.losses.loss import Kind, Loss, Release, in_order, without
 from sievert.losses.numeric_columns import correlations, numeric_columns, original_numbers
 from sievert.measures.kernel import LN2
 
@@ -116,6 +116,7 @@ def standard(x: Floats) -> Floats:
 
 def gaussian_loss(release: Release) -> Loss:
     """I(U;V) - I(U';V): U, U' the numeric quasi-identifiers, V the original's numeric secrets."""
+    release = in_order(release)
     known = {c.name for c in release.quasi}
     columns = [c for c in numeric_columns(release).columns if c.name in known]
     if not columns:

@@ -1,7 +1,7 @@
 """What every loss is made of and ends in: columns before and after, and a number with its unit."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, Literal, TypeVar
 
@@ -69,7 +69,7 @@ def as_numbers(texts: Sequence[str | None]) -> Floats | None:
 class Release:
     """All that losses are computed from: one release beside its original.
 
-    Columns have one place a record of the original, in its order.
+    Columns have one place a record of the original, in its order or (`ordered`) sorted.
     """
 
     quasi: tuple[PairedColumn, ...]
@@ -77,6 +77,7 @@ class Release:
     predicted: tuple[str, ...] = ()  # columns to predict; the secrets unless given
     seed: int = 0
     extra: int = 0  # records of the release that the original lacks
+    ordered: bool = False  # whether records are in the order of what they say
 
     @property
     def records(self) -> int:
@@ -117,6 +118,35 @@ def combination_codes(codes: Sequence[Ints], here: Bools | None = None) -> Ints:
         keys = keys * top + (column_codes.astype(np.int64) + 1)
         bound *= top
     return rank_keys(keys, bound)[0]
+
+
+def in_order(release: Release) -> Release:
+    """The same records sorted by their texts, which are numbered in that order too.
+
+    Records that say the same are alike, so that nothing depends on the order they came in.
+    """
+    if release.ordered:
+        return release
+    columns = [_by_text(column) for column in release.columns]
+    codes = combination_codes([codes for c in columns for codes in (c.released, c.original)])
+    order = np.argsort(codes, kind="stable")
+    columns = [replace(c, original=c.original[order], released=c.released[order]) for c in columns]
+    quasi = len(release.quasi)
+    return replace(
+        release, quasi=tuple(columns[:quasi]), secrets=tuple(columns[quasi:]), ordered=True
+    )
+
+
+def _by_text(column: PairedColumn) -> PairedColumn:
+    """A column whose codes rank its texts, missing ones first."""
+    codes, texts = [], []
+    for own, values in ((column.original, column.values), (column.released, column.labels)):
+        order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
+        rank = np.empty(len(values) + 1, dtype=np.int64)
+        rank[order], rank[-1] = np.arange(len(values)), GONE
+        codes.append(rank[own])
+        texts.append([values[i] for i in order])
+    return replace(column, original=codes[0], released=codes[1], values=texts[0], labels=texts[1])
 
 
 @dataclass(frozen=True)

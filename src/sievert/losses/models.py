@@ -18,7 +18,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
-from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers
+from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers, in_order
 from sievert.losses.numeric_columns import (
     NumericColumn,
     Side,
@@ -287,6 +287,7 @@ def divergence(mean: Floats, cov: Floats, mean2: Floats, cov2: Floats) -> dict[s
 
 def model_loss(release: Release) -> Loss:
     """What each record of the original costs more under models of the release; that of the tree."""
+    release = in_order(release)
     numbers = {c.name: c for c in numeric_columns(release).columns}
     columns = [CategoricalColumn.from_column(c, numbers.get(c.name)) for c in release.columns]
     independent, extra = _independent(columns)

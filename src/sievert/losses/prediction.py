@@ -7,7 +7,7 @@ records are in a half follows from what they say and the seed, not from their or
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from sievert.losses.loss import (
     Loss,
     PairedColumn,
     Release,
-    combination_codes,
+    in_order,
     without,
 )
 from sievert.losses.models import cuts, parts
@@ -167,35 +167,10 @@ def _accuracies(
     }
 
 
-def _in_order(release: Release) -> Release:
-    """The same records sorted by their texts, which are numbered in that order too.
-
-    Records that say the same are alike, so that nothing depends on the order they came in.
-    """
-    columns = [_by_text(column) for column in release.columns]
-    codes = combination_codes([codes for c in columns for codes in (c.released, c.original)])
-    order = np.argsort(codes, kind="stable")
-    columns = [replace(c, original=c.original[order], released=c.released[order]) for c in columns]
-    quasi = len(release.quasi)
-    return replace(release, quasi=tuple(columns[:quasi]), secrets=tuple(columns[quasi:]))
-
-
-def _by_text(column: PairedColumn) -> PairedColumn:
-    """A column whose codes rank its texts, missing ones first."""
-    codes, texts = [], []
-    for own, values in ((column.original, column.values), (column.released, column.labels)):
-        order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
-        rank = np.empty(len(values) + 1, dtype=np.int64)
-        rank[order], rank[-1] = np.arange(len(values)), GONE
-        codes.append(rank[own])
-        texts.append([values[i] for i in order])
-    return replace(column, original=codes[0], released=codes[1], values=texts[0], labels=texts[1])
-
-
 def prediction(release: Release) -> Loss:
     """The accuracy of the original's model less that of the release's, over predicted columns."""
     names = release.predicted or tuple(c.name for c in release.secrets)
-    release = _in_order(release)
+    release = in_order(release)
     targets = {c.name: c for c in release.columns if c.name in names}
     if not targets:
         return without(NOTHING_TO_PREDICT)

@@ -161,6 +161,17 @@ def remark(what: str, why: str, ours: str = "") -> Paragraph:
     return Paragraph(f"{what}: {ours} ({why})." if ours else f"{what}: {why}.", kind="note")
 
 
+def turning(value: float, threshold: float) -> str:
+    """What another threshold would change: half of ours or twice ours, where the text has none.
+
+    >>> turning(0.3, 0.25), turning(0.9, 0.25)
+    (' (another verdict with twice the threshold)', '')
+    """
+    ours = value < threshold
+    other = [name for name, f in (("half", 0.5), ("twice", 2)) if (value < f * threshold) != ours]
+    return f" (another verdict with {other[0]} the threshold)" if other else ""
+
+
 def apart(worst: float, most: float) -> str:
     """How far two ways to the same numbers differ, without digits that hang on the machine.
 

@@ -84,6 +84,23 @@ def announce_memory(most: int) -> None:
         raise _too_much_memory(most)
 
 
+def require_memory(needed: int, what: str, hint: str) -> None:
+    """Refuse work that is sure to hold more than --memory, before it is begun.
+
+    `needed` are bytes beside those that the process holds already, rather too few than too many.
+    """
+    most = int(_read_slot(MEMORY) or 0)
+    if not most or _read_slot(CHILD) != str(os.getpid()):
+        return
+    needed += _held_memory(os.getpid())
+    require(
+        needed <= most,
+        f"{what}: at least {needed / 2**20:,.0f} MB, more than the {most >> 20:,} MB of --memory",
+        hint=hint,
+        error=ExhaustedError,
+    )
+
+
 def hold_signals(hold: bool) -> None:
     """Let signals wait, where a system can do so, or let them in."""
     if hasattr(signal, "pthread_sigmask"):

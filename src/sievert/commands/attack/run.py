@@ -23,7 +23,9 @@ from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require, unknown
 from sievert.formatting import plural
 from sievert.roles import Roles, check_secrets
+from sievert.sources.isolation import require_memory
 
+RECORD_BYTES = 100  # that each column of a record takes at least; measured, and rounded off
 SUPPRESSED = "left out of every attack but reasoning and a register"
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
 
@@ -242,6 +244,12 @@ def _released_people(
 ) -> Cube | None:
     """The release record by record, where a person is to be found in another table too."""
     key = run.settings.key
+    if ordered:
+        require_memory(
+            RECORD_BYTES * questions.records * len(roles.measured_columns),
+            f"{plural(questions.records, 'record')} are searched for in the original, in memory",
+            "a larger --memory, fewer columns, or a sample of both tables",
+        )
     if key is not None and key in questions.columns:
         questions.engine.check_usable(key)
         people = microdata.by_key(questions, roles.quasi, key, name)

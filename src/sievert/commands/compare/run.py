@@ -37,8 +37,9 @@ from sievert.estimators import (
 from sievert.formatting import plural
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
-from sievert.losses.loss import Release, as_numbers, combination_codes
+from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
 from sievert.roles import Roles
+from sievert.sources.isolation import require_memory
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ BESIDE = (  # measures that are shown before and after
     "mutual_information",
 )
 SUPPRESSED = "a category of their own in the bits; left out of k, l, t and their like"
+RECORD_BYTES = 150  # that each column of a record takes at least; measured, and rounded off
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
 
@@ -156,6 +158,11 @@ def read_original(
     clock("reading the original's records", questions)
     if key is not None:
         check_known("--key: column of the original", key, columns)
+    require_memory(
+        RECORD_BYTES * questions.records * len(used),
+        f"{plural(questions.records, 'record')} are compared in memory, {len(used)} columns each",
+        "a larger --memory, fewer columns, or a sample of both tables",
+    )
     people = _pairing.people(questions, used, key, table.name)
     if people.keyless:
         notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
@@ -310,7 +317,8 @@ def compare_release(
     ]
     description, rows = describe_input(table, questions), questions.records
     information = original.information()
-    losses = each(lambda kind: kind.compute(release), KINDS)
+    ordered = in_order(release)
+    losses = each(lambda kind: kind.compute(ordered), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()

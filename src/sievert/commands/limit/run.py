@@ -15,6 +15,7 @@ from sievert.commands._alphabets import (
     HAMMING,
     HIERARCHY,
     MATRIX,
+    MOST,
     SQUARED,
     ReleaseAlphabet,
     ReleasedColumn,
@@ -52,9 +53,12 @@ from sievert.estimators import (
 from sievert.formatting import plural
 from sievert.losses.loss import combination_codes
 from sievert.roles import Roles, check_secrets
+from sievert.sources.isolation import require_memory
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
 MOST_INTERVALS = 12
+# Matrices of the size of a channel that a search holds at once, at least; measured.
+FEW, MATRICES, OF_IDENTITY = 7, 14, 20
 
 
 @dataclass(frozen=True)
@@ -184,6 +188,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         reduced=settings.reduced,
     )
     table.notes.extend(_alphabet_notes(kind, each, labelled=labelled))
+    _check_memory(table, each)
     parts: list[AlphabetResult] = []
     draws: list[tuple[ReleaseAlphabet, Ints]] = []
     for number, alphabet in enumerate(each):
@@ -212,6 +217,20 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         for j, c in enumerate(alphabet.columns)
     }
     return LimitOutcome(kind, parts, whole, drawn)
+
+
+def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
+    """An error before the search where its matrices would not fit into memory."""
+    largest = max(each, key=lambda alphabet: alphabet.distortion.size)
+    near = any(c.kind in (SQUARED, ABSOLUTE) for c in largest.columns)
+    few = near or table.settings.model in LABELLED
+    matrices = FEW if few else OF_IDENTITY if table.settings.alike else MATRICES
+    require_memory(
+        8 * matrices * largest.distortion.size,
+        f"{plural(len(largest.symbols), 'combination')} of an alphabet and as many to release, "
+        "searched in memory",
+        f"a larger --memory, or fewer: --most {MOST}",
+    )
 
 
 def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import sievert
 from sievert.papers.approximate_compromise.methods import PaperTable
-from sievert.papers.claims import Claim, statement
+from sievert.papers.claims import Claim, statement, turning
 
 H0, AREA = "initial_entropy", "area"
 NUMBERS = {H0: "H0", AREA: "area"}
@@ -193,7 +193,7 @@ def of_pair(experiment: Experiment) -> list[Claim]:
             statement(
                 f"50 % sample: {NUMBERS[n]} drops sharply with what is known",
                 "sharply",
-                f"by {100 * falls[n][0]:.1f} %",
+                f"by {100 * falls[n][0]:.1f} %{turning(falls[n][0], SHARP)}",
                 holds=falls[n][0] > SHARP,
                 why=f"not by more than {100 * SHARP:g} %",
             )
@@ -203,7 +203,7 @@ def of_pair(experiment: Experiment) -> list[Claim]:
             statement(
                 f"Q = 8: {NUMBERS[n]} remains flat",
                 "flat",
-                f"declines by {100 * falls[n][1]:.1f} %",
+                f"declines by {100 * falls[n][1]:.1f} %{turning(falls[n][1], FLAT)}",
                 holds=falls[n][1] < FLAT,
                 why=f"it declines by {100 * FLAT:g} % or more; how long the windows are that sums "
                 "of eight leave depends on how skewed the column is",
@@ -220,7 +220,7 @@ def of_pair(experiment: Experiment) -> list[Claim]:
         statement(
             "By the area, the superiority of the 50 % sample is slight",
             "slightly",
-            f"{100 * more:+.1f} %",
+            f"{100 * more:+.1f} %{turning(more, SLIGHT)}",
             holds=0 < more <= SLIGHT,
             why=f"not between 0 and {100 * SLIGHT:g} % more",
         ),
@@ -240,7 +240,7 @@ def _similar(experiment: Experiment, when: str, pair: list[float]) -> Claim:
     return statement(
         f"H0 of a 50 % sample and of Q = 8, {when}",
         "similar",
-        f"{pair[0]:.2f} and {pair[1]:.2f} bits",
+        f"{pair[0]:.2f} and {pair[1]:.2f} bits{turning(apart, SIMILAR)}",
         holds=apart <= SIMILAR,
         why=f"apart by {100 * apart:.1f} % of log2 of the number of values",
     )

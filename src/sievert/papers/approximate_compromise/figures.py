@@ -183,7 +183,8 @@ def _section_6(study: PaperTable, experiment: Experiment, runs: str) -> PaperPar
         f"{study.secret}, {len(study.known)} known columns, {runs}. The paper has no thresholds. "
         "Ours: similar is within 5 % of log2 of the number of values, a sharp decline more than "
         "25 % from one known column to all, a flat one less than 10 %, slightly more at most 10 % "
-        "more."
+        "more: what the eye tells apart in a chart of this height. Where half or twice the "
+        "threshold gives another verdict, the claim says so."
         " A mean of draws rises or falls where it does so by more than 0.1 %. H0 is in bits, the "
         "area in bits times thousands.",
         tuple(claims),

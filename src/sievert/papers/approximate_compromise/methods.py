@@ -18,6 +18,7 @@ from sievert.papers.claims import (
     announce,
     apart,
     number,
+    remark,
     statement,
 )
 from sievert.papers.given_tables import (
@@ -26,6 +27,7 @@ from sievert.papers.given_tables import (
     read_columns,
     require_records,
 )
+from sievert.report.page import Paragraph
 
 RECORDS = 2_500
 # Table 2: least and greatest value, rounding, number of values.
@@ -224,20 +226,18 @@ def formulas(given: Given) -> PaperPart:
     people = numbers(given.seed)
     secret = (people.pop("salary") // 10 - 1).astype(int)
     known = np.stack([x - x.min() for x in people.values()], axis=1).astype(int)
+    sums, empty = _sampling(known, secret, given.seed)
     return PaperPart(
         "Appendix: what the intruder is left with",
         "The formulas for sampling, query restriction and noise, on 2,500 generated records with "
         "the domains of Table 2 and salaries of 10, 20, ..., 250. The text names the amounts of "
         "sampling and queries, not those of noise; ours are 10, 20, 25, 50 and 100 %.",
-        (
-            *_sampling(known, secret, given.seed),
-            *_queries(secret, given.seed),
-            *_noise(known, secret, given.seed),
-        ),
+        (sums, *_queries(secret, given.seed), *_noise(known, secret, given.seed)),
+        (empty,),
     )
 
 
-def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Claim]:
+def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Paragraph]:
     groups = grouped(known, range(known.shape[1]))
     sample = sampled(secret, SALARIES, 0.2, seed)
     worst = float(np.abs(sample.probabilities(groups).sum(axis=1) - 1).max())
@@ -250,13 +250,11 @@ def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Claim]:
             holds=worst < 1e-12,
             why="they do not add up to 1",
         ),
-        statement(
-            "Sampling: p_i can be computed as printed for everybody, 20 %, all columns known",
-            "f/|Ms| times |Ms|/|Mo|, plus the rest",
-            f"0/0 for {none:,} of {groups.count:,} combinations",
-            holds=none == 0,
-            why="Where none of the matching records is in the sample |Ms| is 0, and the printed "
-            "form divides 0 by 0. With |Ms| cancelled it is f/|Mo|, and there is no gap.",
+        remark(
+            "Sampling, where none of the matching records is in the sample",
+            "|Ms| is 0, and the printed f/|Ms| times |Ms|/|Mo| is read as f/|Mo|; a sample of 20 "
+            "%, all columns known",
+            f"{none:,} of {groups.count:,} combinations",
         ),
     )
 
@@ -284,14 +282,16 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
             "n equations",
             f"Q = 2, {len(pair.answers):,} equations: {settled:,} values are settled",
             holds=settled < RECORDS,
-            why="Equations are not all the intruder has: every value lies between the least and "
-            "the greatest of the domain, and for Q = 2 that settles the one that is left open.",
+            why="The paper's programmes also have each value within the domain. For Q = 2 the "
+            "answers leave one number t, by which every other record is higher and the rest lower; "
+            "one of either kind with the least salary leaves no t but 0.",
         ),
         statement(
             "Queries: L is the upper and U the lower bound",
             "L upper, U lower",
             "L <= U for every record and Q" if ordered else "L > U for some",
             holds=not ordered,
+            contradicts=True,
             why="The words are in the wrong order; the comment in Algorithm 2 has them right.",
         ),
         statement(
@@ -302,7 +302,7 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
             contradicts=True,
             why="The weight is 1/(U - L + 1), which counts whole numbers from L to U. Salaries go "
             "in steps of 10 (Table 2), so six values get 1/51 each. It must be one over the "
-            "number of values of D from L to U.",
+            "number of values of D from L to U, or salaries be numbered from 1 to 25.",
         ),
     ]
 
@@ -344,9 +344,10 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             "M_o is known",
             f"25 %: {100 * same:.2f} % of the records are released with their own known values",
             holds=same == 1,
-            why="Section 5 adds noise to all columns, Algorithm 3 takes the matches from the "
-            "original table, which the intruder does not have. Figures 2 and 4 here follow "
-            "Algorithm 3.",
+            contradicts=True,
+            why="By section 5 the intruder has the perturbed records, and noise is added to all "
+            "columns; Algorithm 3 takes the matches from the original table. Figures 2 and 4 here "
+            "follow Algorithm 3.",
         ),
         statement(
             "Noise: all values in the window are equally likely",
@@ -354,7 +355,9 @@ def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
             f"released in the middle, 100 %: the likeliest is 10^{ratio:.1f} times the least "
             "likely",
             holds=ratio == 0,
-            why="Section 5 draws noise from a binomial distribution, which is mostly small. "
-            "Figures 2 and 4 here follow Algorithm 3.",
+            contradicts=True,
+            why="Section 5 draws noise from a binomial distribution, whose 25 values have the "
+            "weights C(24, i): 1 at the ends, 2,704,156 in the middle. Figures 2 and 4 here follow "
+            "Algorithm 3.",
         ),
     )

@@ -31,12 +31,9 @@ EXAMPLE: Columns = {
         "cancer",
         "diabetes",
         "malaria",
-        "cancer",
-        "cancer",
-        "malaria",
-        "malaria",
-        "diabetes",
-        "diabetes",
+        *["cancer"] * 2,
+        *["malaria"] * 2,
+        *["diabetes"] * 2,
     ],
 }
 
@@ -252,17 +249,37 @@ def comparison(given: Given) -> PaperPart:
             *_worst(),
             *_columns(),
             *_averages(),
-            open_question(
-                "Granularity of epsilon",
-                "2 attributes, average",
-                "epsilon belongs to a mechanism; no table or mechanism is named",
-            ),
+            _epsilon(),
             open_question(
                 "Link with re-identification",
                 "weak, medium, high",
-                "the slides do not say how weak, medium and high were found",
+                "the scale is not published: the slides do not say how weak, medium and high were "
+                "found",
             ),
         ),
+        (
+            remark(
+                "The discrimination rate of a column",
+                "the same average as mutual information, divided by H(X); finer are only the "
+                "rates of values",
+                _same_average(),
+            ),
+        ),
+    )
+
+
+def _epsilon() -> Claim:
+    """An answer that is true three times in four: what its largest and its mean log ratio are."""
+    most, mean_ratio = math.log(3), 0.75 * math.log(3) - 0.25 * math.log(3)
+    return statement(
+        "Granularity of epsilon",
+        "average",
+        f"an answer that is true 3 times in 4: epsilon ln 3 = {most:.4f}; the mean log ratio is "
+        f"{mean_ratio:.4f}",
+        holds=math.isclose(most, mean_ratio),
+        why="by the definition of the paper that the slides cite (Dwork, 2008), epsilon bounds the "
+        "log ratio of the probabilities of every answer and of every two neighbouring tables: the "
+        "largest, not a mean",
     )
 
 
@@ -280,21 +297,25 @@ def _worst() -> list[Claim]:
             "average",
             f"k = {k}, the smallest class; the mean class of Age has {mean(sizes):.2f}",
             holds=math.isclose(k, mean(sizes)),
-            why="k is the size of the smallest class, not of the mean one",
+            contradicts=True,
+            why="the slides define k by at least k subjects for each combination: the size of the "
+            "smallest class, not of the mean one",
         ),
         statement(
             "Granularity of l-diversity",
             "average",
             f"l = {diverse}, the least diverse class; the mean class has {mean(each):.2f} diseases",
             holds=math.isclose(diverse, mean(each)),
-            why="l is that of the least diverse class",
+            why="by the definition of the paper that the slides cite (Machanavajjhala et al., "
+            "2007) each class has at least l values: l is that of the least diverse class",
         ),
         statement(
             "Granularity of t-closeness",
             "average",
             f"t = {t:.4f}, the farthest class; the mean distance is {mean(apart):.4f}",
             holds=math.isclose(t, mean(apart)),
-            why="t is the distance of the farthest class",
+            why="by the definition of the paper that the slides cite (Li et al., 2007) each class "
+            "is no farther than t: t is the distance of the farthest class",
         ),
     ]
 
@@ -309,21 +330,25 @@ def _columns() -> list[Claim]:
     one, two = (
         require_number(sievert.k_anonymity(EXAMPLE, q)) for q in ("disease", ["age", "disease"])
     )
-    diverse = require_number(sievert.l_diversity(EXAMPLE, ["zip", "disease"], "salary"))
+    diverse = require_number(sievert.l_diversity(L_DIVERSE, ["zip_star", "age_star"], "disease"))
     return [
         statement(
             "k-anonymity measures 1 attribute",
             "1 attribute",
             f"k of Disease {one}, of Age and Disease together {two}",
             holds=one == two,
-            why="k is defined for any number of key attributes, and differs with them",
+            contradicts=True,
+            why="the slides define k for each combination of key attributes: for any number of "
+            "them, and it differs with them",
         ),
         statement(
             "k-anonymity-like metrics do not measure more than 2 variables",
             "at most 2 variables",
-            f"l of Salary by ZIP Code and Disease together: {diverse}",
+            f"l of Disease by ZIP Code* and Age* together: {diverse}",
             holds=diverse is None,
-            why="the classes may be of any number of key attributes",
+            contradicts=True,
+            why="the slides' own 3-diversity table has three: the two key attributes ZIP Code* and "
+            "Age*, and Disease, of which every class has 3 values",
         ),
     ]
 
@@ -332,7 +357,7 @@ def _averages() -> list[Claim]:
     rates = sievert.discrimination_rate_by_value(K_ANONYMOUS, "age_star", "disease")
     whole = require_number(sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease"))
     bits = require_number(sievert.mutual_information(K_ANONYMOUS, "age_star", "disease"))
-    entropy = require_number(sievert.entropy(K_ANONYMOUS, "age_star", "disease"))
+    of_classes = [_surprise(i) for i in (0, 3, 6)]
     highest = max(r for r in rates.values() if r is not None)
     return [
         statement(
@@ -350,11 +375,26 @@ def _averages() -> list[Claim]:
             why="a value without a rate",
         ),
         statement(
-            "Mutual information is an average, and DR is not",
-            "average against fine",
-            f"DR of a column {whole:.4f} = I/H(X) = {bits / entropy:.4f}",
-            holds=not math.isclose(whole, bits / entropy),
-            why="the rate of a column is its mutual information divided by H(X): the same "
-            "average; finer are only the rates of values",
+            "Granularity of mutual information",
+            "average",
+            f"{bits:.4f} bits, the mean of {', '.join(f'{b:.4f}' for b in of_classes)} of the "
+            "values of Age*",
+            holds=math.isclose(bits, mean(of_classes)),
+            why="it is not the mean of what the values tell",
         ),
     ]
+
+
+def _surprise(start: int) -> float:
+    """H(X) - H(X|Y=y) of a class of three, in bits."""
+    whole, part = Counter(K_ANONYMOUS["disease"]), Counter(K_ANONYMOUS["disease"][start:][:3])
+    return sum(n / 9 * math.log2(9 / n) for n in whole.values()) - sum(
+        n / 3 * math.log2(3 / n) for n in part.values()
+    )
+
+
+def _same_average() -> str:
+    bits = require_number(sievert.mutual_information(K_ANONYMOUS, "age_star", "disease"))
+    entropy = require_number(sievert.entropy(K_ANONYMOUS, "age_star", "disease"))
+    rate = require_number(sievert.discrimination_rate(K_ANONYMOUS, "age_star", "disease"))
+    return f"{rate:.4f} = I/H(X) = {bits:.4f}/{entropy:.4f}"

@@ -49,31 +49,34 @@ def formulas(cases: Cases) -> PaperPart:
                 "0.33",
                 _literal(*case5),
                 contradicts=True,
-                why="H(X|Y=y) must be the share p(y) H(X|Y=y), the term of y in equation (2). "
-                "With it all ten rows of table 5 come out; without it ITPR is below 0 here, "
-                "against the stated range",
+                why="four records leave H(X|Y=y) = 2 of 3 bits, and 1 - 2 x 2/3 is below 0, out of "
+                "the stated range. H(X|Y=y) must be the share p(y) H(X|Y=y), the term of y in "
+                "equation (2): with it all ten rows of table 5 come out",
             ),
             number(
                 "Table 4 row 4, MIL by equation (8) without the share",
                 "2.75",
                 case4[0] - min(inside for _, inside in case4[1]),
                 contradicts=True,
-                why="2.75 needs the share of the class too: 3 - (2/8) 1",
+                why="I(X;Y=y) is H(X) - H(X|Y=y) = 3 - 1 = 2, and 2 as well as the divergence "
+                "log2(8/2) of the class from the table; 2.75 needs the share of the class: "
+                "3 - (2/8) 1",
             ),
             number(
                 "Table 4 row 3, ELD by the formula as printed",
                 "1.0",
                 2 ** -max(inside for _, inside in case3[1]),
                 contradicts=True,
-                why="the printed minimum of sums of p log p is the largest entropy; table 4 needs "
-                "the smallest, 2^(-min H)",
+                why="the least sum of p log p is that of the largest entropy, log2(7) of the seven "
+                "records alike, and 2^-log2(7) = 1/7; table 4 needs the smallest, 2^(-min H)",
             ),
             number(
                 "Table 5 row 3 with the largest entropy of a class, as the words of section 4 say",
                 "1.0",
                 _largest(*case3),
                 contradicts=True,
-                why="the largest of 1 - h/H takes the smallest entropy, and so do the tables",
+                why="equation (10) is the largest of 1 - 2h/H, which takes the smallest entropy h, "
+                "and so do the tables; the largest leaves the stated range from 0 to 1",
             ),
             *_ranges(case5, cases),
         ),

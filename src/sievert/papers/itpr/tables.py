@@ -1,9 +1,12 @@
 """Tables 1 to 4: what they print, beside the same numbers computed from the tables themselves."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from math import log2
+from typing import Any
 
 import sievert
-from sievert.papers.claims import Claim, PaperPart, number, require_number, statement
+from sievert.papers.claims import Claim, PaperPart, number, remark, require_number, statement
 from sievert.papers.itpr.cases import (
     CASES,
     FIRST,
@@ -15,6 +18,7 @@ from sievert.papers.itpr.cases import (
     generalise,
     list_numbers,
 )
+from sievert.report.page import Paragraph
 
 GROUPED = {
     "k": "k_anonymity",
@@ -38,11 +42,11 @@ ROWS_4 = (
 COLUMNS_4 = ("DR", "MI", "CP", "MIL", "ELD")
 CUT_OFF = "the third digit is cut off, not rounded"
 MIL_WHY = {
-    "disease2 MIL": "H(Disease) is 2.75 bits and each age leaves 1.5. With the share of the age, "
-    "as rows 4 and 5 need it, that is 2.75 - 0.75 = 2; without it 2.75 - 1.5 = 1.25. No reading "
-    "gives 1",
+    "disease2 MIL": "H(Disease) is 2.75 bits and the age 30 leaves 1.5: with its share, as rows 4 "
+    "to 6 need it, 2.75 - 1.5/2 = 2. Readings that give 1 here do not give rows 4 to 6 (below)",
     "disease3 MIL": "everybody with the age 30 has Diabetes, so nothing is left to learn there and "
-    "the largest leakage is all of H(Disease) = 1.549 bits under every reading",
+    "the largest leakage is all of H(Disease) = 1.549 bits, with the share or without it. The only "
+    "reading that gives 1 gives 1 in row 6 as well, where 2.0 is printed (below)",
 }
 
 
@@ -140,6 +144,7 @@ def description() -> PaperPart:
                 printed,
                 f"values held by {', '.join(map(str, sizes[column]))} records",
                 holds=sizes[column] == wanted,
+                contradicts=True,
                 why="the text says that Disease has the first three cases of Age; table 3 prints "
                 "another column, and table 4 is computed from that one",
             )
@@ -168,7 +173,43 @@ def measurements(cases: Cases) -> PaperPart:
             for column, *printed in ROWS_4
             for name, shown in zip(COLUMNS_4, printed, strict=True)
         ),
+        (_leakages(),),
     )
+
+
+def _leakages() -> Paragraph:
+    """MIL of rows 4 to 8 by every reading of I(X;Y=y)."""
+    pairs = [("age4", "id"), ("age5", "id"), *(("age5", f"disease{n}") for n in (1, 2, 3))]
+    rows = [_readings(CASES[known], CASES[secret]) for known, secret in pairs]
+    return remark(
+        "MIL of rows 4 to 8, printed 2.75, 2.0, 2.0, 1.0 and 1.0, by reading",
+        "none gives the five",
+        "; ".join(f"{name} {list_numbers([row[name] for row in rows])}" for name in rows[0]),
+    )
+
+
+def _readings(known: list[Any], secret: list[Any]) -> dict[str, float]:
+    terms, reverse = list(_terms(known, secret)), _terms(secret, known)
+    return {
+        "with the share of the class": max(h - p * own for h, p, own, _ in terms),
+        "without it": max(h - own for h, _, own, _ in terms),
+        "as the divergence of the class from the table": max(far for *_, far in terms),
+        "about the age by the secret": max(h - p * own for h, p, own, _ in reverse),
+    }
+
+
+def _terms(known: list[Any], secret: list[Any]) -> Iterator[tuple[float, float, float, float]]:
+    """Of each class H(X), its share, H(X|Y=y) and its divergence from the table, in bits."""
+    n, whole = len(secret), Counter(secret)
+    entropy = sum(c / n * log2(n / c) for c in whole.values())
+    for value, size in Counter(known).items():
+        own = Counter(x for y, x in zip(known, secret, strict=True) if y == value)
+        yield (
+            entropy,
+            size / n,
+            sum(c / size * log2(size / c) for c in own.values()),
+            sum(c / size * log2(c / size * n / whole[x]) for x, c in own.items()),
+        )
 
 
 def label(column: str) -> str:

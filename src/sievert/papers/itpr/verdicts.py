@@ -11,6 +11,7 @@ from sievert.papers.itpr.cases import (
     Cases,
     Columns,
     Series,
+    hardly_moves,
     interpretation,
     list_numbers,
 )
@@ -137,20 +138,24 @@ def expectations(cases: Cases) -> PaperPart:
 WHY_SAID = {
     "MIL gives case 3 of Age less than case 5": "table 4 prints 3.0, 2.75 and 2.0 for cases 3, 4 "
     "and 5: MIL is in the expected order, and table 7 counts it as correct",
-    "CP is wrong on case 1 of Age": "CP is highest for case 1, and it orders everything as MI "
-    "does, which the text calls right here",
-    "MI is right on case 1 of Disease": "table 4 prints 1.0 for case 1 and no more for the others",
-    "CP is right on case 1 of Disease": "table 4 prints 0.5 for case 1 and no more for the others",
-    "MIL is right on case 1 of Disease": "table 4 prints 2.0 for case 1 and less for the others; "
-    "as computed, too, case 1 is not the lowest",
+    "CP is wrong on case 1 of Age": "table 4 prints 0.875 for case 1, the most of the five; "
+    "by equation (7) CP = 1 - 2^-MI orders everything as MI does, which the text calls right here",
+    "MI is right on case 1 of Disease": "table 4 prints 1.0, 1.0 and 0.54 for the three cases, "
+    "where case 1 is to be below the others",
+    "CP is right on case 1 of Disease": "table 4 prints 0.5, 0.5 and 0.31 for the three cases, "
+    "where case 1 is to be below the others",
+    "MIL is right on case 1 of Disease": "table 4 prints 2.0, 1.0 and 1.0 for the three cases, "
+    "where case 1 is to be below the others; as computed, too, it is not",
     "ELD is wrong on cases 2 and 3 of Disease": "table 4 prints 0.25, 0.35 and 1.0, as expected, "
-    "and the sentence before says so",
+    "and the paragraph before says that ELD is right on all cases",
 }
 
 
 def _statement(what: str, printed: str, values: tuple[float, ...], *, holds: bool) -> Claim:
     why = WHY_SAID.get(what, "the values are in another order")
-    return statement(what, printed, list_numbers(values), holds=holds, why=why)
+    return statement(
+        what, printed, list_numbers(values), holds=holds, why=why, contradicts=what in WHY_SAID
+    )
 
 
 @dataclass(frozen=True)
@@ -213,7 +218,10 @@ def table_7(tried: MeasuredTables, worst: dict[str, tuple[float, float]]) -> Pap
             *(
                 interpretation(name, worst, where="table 7")
                 for name, marks in MARKS.items()
-                if BRACKETS in marks
+                if BRACKETS in marks and name != "ELD"
+            ),
+            hardly_moves(
+                tried.two, "ELD is hard to read: by section 5.1 it hardly moves (table 7)"
             ),
             statement(
                 "ITPR alone assesses both risks (abstract, section 6)",
@@ -234,8 +242,10 @@ def _mark(name: str, risk: str, mark: str, met: dict[str, bool]) -> Claim:
         mark,
         f"fails: {'; '.join(failed)}" if failed else "meets every ordering",
         holds=bool(failed) == (mark == NO),
-        why="section 3.3 itself says that the measure fails on these cases; the figures alone "
-        "would bear the mark out"
+        contradicts=True,
+        why="section 3.3 says that the measure fails on rows 7 and 8 of table 4, and the printed "
+        "numbers of these rows are in another order than it expects; the figures alone would bear "
+        "the mark out"
         if failed
         else "it meets every ordering that the paper expects",
     )

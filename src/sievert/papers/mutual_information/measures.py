@@ -202,8 +202,8 @@ def _sufficient(rho: float) -> Claim:
         f"I(U;V) = {bits(whole)}",
         f"I(U';V) {bits(with_v)}, I(U;U') {bits(with_u)}",
         holds=with_v is not None and whole is not None and math.isclose(with_v, whole),
-        why="U' is a function of V, so that I(U';V) is unbounded; what sufficiency means "
-        "is I(U;U') = I(U;V), and that holds",
+        why="U' = rho V is a function of V without noise, so that H(U'|V) is -infinity and I(U';V) "
+        "unbounded; what sufficiency means is I(U;U') = I(U;V), and that holds",
     )
 
 
@@ -280,9 +280,9 @@ def comparisons(given: Given) -> PaperPart:
                 f"four keys released as two: loss {lost:g}, I(X;X') {kept:g} of "
                 f"{four.entropy:g} bits",
                 holds=lost > ROUNDING,
-                why="the secret is the first of the key's two bits and only that is "
-                "released: nothing is lost, and X' is two-to-one. No loss means that X - X' "
-                "- Y is a Markov chain",
+                why="the secret is the first of the key's two bits and only that is released: "
+                "nothing is lost, I(X;Y) = I(X';Y), and X' is two-to-one. No loss means that X - "
+                "X' - Y is a Markov chain",
             ),
             _bregman(),
             _square(),
@@ -353,8 +353,9 @@ def risks(given: Given) -> PaperPart:
                 "distance of each class no more than t",
                 f"I = {little:.5f} bits, t = {far:.4f}",
                 holds=far < 0.1,
-                why="I is a mean over the records; two people of 2,002 with one secret leave "
-                "it near 0, and their class is far from the table",
+                why="I is a mean over the records: two people of 2,002 with one secret leave it "
+                "near 0, and their class is far. The more others, the nearer I is to 0, t to 1/2: "
+                "no bound on I is one on t, whichever t below 1/2 counts as close",
             ),
         ),
     )

@@ -166,7 +166,8 @@ def generated_experiment(given: Given) -> PaperPart:
         "line: the shares of the group. Only the learner's weight beta of each key changes, and "
         "whether a tie counts in full, as Definition 1 has it, or in shares. One and the same "
         f"release has a GR from {100 * low:.2f} to {100 * high:.2f} % by these alone. The text has "
-        "no threshold for an appreciable fraction; ours is 1 % of the people.",
+        "no threshold for an appreciable fraction; ours is 1 % of the people, the unit in which "
+        "shares are told. The three printed numbers reach any up to 1.7 %, one of them more.",
         (
             statement(
                 "Conclusion: the relative risk is significant for an appreciable fraction: GR of "

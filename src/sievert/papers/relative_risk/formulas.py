@@ -103,6 +103,7 @@ def _conditioning() -> Claim:
         "the same distribution",
         f"{fourth:.6f} by (4), {fifth:.6f} by (5)",
         holds=math.isclose(fourth, fifth, rel_tol=1e-9),
+        contradicts=True,
         why="Conditioning (4) gives a ratio of two means, E[f(s,r)]/E[f(r)]; (5) is the mean of a "
         "ratio, E[f(s,r)/f(r)]. They are two learners with different numbers.",
     )
@@ -116,6 +117,7 @@ def _support() -> Claim:
         "full support",
         f"{none} of {len(NATIONS) * len(SECRETS)} probabilities are 0",
         holds=none == 0,
+        contradicts=True,
         why="By (7) every disease that shares no group with a nationality has probability 0. The "
         "relative risk is finite all the same: only the learner's beliefs are divided by, and "
         "they are positive.",
@@ -132,6 +134,7 @@ def _permutation() -> Claim:
         "of m_j",
         f"group 1 of Anatomy: m_1 is {', '.join(sensitive)}; the values are {', '.join(keys)}",
         holds=sensitive == keys,
+        contradicts=True,
         why="Section 2 has m for the sensitive values and l for the multiset of the others; it is "
         "l that is permuted.",
     )
