@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import sievert
-from sievert.charts.svg import svg
+from sievert.charts.rendering import svg
 from sievert.commands.report.api import build_page
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ import pytest
 import sievert
 from sievert import charts
 from sievert.charts import BandPoint, Bar, band, bars
-from sievert.charts.svg import draw
+from sievert.charts.rendering import draw
 from sievert.cli import app
 from sievert.errors import InvariantError, UsageError
 

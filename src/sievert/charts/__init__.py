@@ -1,17 +1,24 @@
-"""Results as charts: a result becomes a Vega-Lite dict, the dict a static SVG."""
+"""Results as charts: a result becomes a Vega-Lite dict, the dict a static SVG.
 
-from sievert.charts.curves import lines, of_approximate, of_compromises, of_reasoning
-from sievert.charts.drawing import BandPoint, Bar, Spec, band, bars
-from sievert.charts.frontier import of_frontier
-from sievert.charts.results import of_attacks, of_explanation, of_sizes
-from sievert.charts.risk_utility_map import (
-    Dot,
-    of_comparison,
-    of_limit,
-    risk_utility_chart,
-    tradeoff,
-)
-from sievert.charts.svg import check, svg, write
+The modules are imported when a name is first used: a command that draws nothing loads few of them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sievert.charts.curves import lines, of_approximate, of_compromises, of_reasoning
+    from sievert.charts.drawing import BandPoint, Bar, Spec, band, bars
+    from sievert.charts.frontier import of_frontier
+    from sievert.charts.rendering import check, svg, write
+    from sievert.charts.results import of_attacks, of_explanation, of_sizes
+    from sievert.charts.risk_utility_map import (
+        Dot,
+        of_comparison,
+        of_limit,
+        risk_utility_chart,
+        tradeoff,
+    )
 
 __all__ = [
     "Bar",
@@ -36,3 +43,20 @@ __all__ = [
     "tradeoff",
     "write",
 ]
+_HOMES = {
+    "curves": ("lines", "of_approximate", "of_compromises", "of_reasoning"),
+    "drawing": ("BandPoint", "Bar", "Spec", "band", "bars"),
+    "frontier": ("of_frontier",),
+    "results": ("of_attacks", "of_explanation", "of_sizes"),
+    "risk_utility_map": ("Dot", "of_comparison", "of_limit", "risk_utility_chart", "tradeoff"),
+    "rendering": ("check", "svg", "write"),
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """A chart, imported when it is first used."""
+        for module, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(f"sievert.charts.{module}"), name)
+        raise AttributeError(f"module 'sievert.charts' has no attribute {name!r}")

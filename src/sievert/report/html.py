@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from sievert.charts.svg import TAG, svg
+from sievert.charts.rendering import TAG, svg
 from sievert.report import drawings
 from sievert.report.page import Block, Chapter, Hundred, Link, Page, Paragraph, Points, walk
 from sievert.version import __version__

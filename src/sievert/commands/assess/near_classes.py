@@ -13,8 +13,10 @@ from sievert.hierarchies import NUMBER
 from sievert.measures import kernel
 from sievert.measures.approximate.compromise import (
     ClassCompromises,
+    Compromise,
     approximate_compromise,
     class_compromises,
+    uniform_area,
 )
 from sievert.measures.approximate.curves import Axis
 
@@ -39,8 +41,9 @@ def near_classes(cells: NumberCells) -> dict[str, Any] | None:
     shares = np.zeros(len(values))
     shares[codes[bounds[worst] : bounds[worst + 1]]] = counts[bounds[worst] : bounds[worst + 1]]
     totals = np.bincount(codes, counts, len(values))
+    uniform = uniform_area(values)
     one, whole = (
-        _curve(approximate_compromise(values, each / each.sum(), domain=values))
+        _curve(approximate_compromise(values, each / each.sum()), uniform)
         for each in (shares, totals)
     )
     means = {
@@ -119,9 +122,14 @@ def _worst_class(
     return int(np.searchsorted(numbers, cells.first(numbers[tied])))
 
 
-def _curve(curve: Any) -> dict[str, Any]:
+def _curve(curve: Compromise, uniform: float) -> dict[str, Any]:
     """A curve without the values it goes through: windows are differences of them."""
-    names = ("initial_entropy", "area", "range", "relative_area", "standard_deviation", "width90")
-    return {name: getattr(curve, name) for name in names} | {
-        "steps": [list(s) for s in curve.steps]
+    return {
+        "initial_entropy": curve.initial_entropy,
+        "area": curve.area,
+        "range": curve.range,
+        "relative_area": curve.area / uniform if uniform else None,
+        "standard_deviation": curve.standard_deviation,
+        "width90": curve.width90,
+        "steps": [list(s) for s in curve.steps],
     }

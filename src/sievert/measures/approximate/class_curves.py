@@ -206,9 +206,9 @@ def solve_growing(
                 h[i] = value if value < before else before
                 change[i] |= value < before
                 run += np.int64(i)
-            value = here + costs[end * (end - 1) // 2 + j]
-            if begin <= end and value < h[end]:
-                h[end], change[end] = value, 2
+            value, before = here + costs[end * (end - 1) // 2 + j], h[end]
+            h[end] = value if value < before else before
+            change[end] |= np.uint8(2) if value < before else np.uint8(0)
             j += 1
         change[size] = 0
         if h[size] != levels[falls - 1]:

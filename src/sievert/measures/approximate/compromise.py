@@ -96,7 +96,7 @@ class Compromise:
     @cached_property
     def relative_area(self) -> float | None:
         """The area over that of the uniform distribution on the domain; None where that is 0."""
-        whole = _uniform_area(self._domain, self._tolerance)
+        whole = uniform_area(self._domain, self._tolerance)
         return self.area / whole if whole else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -347,7 +347,7 @@ def _measure_rows(
     )
 
 
-def _uniform_area(domain: Floats, tolerance: float) -> float:
+def uniform_area(domain: Floats, tolerance: float = 1e-3) -> float:
     """The area of the uniform distribution: in closed form where the domain is equally spaced.
 
     Windows of k steps hold k + 1 of n values: n // (k + 1) full runs and what is left over.
