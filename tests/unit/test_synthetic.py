@@ -7,7 +7,6 @@ import gzip
 import itertools
 import json
 import math
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from synthetictables import (
     check_keys,
     columns,
     random_tables,
+    reference,
     relabelled_alarms,
     scores_of,
 )
@@ -46,6 +46,7 @@ from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
 from sievert.losses.unpaired import unpaired_loss
+from sievert.losses.unpaired_models import predict, tell_apart
 from sievert.report import builder, markdown
 
 
@@ -231,10 +232,7 @@ def test_adult_vectors(kind: str) -> None:
 
 
 def test_unique_matches_of_census_releases_are_those_of_nist() -> None:
-    reference = os.environ.get("SIEVERT_REFERENCE")
-    if reference is None:
-        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
-    folder = Path(reference) / "data/nist"
+    folder = reference() / "data/nist"
     expected = json.loads((folder / "sdnist_values.json").read_text(encoding="utf-8"))
     original = _read(folder / "ma2019.csv.gz")
     for name, values in expected.items():
@@ -533,6 +531,71 @@ def test_what_was_lost_is_counted_without_pairs() -> None:
     assert near.to_dict()["synthetic"][0]["utility"]["margins"] == 0
     far = sievert.synthetic({"n": numbers + missing}, {"n": others})
     assert far.to_dict()["synthetic"][0]["utility"]["margins"] == pytest.approx(1 / 3)
+
+
+def test_models_of_unpaired_tables_by_their_definitions() -> None:
+    own = {"a": list("xxxyyy"), "b": list("pppqqp"), "n": list("123456")}
+    fake = {"a": list("xxyy"), "b": list("pqpq"), "n": list("4214")}
+    utility = sievert.synthetic(own, fake, sensitive="b").to_dict()["synthetic"][0]["utility"]
+    tables = [list(zip(*table.values(), strict=True)) for table in (own, fake)]
+    # Cramér's V, the mean over the three pairs.
+    apart = [
+        abs(_cramers_v(tables[0], a, b) - _cramers_v(tables[1], a, b))
+        for a, b in itertools.combinations(range(3), 2)
+    ]
+    assert utility["association"] == pytest.approx(sum(apart) / 3)
+    entropies = utility["entropy"]["columns"]
+    assert entropies["a"] == {"original": 1.0, "synthetic": 1.0}
+    assert entropies["b"]["original"] == pytest.approx(_entropy([r[1] for r in tables[0]]))
+    # Mutual information with both other columns, less its mean over all permutations.
+    for table, side in zip(tables, ("original", "synthetic"), strict=True):
+        secret = [row[1] for row in table]
+        total = 0.0
+        for other in ([row[0] for row in table], [row[2] for row in table]):
+            shuffled = [_information(other, list(p)) for p in itertools.permutations(secret)]
+            total += _information(other, secret) - sum(shuffled) / len(shuffled)
+        assert utility["information"]["secrets"]["b"][side] == pytest.approx(total, abs=1e-12)
+    assert set(utility["prediction"]["secrets"]) == {"b"}
+    assert utility["prediction"]["secrets"]["b"]["baseline"] == 4 / 6
+
+
+def _entropy(values: list[Any]) -> float:
+    shares = [values.count(v) / len(values) for v in {*values}]
+    return -sum(x * math.log2(x) for x in shares)
+
+
+def _information(first: list[Any], second: list[Any]) -> float:
+    both = list(zip(first, second, strict=True))
+    return _entropy(first) + _entropy(second) - _entropy(both)
+
+
+def _cramers_v(rows: list[Any], a: int, b: int) -> float:
+    first, second = [row[a] for row in rows], [row[b] for row in rows]
+    distance = 0.0
+    for x, y in itertools.product({*first}, {*second}):
+        expected = first.count(x) * second.count(y) / len(rows)
+        count = sum((row[a], row[b]) == (x, y) for row in rows)
+        distance += (count - expected) ** 2 / expected
+    return math.sqrt(distance / len(rows) / (min(len({*first}), len({*second})) - 1))
+
+
+def test_propensities_prediction_and_correlation_of_unpaired_tables() -> None:
+    # One column of two values: the propensity of each is its share of synthetic rows.
+    lost = tell_apart(np.array([[0]] * 6 + [[1]] * 2), np.array([[0]] * 2 + [[1]] * 6))
+    assert lost["pmse"] == pytest.approx(1 / 16) and lost["of_largest"] == pytest.approx(1 / 4)
+    assert lost["expected"] == pytest.approx((2 - 1) * 0.5**3 / 16)
+    assert tell_apart(np.array([[0]] * 3), np.array([[1]] * 3))["of_largest"] == 1
+    # b is a in the original, and never in the synthetic table.
+    own = np.array([[i % 2, i % 2] for i in range(40)])
+    right, wrong = own, np.column_stack([own[:, 0], 1 - own[:, 1]])
+    assert predict(own, right, 1) == {"original": 1, "synthetic": 1, "baseline": 0.5, "loss": 0}
+    assert predict(own, wrong, 1)["synthetic"] == 0
+    numbers = {"x": [str(i) for i in range(30)], "y": [str(2 * i) for i in range(30)]}
+    turned = {"x": numbers["x"], "y": numbers["y"][::-1]}
+    utility = sievert.synthetic(numbers, turned).to_dict()["synthetic"][0]["utility"]
+    assert utility["correlation"] == pytest.approx(2)
+    huge = sievert.synthetic({"x": ["1e400", "1", None]}, {"x": ["1", "-1e400"]})
+    assert huge.to_dict()["synthetic"][0]["utility"]["correlation"] is None
 
 
 def test_pairs_of_columns_with_many_values() -> None:
