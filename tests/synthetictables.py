@@ -203,6 +203,19 @@ def _check_guesses(brute: Brute, tables: SyntheticTables, names: str) -> None:
             modes = [v for v, n in values.items() if n == most]
             assert guess.mode[i] == ((truth in modes) / len(modes))
             assert guess.expected[i] == values[truth] / values.total()
+    if len(brute.pool) > 1:
+        for at, guess in enumerate(nearness.guesses(tables, list(names), kin=True)):
+            known = [c for c in range(brute.width) if c != at]
+            for i, row in enumerate(brute.pool):
+                away = {
+                    j: brute.distance(row, other, known)
+                    for j, other in enumerate(brute.pool)
+                    if j != i
+                }
+                kin = [j for j, d in away.items() if d == min(away.values())]
+                values = Counter(brute.value(brute.pool[j], at) for j in kin)
+                modes = [v for v, n in values.items() if n == max(values.values())]
+                assert guess.mode[i] == ((brute.value(row, at) in modes) / len(modes))
 
 
 def _check_linkability(brute: Brute, tables: SyntheticTables, names: str) -> None:
@@ -379,6 +392,7 @@ class Population:
 
 
 LEAF = 5  # rows of the base that a value is drawn from, at least
+WINDOW = 8  # columns that a value depends on, at most
 
 
 def hot_deck(base: Any, rng: np.random.Generator) -> Any:
@@ -389,14 +403,13 @@ def hot_deck(base: Any, rng: np.random.Generator) -> Any:
     fake = np.empty_like(base)
     rows, width = base.shape
     for at in range(width):
-        left = np.arange(rows)
-        for used in range(at, -1, -1):
-            both = np.concatenate([base[:, at - used : at], fake[left, at - used : at]])
-            keys = (
-                np.unique(both, axis=0, return_inverse=True)[1].ravel()
-                if used
-                else np.zeros(len(both), dtype=np.int64)
-            )
+        left, windows = np.arange(rows), [np.zeros(2 * rows, dtype=np.int64)]
+        for used in range(1, min(at, WINDOW) + 1):
+            column = np.concatenate([base[:, at - used], fake[:, at - used]])
+            keys = windows[-1] * (int(column.max()) + 1) + column
+            windows.append(np.unique(keys, return_inverse=True)[1])
+        for used in range(len(windows) - 1, -1, -1):
+            keys = np.concatenate([windows[used][:rows], windows[used][rows:][left]])
             order = np.argsort(keys[:rows], kind="stable")
             sizes = np.bincount(keys[:rows], minlength=keys.max() + 1)
             starts, mine = np.cumsum(sizes) - sizes, keys[rows:]

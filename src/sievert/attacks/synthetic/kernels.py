@@ -254,6 +254,7 @@ def guess_secrets(
     counts: Ints,
     numeric: Bools,
     shared: Ints,
+    me: Ints,
     secrets: Ints,
     truth: Ints,
     values: Ints,
@@ -267,7 +268,8 @@ def guess_secrets(
     `right` is the chance that their most frequent value is the true one, `expected` the share of
     them that have it, `median` the lower median of their values. `secrets` are places of columns,
     or -1 for a secret that is none of them. `truth[i, s]` and `values[j, s]` are the codes of
-    secret s; the codes of secret s are counted from `offsets[s]` on.
+    secret s; the codes of secret s are counted from `offsets[s]` on. A row of x that is a row of y,
+    at `me` unless that is -1, does not count as its own neighbour.
     """
     (d, n), many_secrets = y.shape, len(secrets)
     room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.arange(d)
@@ -288,9 +290,14 @@ def guess_secrets(
                 add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
                 closest, t = best[i - tile], i - tile
                 # Without a secret, nobody is nearer by more than a unit.
-                within = min(closest.max(), least_of(total)) + UNIT
+                within = closest.max() + UNIT
+                if me[i] < 0:
+                    within = min(within, least_of(total) + UNIT)
                 for p in range(places_at(total, within, at)):
                     j = at[p]
+                    times = counts[start + j] - (start + j == me[i])
+                    if times == 0:
+                        continue
                     for s in range(many_secrets):
                         away, c = np.int64(total[j]), secrets[s]
                         if away > closest[s] + UNIT:
@@ -310,7 +317,7 @@ def guess_secrets(
                         if mine[code] == 0:
                             codes[many[t, s]] = code
                             many[t, s] += 1
-                        mine[code] += counts[start + j]
+                        mine[code] += times
         for i in range(tile, min(last, tile + tiled)):
             t = i - tile
             for s in range(many_secrets):

@@ -84,9 +84,14 @@ def guesses(
     secrets: Sequence[str],
     known: Sequence[str] | None = None,
     workers: Workers = ALONE,
+    *,
+    kin: bool = False,
 ) -> list[SecretGuesses]:
-    """Every person's secrets as guessed from the nearest synthetic rows on what is known."""
-    people, fake = tables.attacked, tables.synthetic_rows
+    """Every person's secrets as guessed from the nearest synthetic rows on what is known.
+
+    Or, of `kin`, from the nearest other people of the pool.
+    """
+    people, fake = tables.attacked, tables.pool_rows if kin else tables.synthetic_rows
     at = np.array([tables.at(secret) for secret in secrets], dtype=np.int64)
     order = [i for i in tables.order if known is None or tables.columns[i].name in known]
     place = {column: i for i, column in enumerate(order)}
@@ -98,6 +103,7 @@ def guesses(
         guess_secrets,
         len(people.rows),
         *(x, y, fake.counts, tables.numeric[order], shared_columns(x)),
+        people.in_pool if kin else np.full(len(people.rows), -1),
         *(np.array([place.get(i, -1) for i in at]), people.rows[:, at], fake.rows[:, at], offsets),
         *(right, expected, median),
     )
@@ -120,11 +126,19 @@ def guesses(
     return results
 
 
-def inference(tables: SyntheticTables, guess: SecretGuesses) -> SyntheticAttack:
-    """How often a secret is guessed right, and how often a row drawn of the nearest has it."""
+def inference(
+    tables: SyntheticTables, guess: SecretGuesses, kin: SecretGuesses | None = None
+) -> SyntheticAttack:
+    """How often a secret is guessed right, and how often a row drawn of the nearest has it.
+
+    `kin`, the same guess from the other originals, is a yardstick where there is no control.
+    """
     groups = tables.attacked_groups
     drawn = weigh("inference", guess.expected, groups)
-    return weigh("inference", guess.right, groups, guess.baseline, expected=drawn.to_dict())
+    details: dict[str, Any] = {"expected": drawn.to_dict()}
+    if kin is not None:
+        details["kin"] = weigh("inference", kin.right, groups).original.rate
+    return weigh("inference", guess.right, groups, guess.baseline, **details)
 
 
 class _Closeness:

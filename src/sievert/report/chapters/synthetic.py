@@ -242,7 +242,14 @@ def _secrets(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
     every = table["attacks"]["inference"]
     if every:
         rows = [_row(part, part.writer.name(s), attack) for s, attack in every.items()]
-        yield part.grid("secrets_table", _heads(part, "head_secret"), rows, folded=folded)
+        heads = _heads(part, "head_secret")
+        if not _controlled(part):
+            rows = [
+                (*row, _share(part, attack.get("kin")))
+                for row, attack in zip(rows, every.values(), strict=True)
+            ]
+            heads = (*heads, "head_kin")
+        yield part.grid("secrets_table", heads, rows, folded=folded)
 
 
 def _keys(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
