@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -481,6 +482,73 @@ def test_limits_on_attacks() -> None:
     for wrong in ({"copy": {"risk": {"max": 1}}}, {"copies": {"risk": {"min": 0.1}}}):
         with pytest.raises(UsageError, match=r"limits\.synthetic"):
             sievert.synthetic(*tables, policy={"limits": {"synthetic": wrong}})
+
+
+def test_other_commands_say_that_limits_on_synthetic_tables_are_not_theirs() -> None:
+    rules: dict[str, Any] = {"copies": {"risk": {"max": 0.05}}}
+    policy = {"limits": {"synthetic": rules, "reidentification": {"k_anonymity": {"min": 1}}}}
+    own = as_dict(people(60, 1), WHO)
+    checked = sievert.assess(own, quasi="sex", sensitive="job", policy=policy)
+    assert any("limits.synthetic" in str(note) for note in checked.warnings)
+    attacked = sievert.synthetic(own, own, as_dict(people(60, 2), WHO), policy=policy)
+    assert not any("limits.synthetic" in str(note) for note in attacked.warnings)
+
+
+def test_many_columns_do_not_overflow() -> None:
+    # 40 columns that all differ: a distance of 40 units is beyond what a short integer holds.
+    names = [f"c{at}" for at in range(40)]
+    own, fake, other = (
+        [tuple(f"{who}{row}" for _ in names) for row in range(many)]
+        for who, many in (("t", 5), ("s", 4), ("c", 3))
+    )
+    tables = join_tables(columns(own, names), columns(fake, names), columns(other, names))
+    near = nearness.nearness(tables)
+    assert near.synthetic.tolist() == near.other.tolist() == [40 * tables_module.UNIT] * 8
+    assert nearness.link_chances(tables, (names[:20], names[20:])).tolist() == [1 / 4] * 8
+    narrow = join_tables(*(columns([r[:31] for r in rows], names[:31]) for rows in (own, fake)))
+    assert narrow.places(narrow.pool, narrow.order).dtype == np.int16
+    assert nearness.nearness(narrow).synthetic.tolist() == [31 * tables_module.UNIT] * 5
+
+
+def write_tables(folder: Path, **tables: Rows) -> list[str]:
+    for name, rows in tables.items():
+        lines = [",".join(map(str, row)) for row in rows]
+        (folder / f"{name}.csv").write_text("\n".join([",".join(WHO), *lines]), encoding="utf-8")
+    return [str(folder / f"{name}.csv") for name in tables]
+
+
+def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = people(200, 1)
+    paths = write_tables(
+        tmp_path, t=own, fresh=people(200, 2), copied=own, c=people(200, 3), d=people(200, 3, "ad")
+    )
+    t, fresh, copied, control, different = paths
+    policy = tmp_path / "p.toml"
+    roles = '[roles]\nquasi = ["age", "sex"]\nsensitive = ["job"]\nignored = {weight = "noise"}\n'
+    rules = "rows_are_people = true\n[limits.synthetic.copies]\nrisk = { max = 0.05 }\n"
+    policy.write_text(roles + rules, encoding="utf-8")
+    command = ["synthetic", t, "--policy", str(policy), "--control"]
+    assert app._run([*command, control, fresh]) == 0
+    assert app._run([*command, control, fresh, copied]) == 1  # one of several is enough
+    assert app._run([*command, control, copied, fresh]) == 1
+    assert app._run([*command, different, fresh]) == 2
+    assert app._run([*command[:-1], fresh]) == 2  # a risk without a control
+    assert app._run([*command, control, fresh, str(tmp_path / "none.csv")]) not in (0, 1)
+    assert app._run([*command, control, fresh, "--timeout", "0.000001"]) == 5
+    capsys.readouterr()
+
+
+def test_time_runs_out_while_attacking() -> None:
+    own, fake = (as_dict(people(3000, seed), WHO) for seed in (1, 2))
+    slept = []
+
+    def slowly(step: str, *_: Any) -> None:
+        if step == "attacking":
+            slept.append(time.sleep(1.1))
+
+    with pytest.raises(ExhaustedError, match="stopped"):
+        sievert.synthetic(own, fake, timeout=1.0, watch=slowly)
+    assert slept
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
