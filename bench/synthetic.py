@@ -3,8 +3,9 @@
 20,108 originals, a synthetic table of as many rows in which one of 20 is a copy, 10,054 controls,
 nine columns: every attack, every person, every predicate of one to three columns, nine secrets.
 anonymeter 1.1.0 was run once on two cores, in an environment of its own (it needs an old numpy),
-with 2,000 attacks each; those seconds are a figure here, and no other program runs. A second table
-shows how the time grows with people, synthetic rows and columns.
+with 2,000 attacks each; those seconds are a figure here, and no other program runs. The goal is of
+all our attacks; those that anonymeter has too (singling out, linkability, inference) are timed
+alone beside them. A second table shows how the time grows with people, synthetic rows and columns.
 
     python -m bench synthetic [--quick]
 """
@@ -78,24 +79,39 @@ def attack(original: Columns, fake: Columns, control: Columns) -> Any:
     return attack_synthetic(join_tables(original, fake, control), settings)
 
 
+def same_attacks(original: Columns, fake: Columns, control: Columns) -> None:
+    """Singling out by one to three columns, linkability and inference: what anonymeter has."""
+    from sievert.attacks.synthetic import nearness, singling_out
+    from sievert.attacks.synthetic.tables import join_tables
+
+    tables, names = join_tables(original, fake, control), tuple(original)
+    for width in (1, 2, 3):
+        singling_out.singling_out(tables, singling_out.count_predicates(tables, width))
+    nearness.linkability(tables, nearness.link_chances(tables, (names[:4], names[4:])))
+    for guess in nearness.guesses(tables, names):
+        nearness.inference(tables, guess)
+
+
 def run(options: Options) -> Result:
     """Time the task, then the growth."""
     given = shifted()
     copies = attack(*given).attacks["copies"]  # compiles, too
     rounds = options.rounds or (1 if options.quick else 5)
-    samples = interleave({"all attacks": lambda: attack(*given)}, rounds)["all attacks"]
+    tasks = {
+        "all attacks": lambda: attack(*given),
+        "those of anonymeter": lambda: same_attacks(*given),
+    }
+    timings = interleave(tasks, rounds)
+    samples = timings["all attacks"]
     walls = [sample.wall for sample in samples]
-    busy = [sample.user + sample.system for sample in samples]
     print("Adult, 20,108 originals and synthetic rows, 10,054 controls, nine columns\n")
-    print(
-        table(
-            ("", "wall s (median)", "CPU s (median)"),
-            [
-                ("all attacks", digits(statistics.median(walls)), digits(statistics.median(busy))),
-                ("anonymeter, 2,000 attacks each, measured once", digits(ANONYMETER), ""),
-            ],
-        )
-    )
+    lines: list[tuple[object, ...]] = []
+    for name, own in timings.items():
+        wall = statistics.median(sample.wall for sample in own)
+        busy = statistics.median(sample.user + sample.system for sample in own)
+        lines.append((name, digits(wall), digits(busy), f"{ANONYMETER / wall:.0f}"))
+    lines.append(("anonymeter, 2,000 attacks each, measured once", digits(ANONYMETER), "", ""))
+    print(table(("", "wall s (median)", "CPU s (median)", "anonymeter / it"), lines))
     ratio = Ratio.of([ANONYMETER] * rounds, walls)
     goal = verdict(ratio.median, GOAL, at_least=True)
     goal["met"] = bool(goal["met"]) and statistics.median(walls) <= MOST
@@ -112,8 +128,8 @@ def run(options: Options) -> Result:
         )  # distances of many columns are compiled by themselves
         growth.append((people * size, rows * size, columns, timed(lambda t=tables: attack(*t))))
     print("\nGrowth\n")
-    lines = [
+    grown = [
         (f"{n:,}", f"{m:,}", d, digits(s.wall), digits(s.user + s.system)) for n, m, d, s in growth
     ]
-    print(table(("originals", "rows", "columns", "wall s", "CPU s"), lines))
+    print(table(("originals", "rows", "columns", "wall s", "CPU s"), grown))
     return {"samples": samples, "ratio": ratio, "growth": growth, "goal": goal}

@@ -8,6 +8,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -38,11 +39,15 @@ def as_dict(rows: Rows, names: Any) -> dict[str, list[str | None]]:
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
-def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
-    reference = os.environ.get("SIEVERT_REFERENCE")
-    if reference is None:
+def reference() -> Path:
+    folder = os.environ.get("SIEVERT_REFERENCE")
+    if folder is None:
         pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
-    with (Path(reference) / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
+    return Path(folder)
+
+
+def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
+    with (reference() / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(file, delimiter=";")
     table: Rows = [tuple(row) for row in rows]
     if kind == "fresh":
@@ -198,6 +203,19 @@ def _check_guesses(brute: Brute, tables: SyntheticTables, names: str) -> None:
             modes = [v for v, n in values.items() if n == most]
             assert guess.mode[i] == ((truth in modes) / len(modes))
             assert guess.expected[i] == values[truth] / values.total()
+    if len(brute.pool) > 1:
+        for at, guess in enumerate(nearness.guesses(tables, list(names), kin=True)):
+            known = [c for c in range(brute.width) if c != at]
+            for i, row in enumerate(brute.pool):
+                away = {
+                    j: brute.distance(row, other, known)
+                    for j, other in enumerate(brute.pool)
+                    if j != i
+                }
+                kin = [j for j, d in away.items() if d == min(away.values())]
+                values = Counter(brute.value(brute.pool[j], at) for j in kin)
+                modes = [v for v, n in values.items() if n == max(values.values())]
+                assert guess.mode[i] == ((brute.value(row, at) in modes) / len(modes))
 
 
 def _check_linkability(brute: Brute, tables: SyntheticTables, names: str) -> None:
@@ -278,22 +296,33 @@ def check_clusters(given: RandomTables, seed: int) -> None:
 # -- calibration ----------------------------------------------------------------------------------
 
 
-def scores_of(tables: SyntheticTables, names: Sequence[str]) -> dict[str, Any]:
-    """What every attack scores, per person: it does not depend on who is in the original."""
+def scores_of(tables: SyntheticTables, names: Sequence[str] = ()) -> dict[str, Any]:
+    """What attacks score, per person: it does not depend on who is in the original.
+
+    Without names, only those that need no more than distances.
+    """
     near = nearness.nearness(tables)
-    hit = singling_out.count_predicates(tables, min(3, len(names))).per_person > 0
-    guesses = nearness.guesses(tables, names)
     copied = (near.synthetic == 0).astype(float)
-    return {
+    scores = {
         "copies": copied,
         "unique_copies": np.where(near.near_other[:, 0] == 0, copied, np.nan),
-        "singling_out": hit.astype(float),
-        "linkability": nearness.link_chances(tables, (names[:4], names[4:])),
-        "inference": np.mean([g.right for g in guesses], axis=0),
         "nearer_than_kin": near.nearer_than_kin,
         "density_ratio": near.density_ratio,
-        "dcr": -near.synthetic,
+        "dcr": _ranks(-near.synthetic),
     }
+    if names:
+        hit = singling_out.count_predicates(tables, min(3, len(names))).per_person > 0
+        guesses = nearness.guesses(tables, names)
+        scores["singling_out"] = hit.astype(float)
+        scores["linkability"] = nearness.link_chances(tables, (names[:4], names[4:]))
+        scores["inference"] = np.mean([g.right for g in guesses], axis=0)
+    return scores
+
+
+def _ranks(values: Any) -> Any:
+    """Middle ranks: the difference of their means is the area under the curve."""
+    _, codes, times = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(times) - (times - 1) / 2)[codes]
 
 
 def chance_of(scores: Any, originals: int) -> float:
@@ -308,8 +337,87 @@ def relabelled_alarms(
 ) -> dict[str, int]:
     """How often each attack raises an alarm at 5 % where who is original is drawn anew."""
     alarms = dict.fromkeys(scores, 0)
+    every = np.stack(list(scores.values()))
+    middles = np.nanmean(every, axis=1)
     for _ in range(times):
-        order = rng.permutation(len(scores["copies"]))
-        for name, own in scores.items():
-            alarms[name] += chance_of(own[order], originals) <= 0.05
+        order = rng.permutation(every.shape[1])
+        above = np.nanmean(every[:, order[:originals]], axis=1) > middles
+        for name in np.array([*scores])[above].tolist():  # no more than by half a chance, else
+            alarms[name] += chance_of(scores[name][order], originals) <= 0.05
     return alarms
+
+
+@dataclass(frozen=True)
+class Population:
+    """Real records, from which originals, controls and a base of a synthetic table are drawn."""
+
+    names: list[str]
+    texts: list[list[str]]
+    codes: Any  # a row per record
+    categories: list[str]
+
+    @classmethod
+    def of(cls, rows: Rows, names: Sequence[str], numbers: Sequence[str]) -> Population:
+        """The records of one table; columns are categories unless they are numbers."""
+        own = columns(rows, names)
+        texts = [["" if t is None else t for t in each[0]] for each in own.values()]
+        codes = np.stack([each[1] for each in own.values()], axis=1)
+        return cls(list(names), texts, codes, [n for n in names if n not in numbers])
+
+    def join(self, original: Any, fake: Any, control: Any) -> SyntheticTables:
+        """Three tables of codes."""
+        tables = [
+            {
+                n: (t, rows[:, i])
+                for i, (n, t) in enumerate(zip(self.names, self.texts, strict=True))
+            }
+            for rows in (original, fake, control)
+        ]
+        return join_tables(*tables, categories=self.categories)
+
+    def draw(
+        self, people: int, seed: int, copied: float = 0.0, changed: int = 0
+    ) -> SyntheticTables:
+        """Originals, controls, and rows made from others; some are copies, with columns changed."""
+        rng = np.random.default_rng(seed)
+        drawn = rng.permutation(len(self.codes))[: 3 * people]
+        own, other, base = (self.codes[drawn[at::3]] for at in range(3))
+        fake = hot_deck(base, rng)
+        many = round(copied * people)
+        fake[:many] = own[:many]
+        for row in range(many):
+            for at in rng.choice(len(self.names), changed, replace=False):
+                fake[row, at] = base[rng.integers(len(base)), at]
+        return self.join(own, fake, other)
+
+
+LEAF = 5  # rows of the base that a value is drawn from, at least
+WINDOW = 8  # columns that a value depends on, at most
+
+
+def hot_deck(base: Any, rng: np.random.Generator) -> Any:
+    """Rows like those of a base: each column is drawn from base rows that agree on those before.
+
+    As a regression tree does, it takes fewer of the columns before where fewer than `LEAF` agree.
+    """
+    fake = np.empty_like(base)
+    rows, width = base.shape
+    for at in range(width):
+        left, windows = np.arange(rows), [np.zeros(2 * rows, dtype=np.int64)]
+        for used in range(1, min(at, WINDOW) + 1):
+            column = np.concatenate([base[:, at - used], fake[:, at - used]])
+            keys = windows[-1] * (int(column.max()) + 1) + column
+            windows.append(np.unique(keys, return_inverse=True)[1])
+        for used in range(len(windows) - 1, -1, -1):
+            keys = np.concatenate([windows[used][:rows], windows[used][rows:][left]])
+            order = np.argsort(keys[:rows], kind="stable")
+            sizes = np.bincount(keys[:rows], minlength=keys.max() + 1)
+            starts, mine = np.cumsum(sizes) - sizes, keys[rows:]
+            enough = sizes[mine] >= LEAF if used else np.ones(len(mine), dtype=bool)
+            mine = mine[enough]
+            donors = order[starts[mine] + rng.integers(0, 1 << 40, len(mine)) % sizes[mine]]
+            fake[left[enough], at] = base[donors, at]
+            left = left[~enough]
+            if not len(left):
+                break
+    return fake

@@ -7,8 +7,8 @@ import gzip
 import itertools
 import json
 import math
-import os
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from synthetictables import (
     check_keys,
     columns,
     random_tables,
+    reference,
     relabelled_alarms,
     scores_of,
 )
@@ -46,6 +47,7 @@ from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
 from sievert.losses.unpaired import unpaired_loss
+from sievert.losses.unpaired_models import predict, tell_apart
 from sievert.report import builder, markdown
 
 
@@ -231,10 +233,7 @@ def test_adult_vectors(kind: str) -> None:
 
 
 def test_unique_matches_of_census_releases_are_those_of_nist() -> None:
-    reference = os.environ.get("SIEVERT_REFERENCE")
-    if reference is None:
-        pytest.skip("SIEVERT_REFERENCE names the folder of reference files")
-    folder = Path(reference) / "data/nist"
+    folder = reference() / "data/nist"
     expected = json.loads((folder / "sdnist_values.json").read_text(encoding="utf-8"))
     original = _read(folder / "ma2019.csv.gz")
     for name, values in expected.items():
@@ -247,6 +246,30 @@ def test_unique_matches_of_census_releases_are_those_of_nist() -> None:
             "unique_in_original": unique.original.people,
         }.items() <= values.items()
     assert len(expected) == 15
+
+
+@pytest.mark.parametrize(
+    ("release", "area", "nearest", "kin", "naive"),
+    [
+        ("rsynthpop_cart__cart_cf21", ["PUMA"], 0.403, 0.391, 0.233),
+        ("subsample_40pcnt__subsample_40pcnt_demographic", [], 0.484, 0.420, 0.233),
+    ],
+)
+def test_kin_of_census_releases(
+    release: str, area: list[str], nearest: float, kin: float, naive: float
+) -> None:
+    folder = reference() / "data/nist"
+    known = ["AGEP", "SEX", "MSP", "RAC1P", "HISP", *area]
+    own, fake = (
+        {name: column for name, column in _read(path).items() if name in (*known, "EDU")}
+        for path in (folder / "ma2019.csv.gz", folder / "releases" / f"{release}.csv.gz")
+    )
+    tables = join_tables(own, fake, categories=list(own))
+    attack = attack_synthetic(tables, SyntheticSettings(("EDU",), tuple(known))).inference["EDU"]
+    assert attack.original.rate == pytest.approx(nearest, abs=5e-4)
+    assert attack.baseline == pytest.approx(naive, abs=5e-4)
+    # The study does not say how ties were broken among kin; brute force checks them elsewhere.
+    assert attack.details["kin"] == pytest.approx(kin, abs=3e-3)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -461,6 +484,73 @@ def test_limits_on_attacks() -> None:
             sievert.synthetic(*tables, policy={"limits": {"synthetic": wrong}})
 
 
+def test_other_commands_say_that_limits_on_synthetic_tables_are_not_theirs() -> None:
+    rules: dict[str, Any] = {"copies": {"risk": {"max": 0.05}}}
+    policy = {"limits": {"synthetic": rules, "reidentification": {"k_anonymity": {"min": 1}}}}
+    own = as_dict(people(60, 1), WHO)
+    checked = sievert.assess(own, quasi="sex", sensitive="job", policy=policy)
+    assert any("limits.synthetic" in str(note) for note in checked.warnings)
+    attacked = sievert.synthetic(own, own, as_dict(people(60, 2), WHO), policy=policy)
+    assert not any("limits.synthetic" in str(note) for note in attacked.warnings)
+
+
+def test_many_columns_do_not_overflow() -> None:
+    # 40 columns that all differ: a distance of 40 units is beyond what a short integer holds.
+    names = [f"c{at}" for at in range(40)]
+    own, fake, other = (
+        [tuple(f"{who}{row}" for _ in names) for row in range(many)]
+        for who, many in (("t", 5), ("s", 4), ("c", 3))
+    )
+    tables = join_tables(columns(own, names), columns(fake, names), columns(other, names))
+    near = nearness.nearness(tables)
+    assert near.synthetic.tolist() == near.other.tolist() == [40 * tables_module.UNIT] * 8
+    assert nearness.link_chances(tables, (names[:20], names[20:])).tolist() == [1 / 4] * 8
+    narrow = join_tables(*(columns([r[:31] for r in rows], names[:31]) for rows in (own, fake)))
+    assert narrow.places(narrow.pool, narrow.order).dtype == np.int16
+    assert nearness.nearness(narrow).synthetic.tolist() == [31 * tables_module.UNIT] * 5
+
+
+def write_tables(folder: Path, **tables: Rows) -> list[str]:
+    for name, rows in tables.items():
+        lines = [",".join(map(str, row)) for row in rows]
+        (folder / f"{name}.csv").write_text("\n".join([",".join(WHO), *lines]), encoding="utf-8")
+    return [str(folder / f"{name}.csv") for name in tables]
+
+
+def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = people(200, 1)
+    paths = write_tables(
+        tmp_path, t=own, fresh=people(200, 2), copied=own, c=people(200, 3), d=people(200, 3, "ad")
+    )
+    t, fresh, copied, control, different = paths
+    policy = tmp_path / "p.toml"
+    roles = '[roles]\nquasi = ["age", "sex"]\nsensitive = ["job"]\nignored = {weight = "noise"}\n'
+    rules = "rows_are_people = true\n[limits.synthetic.copies]\nrisk = { max = 0.05 }\n"
+    policy.write_text(roles + rules, encoding="utf-8")
+    command = ["synthetic", t, "--policy", str(policy), "--control"]
+    assert app._run([*command, control, fresh]) == 0
+    assert app._run([*command, control, fresh, copied]) == 1  # one of several is enough
+    assert app._run([*command, control, copied, fresh]) == 1
+    assert app._run([*command, different, fresh]) == 2
+    assert app._run([*command[:-1], fresh]) == 2  # a risk without a control
+    assert app._run([*command, control, fresh, str(tmp_path / "none.csv")]) not in (0, 1)
+    assert app._run([*command, control, fresh, "--timeout", "0.000001"]) == 5
+    capsys.readouterr()
+
+
+def test_time_runs_out_while_attacking() -> None:
+    own, fake = (as_dict(people(3000, seed), WHO) for seed in (1, 2))
+    slept = []
+
+    def slowly(step: str, *_: Any) -> None:
+        if step == "attacking":
+            slept.append(time.sleep(1.1))
+
+    with pytest.raises(ExhaustedError, match="stopped"):
+        sievert.synthetic(own, fake, timeout=1.0, watch=slowly)
+    assert slept
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = people(80, 1)
     for name, rows in (("t", own), ("s", people(40, 2) + own[:40]), ("c", people(80, 3))):
@@ -533,6 +623,71 @@ def test_what_was_lost_is_counted_without_pairs() -> None:
     assert near.to_dict()["synthetic"][0]["utility"]["margins"] == 0
     far = sievert.synthetic({"n": numbers + missing}, {"n": others})
     assert far.to_dict()["synthetic"][0]["utility"]["margins"] == pytest.approx(1 / 3)
+
+
+def test_models_of_unpaired_tables_by_their_definitions() -> None:
+    own = {"a": list("xxxyyy"), "b": list("pppqqp"), "n": list("123456")}
+    fake = {"a": list("xxyy"), "b": list("pqpq"), "n": list("4214")}
+    utility = sievert.synthetic(own, fake, sensitive="b").to_dict()["synthetic"][0]["utility"]
+    tables = [list(zip(*table.values(), strict=True)) for table in (own, fake)]
+    # Cramér's V, the mean over the three pairs.
+    apart = [
+        abs(_cramers_v(tables[0], a, b) - _cramers_v(tables[1], a, b))
+        for a, b in itertools.combinations(range(3), 2)
+    ]
+    assert utility["association"] == pytest.approx(sum(apart) / 3)
+    entropies = utility["entropy"]["columns"]
+    assert entropies["a"] == {"original": 1.0, "synthetic": 1.0}
+    assert entropies["b"]["original"] == pytest.approx(_entropy([r[1] for r in tables[0]]))
+    # Mutual information with both other columns, less its mean over all permutations.
+    for table, side in zip(tables, ("original", "synthetic"), strict=True):
+        secret = [row[1] for row in table]
+        total = 0.0
+        for other in ([row[0] for row in table], [row[2] for row in table]):
+            shuffled = [_information(other, list(p)) for p in itertools.permutations(secret)]
+            total += _information(other, secret) - sum(shuffled) / len(shuffled)
+        assert utility["information"]["secrets"]["b"][side] == pytest.approx(total, abs=1e-12)
+    assert set(utility["prediction"]["secrets"]) == {"b"}
+    assert utility["prediction"]["secrets"]["b"]["baseline"] == 4 / 6
+
+
+def _entropy(values: list[Any]) -> float:
+    shares = [values.count(v) / len(values) for v in {*values}]
+    return -sum(x * math.log2(x) for x in shares)
+
+
+def _information(first: list[Any], second: list[Any]) -> float:
+    both = list(zip(first, second, strict=True))
+    return _entropy(first) + _entropy(second) - _entropy(both)
+
+
+def _cramers_v(rows: list[Any], a: int, b: int) -> float:
+    first, second = [row[a] for row in rows], [row[b] for row in rows]
+    distance = 0.0
+    for x, y in itertools.product({*first}, {*second}):
+        expected = first.count(x) * second.count(y) / len(rows)
+        count = sum((row[a], row[b]) == (x, y) for row in rows)
+        distance += (count - expected) ** 2 / expected
+    return math.sqrt(distance / len(rows) / (min(len({*first}), len({*second})) - 1))
+
+
+def test_propensities_prediction_and_correlation_of_unpaired_tables() -> None:
+    # One column of two values: the propensity of each is its share of synthetic rows.
+    lost = tell_apart(np.array([[0]] * 6 + [[1]] * 2), np.array([[0]] * 2 + [[1]] * 6))
+    assert lost["pmse"] == pytest.approx(1 / 16) and lost["of_largest"] == pytest.approx(1 / 4)
+    assert lost["expected"] == pytest.approx((2 - 1) * 0.5**3 / 16)
+    assert tell_apart(np.array([[0]] * 3), np.array([[1]] * 3))["of_largest"] == 1
+    # b is a in the original, and never in the synthetic table.
+    own = np.array([[i % 2, i % 2] for i in range(40)])
+    right, wrong = own, np.column_stack([own[:, 0], 1 - own[:, 1]])
+    assert predict(own, right, 1) == {"original": 1, "synthetic": 1, "baseline": 0.5, "loss": 0}
+    assert predict(own, wrong, 1)["synthetic"] == 0
+    numbers = {"x": [str(i) for i in range(30)], "y": [str(2 * i) for i in range(30)]}
+    turned = {"x": numbers["x"], "y": numbers["y"][::-1]}
+    utility = sievert.synthetic(numbers, turned).to_dict()["synthetic"][0]["utility"]
+    assert utility["correlation"] == pytest.approx(2)
+    huge = sievert.synthetic({"x": ["1e400", "1", None]}, {"x": ["1", "-1e400"]})
+    assert huge.to_dict()["synthetic"][0]["utility"]["correlation"] is None
 
 
 def test_pairs_of_columns_with_many_values() -> None:

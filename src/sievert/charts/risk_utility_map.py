@@ -25,6 +25,7 @@ from sievert.language import say
 
 ROOM = 1.08  # beyond the outermost point
 LINE = 12  # pixels from one label to the next
+MOST_LED = 8  # points with lines to their labels; of more, which would cross, numbers tell
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,13 @@ def risk_utility_chart(
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(dots))
     full, hollow = say("charts.not_dominated"), say("charts.dominated")
+    numbers = _numbers(dots) if len(dots) > MOST_LED else {}
     values: list[Spec] = [
         {
-            "name": name,
+            "name": f"{numbers[at][0]}  {name}" if numbers else name,
+            "left": "",
+            "right": "",
+            **({numbers[at][1]: str(numbers[at][0])} if numbers else {}),
             "across": d.across,
             "up": d.up,
             "low": d.interval[0],
@@ -82,7 +87,7 @@ def risk_utility_chart(
             "label": level,
             "edge": most,
         }
-        for name, d, level in _labels(dots, high, LINE / height * high)
+        for at, (name, d, level) in enumerate(_labels(dots, high, LINE / height * high))
     ]
     x, y = (_axis(*given) for given in (("across", across, least, most), ("up", up, 0, high)))
     kinds = [full, hollow] if any(d.hollow for d in dots) else [full]
@@ -95,10 +100,11 @@ def risk_utility_chart(
     interval = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
     circle = {"type": "circle", "size": 90, "stroke": INK, "strokeWidth": 1, "opacity": 1}
     layers: list[Spec] = [
-        _leader(x, y),
+        *([] if numbers else [_leader(x, y)]),
         {"mark": GREY, "encoding": interval},
         {"mark": circle, "encoding": {"x": x, "y": y, "fill": fill, "description": SAID}},
         _name(x, y),
+        *([_number(x, y, "left", -15), _number(x, y, "right", 4)] if numbers else []),
     ]
     return frame_chart(title, below, values, layers, height)
 
@@ -194,6 +200,23 @@ def _name(x: Spec, y: Spec) -> Spec:
     name = {"text": {"field": "name", "type": "nominal"}}
     place = {"x": {**x, "field": "edge"}, "y": {**y, "field": "label"}}
     return {"mark": label_mark(5, baseline="middle"), "encoding": {**place, **name}}
+
+
+def _numbers(dots: Sequence[Dot]) -> dict[int, tuple[int, str]]:
+    """Per point its number, from the top label down, and on which side of it that stands."""
+    ranked = sorted(range(len(dots)), key=lambda i: (-dots[i].up, dots[i].across))
+    sides = sorted(range(len(dots)), key=lambda i: dots[i].across)
+    return {
+        i: (rank, "left" if sides.index(i) % 2 == 0 else "right")
+        for rank, i in enumerate(ranked, 1)
+    }
+
+
+def _number(x: Spec, y: Spec, side: str, dx: int) -> Spec:
+    """The numbers of points, above them on one side."""
+    mark = {"type": "text", "align": "left", "dx": dx, "dy": -9, "fill": INK, "aria": False}
+    text = {"text": {"field": side, "type": "nominal"}}
+    return {"mark": mark, "encoding": {"x": x, "y": y, **text}}
 
 
 def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str, Dot, float]]:

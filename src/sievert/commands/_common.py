@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from sievert.policy import Gate, Policy, PolicyFile
 
 PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
+SYNTHETIC_LIMITS = (
+    "[limits.synthetic] of the policy is not held against anything here: that is done by "
+    "sievert synthetic"
+)
 LARGE = 10**5  # records from which plain columns are counted from packed keys
 SHARED_IDENTIFIER = (
     "rows share the identifier {}: rows were counted, and if they are of the same people, they are "
@@ -118,11 +122,13 @@ class RequestedRoles:
         secrets_apart: bool = False,
         quasi_needed: bool = True,
         people: bool = False,
+        synthetic: bool = False,
     ) -> tuple[Roles, list[str]]:
         """Check the roles against the columns; without quasi-identifiers, list the columns.
 
         The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
-        command that does not count in `people` refuses those with several rows.
+        command that does not count in `people` refuses those with several rows; one that is not
+        about `synthetic` tables says that limits on these are not looked at.
         """
         quasi, sensitive, identifier = self.names(questions.columns)
         typed = identifier if self.given[2] is not None else ()
@@ -145,6 +151,8 @@ class RequestedRoles:
             first_line=questions.first_line,
         )
         several, notes = False, [*role.known_secrets(roles), *role.absent_columns(absent)]
+        if self.policy is not None and self.policy.synthetic and not synthetic:
+            notes.append(SYNTHETIC_LIMITS)
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
             counted = roles.quasi if people else ()

@@ -102,7 +102,7 @@ def _commonest(released: Ints, truth: Ints, labels: Ints, other: Bools, width: i
     return labels
 
 
-def _tables(
+def bayes_tables(
     codes: Sequence[Ints], widths: Sequence[int], target: Ints, width: int, fold: Ints
 ) -> tuple[list[list[Floats]], list[Floats]]:
     """For both halves the logarithms of p(x|y), a table a predictor, and of p(y).
@@ -123,7 +123,7 @@ def _tables(
     return logs, [np.log((t + 1) / (t.sum() + width)) for t in totals]
 
 
-def _right(
+def share_right(
     logs: Sequence[Floats], prior: Floats, codes: Sequence[Ints], truth: Ints, some: Ints
 ) -> float:
     """The share of some records whose likeliest value is the true one."""
@@ -151,9 +151,9 @@ def _accuracies(
             continue
         codes = [(p.before, p.after)[side] for p in predictors]
         widths = [p.widths[side] for p in predictors]
-        logs, priors = _tables(codes, widths, learnt, target.width, fold)
+        logs, priors = bayes_tables(codes, widths, learnt, target.width, fold)
         shares = [
-            _right(logs[1 - half], priors[1 - half], codes, target.truth, scored[half])
+            share_right(logs[1 - half], priors[1 - half], codes, target.truth, scored[half])
             for half in (0, 1)
         ]
         accuracies.append(math.fsum(shares) / 2)

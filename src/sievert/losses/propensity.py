@@ -297,6 +297,25 @@ def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
     return Design(numbers, categories)
 
 
+def summarize_propensities(
+    chance: Floats, every: Floats, released: Floats, rank: int
+) -> tuple[float, dict[str, Any]]:
+    """Their mean squared distance from the released share; what it is for a release like it."""
+    records = float(every.sum())
+    share = float(released.sum()) / records
+    value = float((every * (chance - share) * (chance - share)).sum()) / records
+    unit = (1 - share) ** 2 * share / records
+    expected, deviation = (rank - 1) * unit, math.sqrt(2 * (rank - 1)) * unit
+    return value, {
+        "expected": expected,
+        "ratio": value / expected if expected > 0 else None,
+        "standardized": (value - expected) / deviation if deviation > 0 else None,
+        "of_largest": value / (share * (1 - share)),
+        "terms": rank,
+        "records": int(records),
+    }
+
+
 def pmse(release: Release) -> Loss:
     """The mean squared distance of the propensities from the released share of the records."""
     if not release.quasi[0].here.any():
@@ -311,21 +330,8 @@ def pmse(release: Release) -> Loss:
         return Loss(None, NOTHING_SHOWN, compared)
     both = pool_records(release, codings)
     chance, rank, ridge = fit_propensities(_design(both.codes, codings), both.all, both.released)
-    records = float(both.all.sum())
-    share = float(both.released.sum()) / records
-    value = float((both.all * (chance - share) * (chance - share)).sum()) / records
-    unit = (1 - share) ** 2 * share / records
-    expected, deviation = (rank - 1) * unit, math.sqrt(2 * (rank - 1)) * unit
-    details = {
-        "expected": expected,
-        "ratio": value / expected if expected > 0 else None,
-        "standardized": (value - expected) / deviation if deviation > 0 else None,
-        "of_largest": value / (share * (1 - share)),
-        "terms": rank,
-        "records": int(records),
-        "thinned": both.thinned,
-        "ridge": ridge,
-    }
+    value, details = summarize_propensities(chance, both.all, both.released, rank)
+    details |= {"thinned": both.thinned, "ridge": ridge}
     return Loss(value, columns=compared, details=details)
 
 

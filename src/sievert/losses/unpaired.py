@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.losses.unpaired_models import ModelLoss
 
 GROUPS = 20  # of the numbers of a column that has more of them, as equal as ties allow
 DENSE = 2**22  # cells of a table of counts
@@ -23,6 +24,7 @@ class UnpairedLoss:
 
     columns: dict[str, float]
     pairs: dict[tuple[str, str], float]
+    models: ModelLoss | None = None
 
     @property
     def margins(self) -> float:
@@ -43,6 +45,7 @@ class UnpairedLoss:
             "columns": dict(self.columns),
             "worst_pair": None if worst is None else list(worst),
             "worst_pair_distance": None if worst is None else self.pairs[worst],
+            **({} if self.models is None else self.models.to_dict()),
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sievert.arrays import Floats
@@ -10,6 +10,7 @@ from sievert.attacks.synthetic.evidence import SyntheticAttack, holm
 from sievert.attacks.synthetic.kernels import ALONE, Workers
 from sievert.attacks.synthetic.keys import attribute_disclosure, copies
 from sievert.attacks.synthetic.nearness import (
+    SecretGuesses,
     guesses,
     inference,
     link_chances,
@@ -74,9 +75,15 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
         attacks["linkability"] = linkability(tables, scores["linkability"])
     own, disclosed = {}, {}
     secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
-    for guess in guesses(tables, secrets, settings.known, workers) if secrets else ():
-        own[guess.secret] = inference(tables, guess)
-        scores[f"inference.{guess.secret}"] = guess.right
+    if secrets:
+        kin: Sequence[SecretGuesses | None] = [None] * len(secrets)
+        if not tables.controls and tables.people > 1:
+            kin = guesses(tables, secrets, settings.known, workers, kin=True)
+        for guess, other in zip(
+            guesses(tables, secrets, settings.known, workers), kin, strict=True
+        ):
+            own[guess.secret] = inference(tables, guess, other)
+            scores[f"inference.{guess.secret}"] = guess.right
     if settings.known is not None:
         for secret in secrets:
             keys = _keys(tables, settings, secret)

@@ -1,7 +1,8 @@
 """Compiled loops over all pairs of people and synthetic rows, in blocks that stay in the cache.
 
-Rows are given column by column: `x[c, i]` is the place of row i in column c. Minima are found block
-by block; ties are looked at only in blocks that hold the minimum.
+Rows are given column by column, in order: `x[c, i]` is the place of row i in column c. What a row
+shares with the one before it, in its first columns, is added up once (`shared_columns`). Only some
+rows of a block at a time are looked at one by one, where the least of them is near enough.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.synthetic.tables import UNIT
 from sievert.numerics.acceleration import jit, thread_count
 
-BLOCK = 512
+BLOCK = 1024
 SOME = 32  # rows of a block that are skipped at once if none of them is near
+TILE = 64  # rows that go through a block one after the other, and share what they have in common
+ROOM = 1 << 20  # counts of secrets that are kept at once
 FAR = 1 << 30
 PARTS = 16  # of the rows per thread, at least
 PART = 1 << 32  # cells that a part compares, at most: a second or less
@@ -66,31 +69,49 @@ ALONE = Workers()
 # of the type of the places, and no integer of another type in the same loop.
 
 
+def shared_columns(x: Ints) -> Ints:
+    """Per row the leading columns in which it is like the row before it.
+
+    >>> shared_columns(np.array([[1, 1, 2], [3, 3, 3], [4, 5, 5]])).tolist()
+    [0, 2, 0]
+    """
+    shared = np.zeros(x.shape[1], dtype=np.int64)
+    apart = x[:, 1:] != x[:, :-1]
+    shared[1:] = np.where(apart.any(axis=0), apart.argmax(axis=0), len(x))
+    return shared
+
+
 @jit
-def add_distances(here: int, row: Ints, number: bool, unit: int, total: Ints) -> None:
-    """Add the distances of one column to those of a block; a negative unit takes them away."""
+def add_distances(here: int, row: Ints, number: bool, before: Ints, after: Ints) -> None:
+    """The distances of a block with one column more."""
+    short = after.dtype.type
+    unit, none = short(UNIT), short(0)
     if number:
-        short = total.dtype.type
-        most, sign = short(abs(unit)), short(1 if unit > 0 else -1)
         for j in range(len(row)):
             apart = short(here - row[j])
-            total[j] += sign * min(max(apart, short(-apart)), most)
+            after[j] = before[j] + min(max(apart, short(-apart)), unit)
     else:
         for j in range(len(row)):
-            if row[j] != here:
-                total[j] += unit
+            after[j] = before[j] + (unit if row[j] != here else none)
 
 
 @jit
-def subtract(values: Ints, others: Ints, result: Ints) -> None:
-    """The differences of two blocks."""
-    for j in range(len(values)):
-        result[j] = values[j] - others[j]
+def add_columns(
+    i: int, old: int, x: Ints, y: Ints, start: int, numeric: Bools, previous: Ints, room: Ints
+) -> None:
+    """The distances of row i to a block: `room[c + 1]` adds column c to `room[previous[c]]`.
+
+    The first `old` columns are those of the row before.
+    """
+    size = min(BLOCK, y.shape[1] - start)
+    for c in range(old, len(x)):
+        row = y[c, start : start + size]
+        add_distances(x[c, i], row, numeric[c], room[previous[c], :size], room[c + 1, :size])
 
 
 @jit
 def least_of(values: Ints) -> Any:
-    """The least of a block."""
+    """The least of some values."""
     least = values[0]
     for j in range(len(values)):
         least = min(least, values[j])
@@ -101,6 +122,8 @@ def least_of(values: Ints) -> Any:
 def places_at(values: Ints, most: int, places: Ints) -> int:
     """Where values are at most `most`; returns how many there are."""
     many = 0
+    if least_of(values) > most:
+        return many
     for start in range(0, len(values), SOME):
         some = values[start : start + SOME]
         if least_of(some) <= most:
@@ -111,21 +134,10 @@ def places_at(values: Ints, most: int, places: Ints) -> int:
 
 
 @jit
-def count_at(values: Ints, least: int, most: int, counts: Ints) -> int:
-    """How many records have values between two limits, both included."""
-    many = 0
+def subtract(values: Ints, others: Ints, result: Ints) -> None:
+    """The differences of two blocks."""
     for j in range(len(values)):
-        many += counts[j] if least <= values[j] and values[j] <= most else 0
-    return many
-
-
-@jit
-def count_both(first: Ints, second: Ints, here: int, there: int, counts: Ints) -> int:
-    """How many records have two values."""
-    many = 0
-    for j in range(len(first)):
-        many += counts[j] if (first[j] == here) & (second[j] == there) else 0
-    return many
+        result[j] = values[j] - others[j]
 
 
 @jit
@@ -136,6 +148,7 @@ def count_near(
     y: Ints,
     counts: Ints,
     numeric: Bools,
+    shared: Ints,
     me: Ints,
     reach: Ints,
     weights: Floats,
@@ -151,45 +164,37 @@ def count_near(
     `share` is the sum of the weights of the rows that lie exactly at their `reach`. A row of x that
     is a row of y, at `me` unless that is -1, does not count as its own neighbour.
     """
-    (d, n), unit = y.shape, x.dtype.type(UNIT)
-    room, buffer = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK, dtype=x.dtype)
-    at, bounds = np.zeros(BLOCK + 1, dtype=np.int64), np.array([0, UNIT, 2 * UNIT])
-    for i in range(first, last):
-        one, two, many, part = FAR, FAR, 0, 0.0
+    d, n = y.shape
+    room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.arange(d)
+    buffer, at = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK + 1, dtype=np.int64)
+    bound = 2 * UNIT if len(near) else -1
+    nearest[first:last], second[first:last] = FAR, FAR
+    for tile in range(first, last, TILE):
         for start in range(0, n, BLOCK):
-            stop = min(n, start + BLOCK)
-            total, apart, times = room[: stop - start], buffer[: stop - start], counts[start:stop]
-            total[:] = 0
-            for c in range(d):
-                add_distances(x[c, i], y[c, start:stop], numeric[c], unit, total)
-            mine = me[i] - start if start <= me[i] < stop else -1
-            least, below = least_of(total), -1
-            for b in range(3):
-                if least <= bounds[b] and len(near):
-                    near[i, b] += count_at(total, below + 1, bounds[b], times)
-                below = bounds[b]
-            if mine >= 0:
-                near[i, 0] -= 1
-            if least < two:
-                for p in range(places_at(total, two, at)):
-                    away, rows = total[at[p]], times[at[p]] - (at[p] == mine)
-                    if rows == 0:
+            size = min(BLOCK, n - start)
+            total, apart = room[d, :size], buffer[:size]
+            for i in range(tile, min(last, tile + TILE)):
+                add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
+                one, two, many, part = nearest[i], second[i], tied[i], share[i]
+                for p in range(places_at(total, max(bound, two), at)):
+                    away, times = total[at[p]], counts[start + at[p]] - (start + at[p] == me[i])
+                    if times == 0:
                         continue
+                    if away <= bound:
+                        near[i, (away + UNIT - 1) // UNIT] += times
                     if away < one:
-                        two = away if rows > 1 else one
-                        one, many = away, rows
+                        two = away if times > 1 else one
+                        one, many = away, times
                     elif away == one:
                         two = one
-                        many += rows
+                        many += times
                     elif away < two:
                         two = away
-            elif least == one:
-                many += count_at(total, one, one, times) - (mine >= 0 and one == 0)
-            if len(reach):
-                subtract(total, reach[start:stop], apart)
-                for p in range(places_at(apart, 0, at)):
-                    part += weights[start + at[p]]
-        nearest[i], second[i], tied[i], share[i] = one, two, many, part
+                if len(reach):
+                    subtract(total, reach[start : start + size], apart)
+                    for p in range(places_at(apart, 0, at)):
+                        part += weights[start + at[p]]
+                nearest[i], second[i], tied[i], share[i] = one, two, many, part
 
 
 @jit
@@ -200,37 +205,44 @@ def link_halves(
     y: Ints,
     counts: Ints,
     numeric: Bools,
+    shared: Ints,
     half: Ints,
     linked: Floats,
 ) -> None:
     """Per row of x the chance that its nearest rows on both halves are one and the same row.
 
-    `half` is 0 or 1 for the columns of the halves, and 2 for those of neither.
+    `half` is 0 or 1: the half of each column.
     """
-    n, unit = y.shape[1], x.dtype.type(UNIT)
-    room = np.zeros((2, BLOCK), dtype=x.dtype)
-    best, rows = np.zeros(2, dtype=np.int64), np.zeros(3)
-    for i in range(first, last):
-        best[:] = FAR
+    d, n = y.shape
+    room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.zeros(d, dtype=np.int64)
+    ends = np.zeros(2, dtype=np.int64)
+    for c in range(d):
+        previous[c], ends[half[c]] = ends[half[c]], c + 1
+    best, least = np.zeros((TILE, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    records = np.zeros((TILE, 3))  # nearest on the first half, on the second, and on both
+    at = np.zeros(BLOCK + 1, dtype=np.int64)
+    for tile in range(first, last, TILE):
+        best[:], records[:] = FAR, 0.0
         for start in range(0, n, BLOCK):
-            stop = min(n, start + BLOCK)
-            size, times, nearest = stop - start, counts[start:stop], 0
-            room[:] = 0
-            for c in range(len(half)):
-                if half[c] < 2:
-                    mine = room[half[c], :size]
-                    add_distances(x[c, i], y[c, start:stop], numeric[c], unit, mine)
-            for h in range(2):
-                total = room[h, :size]
-                least = least_of(total)
-                if least < best[h]:  # no row before is as near on this half, so none is on both
-                    best[h], rows[h], rows[2] = least, 0.0, 0.0
-                if least == best[h]:
-                    rows[h] += count_at(total, least, least, times)
-                    nearest += 1
-            if nearest == 2:
-                rows[2] += count_both(room[0, :size], room[1, :size], best[0], best[1], times)
-        linked[i] = rows[2] / (rows[0] * rows[1])
+            size = min(BLOCK, n - start)
+            times = counts[start : start + size]
+            for i in range(tile, min(last, tile + TILE)):
+                add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
+                closest, sums = best[i - tile], records[i - tile]
+                for h in range(2):
+                    least[h] = least_of(room[ends[h], :size])
+                    if least[h] < closest[h]:  # no row before is as near, so none is on both
+                        closest[h], sums[h], sums[2] = least[h], 0.0, 0.0
+                for h in range(2):
+                    if least[h] == closest[h]:
+                        other = room[ends[1 - h]]
+                        for p in range(places_at(room[ends[h], :size], closest[h], at)):
+                            sums[h] += times[at[p]]
+                            if h == 1 and other[at[p]] == closest[0]:
+                                sums[2] += times[at[p]]
+        for i in range(tile, min(last, tile + TILE)):
+            sums = records[i - tile]
+            linked[i] = sums[2] / (sums[0] * sums[1])
 
 
 @jit
@@ -241,7 +253,8 @@ def guess_secrets(
     y: Ints,
     counts: Ints,
     numeric: Bools,
-    known: Bools,
+    shared: Ints,
+    me: Ints,
     secrets: Ints,
     truth: Ints,
     values: Ints,
@@ -250,68 +263,81 @@ def guess_secrets(
     expected: Floats,
     median: Ints,
 ) -> None:
-    """Per row of x and secret: what the nearest rows of y, on the other known columns, say of it.
+    """Per row of x and secret: what the nearest rows of y, on the other columns, say of it.
 
     `right` is the chance that their most frequent value is the true one, `expected` the share of
-    them that have it, `median` the lower median of their values. `truth[i, s]` and `values[j, s]`
-    are the codes of secret s; the codes of secret s are counted from `offsets[s]` on.
+    them that have it, `median` the lower median of their values. `secrets` are places of columns,
+    or -1 for a secret that is none of them. `truth[i, s]` and `values[j, s]` are the codes of
+    secret s; the codes of secret s are counted from `offsets[s]` on. A row of x that is a row of y,
+    at `me` unless that is -1, does not count as its own neighbour.
     """
-    n, unit, back = y.shape[1], x.dtype.type(UNIT), x.dtype.type(-UNIT)
-    room, buffer = np.zeros(BLOCK, dtype=x.dtype), np.zeros(BLOCK, dtype=x.dtype)
-    blocks = (n + BLOCK - 1) // BLOCK
-    at = np.zeros(BLOCK + 1, dtype=np.int64)
-    best, many = np.zeros(len(secrets), dtype=np.int64), np.zeros(len(secrets), dtype=np.int64)
-    sums = np.zeros(offsets[-1], dtype=np.int64)
-    seen = np.zeros(offsets[-1], dtype=np.int64)
-    for i in range(first, last):
+    (d, n), many_secrets = y.shape, len(secrets)
+    room, previous = np.zeros((d + 1, BLOCK), dtype=x.dtype), np.arange(d)
+    blocks, at = (n + BLOCK - 1) // BLOCK, np.zeros(BLOCK + 1, dtype=np.int64)
+    tiled = max(1, min(TILE, ROOM // offsets[-1]))
+    best = np.zeros((tiled, many_secrets), dtype=np.int64)
+    many = np.zeros((tiled, many_secrets), dtype=np.int64)
+    sums = np.zeros((tiled, offsets[-1]), dtype=np.int64)
+    seen = np.zeros((tiled, offsets[-1]), dtype=np.int64)
+    for tile in range(first, last, tiled):
         best[:], many[:] = FAR, 0
-        skipped = i * blocks // x.shape[1]  # rows are in order: the near ones are about here
+        skipped = tile * blocks // x.shape[1]  # rows are in order: the near ones are about here
         for b in range(blocks):
             start = (b + skipped) % blocks * BLOCK
-            stop = min(n, start + BLOCK)
-            total, apart = room[: stop - start], buffer[: stop - start]
-            total[:] = 0
-            for c in range(len(known)):
-                if known[c]:
-                    add_distances(x[c, i], y[c, start:stop], numeric[c], unit, total)
-            within = least_of(total) - UNIT  # without a secret, nobody is nearer
-            for s in range(len(secrets)):
-                if within > best[s]:
-                    continue
-                apart[:] = total
-                c = secrets[s]
-                if known[c]:
-                    add_distances(x[c, i], y[c, start:stop], numeric[c], back, apart)
-                least, mine = least_of(apart), sums[offsets[s] : offsets[s + 1]]
-                codes = seen[offsets[s] : offsets[s + 1]]
-                if least > best[s]:
-                    continue
-                if least < best[s]:
-                    for k in range(many[s]):
-                        mine[codes[k]] = 0
-                    best[s], many[s] = least, 0
-                for p in range(places_at(apart, least, at)):
-                    code = values[start + at[p], s]
-                    if mine[code] == 0:
-                        codes[many[s]] = code
-                        many[s] += 1
-                    mine[code] += counts[start + at[p]]
-        for s in range(len(secrets)):
-            codes = np.sort(seen[offsets[s] : offsets[s] + many[s]])
-            rows, most, modes = 0, 0, 0
-            for code in codes:
-                times = sums[offsets[s] + code]
-                rows += times
-                if times > most:
-                    most, modes = times, 0
-                modes += 1 if times == most else 0
-            true = sums[offsets[s] + truth[i, s]]
-            right[i, s] = 1.0 / modes if true == most else 0.0
-            expected[i, s] = true / rows
-            below, middle = 0, -1
-            for code in codes:
-                below += sums[offsets[s] + code]
-                if middle < 0 and 2 * below >= rows:
-                    middle = code
-                sums[offsets[s] + code] = 0
-            median[i, s] = middle
+            size = min(BLOCK, n - start)
+            total = room[d, :size]
+            for i in range(tile, min(last, tile + tiled)):
+                add_columns(i, shared[i] if i > tile else 0, x, y, start, numeric, previous, room)
+                closest, t = best[i - tile], i - tile
+                # Without a secret, nobody is nearer by more than a unit.
+                within = closest.max() + UNIT
+                if me[i] < 0:
+                    within = min(within, least_of(total) + UNIT)
+                for p in range(places_at(total, within, at)):
+                    j = at[p]
+                    times = counts[start + j] - (start + j == me[i])
+                    if times == 0:
+                        continue
+                    for s in range(many_secrets):
+                        away, c = np.int64(total[j]), secrets[s]
+                        if away > closest[s] + UNIT:
+                            continue
+                        if c >= 0 and numeric[c]:
+                            away -= min(abs(np.int64(x[c, i]) - y[c, start + j]), UNIT)
+                        elif c >= 0 and x[c, i] != y[c, start + j]:
+                            away -= UNIT
+                        if away > closest[s]:
+                            continue
+                        mine, codes = sums[t, offsets[s] :], seen[t, offsets[s] :]
+                        if away < closest[s]:
+                            for k in range(many[t, s]):
+                                mine[codes[k]] = 0
+                            closest[s], many[t, s] = away, 0
+                        code = values[start + j, s]
+                        if mine[code] == 0:
+                            codes[many[t, s]] = code
+                            many[t, s] += 1
+                        mine[code] += times
+        for i in range(tile, min(last, tile + tiled)):
+            t = i - tile
+            for s in range(many_secrets):
+                mine = sums[t, offsets[s] :]
+                codes = np.sort(seen[t, offsets[s] : offsets[s] + many[t, s]])
+                right[i, s], expected[i, s], median[i, s] = weigh_guess(mine, codes, truth[i, s])
+                mine[codes] = 0
+
+
+@jit
+def weigh_guess(times: Ints, codes: Ints, truth: int) -> tuple[float, float, int]:
+    """The chance that the most frequent code is the true one, its share, and the lower median."""
+    rows, most, modes, below, middle = 0, 0, 0, 0, -1
+    for code in codes:
+        rows += times[code]
+        if times[code] > most:
+            most, modes = times[code], 0
+        modes += 1 if times[code] == most else 0
+    for code in codes:
+        below += times[code]
+        if middle < 0 and 2 * below >= rows:
+            middle = code
+    return 1.0 / modes if times[truth] == most else 0.0, times[truth] / rows, middle

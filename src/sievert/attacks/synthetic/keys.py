@@ -30,7 +30,7 @@ class SharedRows:
     def of(cls, tables: SyntheticTables, names: Sequence[str] | None = None) -> SharedRows:
         """The rows over all columns, or over some."""
         own = tables if names is None else tables.only(names)
-        rows = DistinctRows.of(np.concatenate([own.pool, own.synthetic]))
+        rows = DistinctRows.of(np.concatenate([own.pool, own.synthetic]), own.order)
         n, people, many = tables.originals, tables.people, len(rows.rows)
         person, fake = rows.of_record[:people], rows.of_record[people:]
         parts = (person[:n], person[n:], fake)

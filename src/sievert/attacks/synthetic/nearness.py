@@ -18,7 +18,14 @@ from sievert.attacks.synthetic.evidence import (
     difference,
     weigh,
 )
-from sievert.attacks.synthetic.kernels import ALONE, Workers, count_near, guess_secrets, link_halves
+from sievert.attacks.synthetic.kernels import (
+    ALONE,
+    Workers,
+    count_near,
+    guess_secrets,
+    link_halves,
+    shared_columns,
+)
 from sievert.attacks.synthetic.tables import UNIT, SyntheticTables
 
 NEAR = 0.05  # how much a row one unit away counts, of one that is equal; the square of it for two
@@ -31,16 +38,16 @@ def link_chances(
     workers: Workers = ALONE,
 ) -> Floats:
     """Per person the chance that the nearest rows on both halves are one and the same row."""
-    half = np.array(
-        [0 if c.name in halves[0] else 1 if c.name in halves[1] else 2 for c in tables.columns]
-    )
+    names = [column.name for column in tables.columns]
+    order = np.array([at for at in tables.order if names[at] in (*halves[0], *halves[1])])
+    half = np.array([int(names[at] in halves[1]) for at in order])
     people, fake = tables.attacked, tables.synthetic_rows
+    x, y = (tables.places(each.rows, order) for each in (people, fake))
     linked = np.zeros(len(people.rows))
     workers.run(
         link_halves,
         len(people.rows),
-        *(tables.places(people.rows), tables.places(fake.rows), fake.counts),
-        *(tables.numeric, half, linked),
+        *(x, y, fake.counts, tables.numeric[order], shared_columns(x), half, linked),
     )
     return people.spread(linked)
 
@@ -77,44 +84,61 @@ def guesses(
     secrets: Sequence[str],
     known: Sequence[str] | None = None,
     workers: Workers = ALONE,
+    *,
+    kin: bool = False,
 ) -> list[SecretGuesses]:
-    """Every person's secrets as guessed from the nearest synthetic rows on what is known."""
-    people, fake = tables.attacked, tables.synthetic_rows
+    """Every person's secrets as guessed from the nearest synthetic rows on what is known.
+
+    Or, of `kin`, from the nearest other people of the pool.
+    """
+    people, fake = tables.attacked, tables.pool_rows if kin else tables.synthetic_rows
     at = np.array([tables.at(secret) for secret in secrets], dtype=np.int64)
-    use = np.array([known is None or c.name in known for c in tables.columns], dtype=bool)
+    order = [i for i in tables.order if known is None or tables.columns[i].name in known]
+    place = {column: i for i, column in enumerate(order)}
+    x, y = (tables.places(each.rows, np.array(order)) for each in (people, fake))
     shape = (len(people.rows), len(secrets))
     right, expected, median = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
     offsets = np.cumsum([0, *(tables.columns[i].values for i in at)])
     workers.run(
         guess_secrets,
         len(people.rows),
-        *(tables.places(people.rows), tables.places(fake.rows), fake.counts, tables.numeric, use),
-        *(at, people.rows[:, at], fake.rows[:, at], offsets, right, expected, median),
+        *(x, y, fake.counts, tables.numeric[order], shared_columns(x)),
+        people.in_pool if kin else np.full(len(people.rows), -1),
+        *(np.array([place.get(i, -1) for i in at]), people.rows[:, at], fake.rows[:, at], offsets),
+        *(right, expected, median),
     )
     results = []
-    for s, place in enumerate(at.tolist()):
+    for s, secret in enumerate(at.tolist()):
         own = right[:, s]
-        column = tables.columns[place]
+        column = tables.columns[secret]
         if column.is_number:
-            close = _Closeness(tables, place)
-            own = close.right(median[:, s], people.rows[:, place])
+            close = _Closeness(tables, secret)
+            own = close.right(median[:, s], people.rows[:, secret])
         results.append(
             SecretGuesses(
                 column.name,
                 people.spread(own),
                 people.spread(expected[:, s]),
                 people.spread(right[:, s]),
-                _naive(tables, place),
+                _naive(tables, secret),
             )
         )
     return results
 
 
-def inference(tables: SyntheticTables, guess: SecretGuesses) -> SyntheticAttack:
-    """How often a secret is guessed right, and how often a row drawn of the nearest has it."""
+def inference(
+    tables: SyntheticTables, guess: SecretGuesses, kin: SecretGuesses | None = None
+) -> SyntheticAttack:
+    """How often a secret is guessed right, and how often a row drawn of the nearest has it.
+
+    `kin`, the same guess from the other originals, is a yardstick where there is no control.
+    """
     groups = tables.attacked_groups
     drawn = weigh("inference", guess.expected, groups)
-    return weigh("inference", guess.right, groups, guess.baseline, expected=drawn.to_dict())
+    details: dict[str, Any] = {"expected": drawn.to_dict()}
+    if kin is not None:
+        details["kin"] = weigh("inference", kin.right, groups).original.rate
+    return weigh("inference", guess.right, groups, guess.baseline, **details)
 
 
 class _Closeness:
@@ -190,7 +214,7 @@ class Nearness:
 def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     """The neighbours of every person."""
     people, pool, fake = tables.attacked, tables.pool_rows, tables.synthetic_rows
-    x, y, others = (tables.places(each.rows) for each in (people, fake, pool))
+    x, y, others = (tables.places(each.rows, tables.order) for each in (people, fake, pool))
     reach = weights = None
     if tables.every == 1:
         reach, _, tied, *_ = _near(tables, y, others, pool.counts, workers, count=False)
@@ -226,7 +250,8 @@ def _near(
     workers.run(
         count_near,
         n,
-        *(x, y, counts, tables.numeric, me, reach, weights, nearest, second, tied, near, share),
+        *(x, y, counts, tables.numeric[tables.order], shared_columns(x), me, reach, weights),
+        *(nearest, second, tied, near, share),
     )
     return nearest, second, tied, near, share
 

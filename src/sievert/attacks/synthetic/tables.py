@@ -79,7 +79,7 @@ class SyntheticTables:
     @cached_property
     def pool_rows(self) -> DistinctRows:
         """The different rows of the pool."""
-        return DistinctRows.of(self.pool)
+        return DistinctRows.of(self.pool, self.order)
 
     @cached_property
     def every(self) -> int:
@@ -104,22 +104,25 @@ class SyntheticTables:
     @cached_property
     def synthetic_rows(self) -> DistinctRows:
         """The different rows of the synthetic table."""
-        return DistinctRows.of(self.synthetic)
+        return DistinctRows.of(self.synthetic, self.order)
 
     @cached_property
     def numeric(self) -> Bools:
         """Which columns are numbers."""
         return np.array([column.is_number for column in self.columns], dtype=bool)
 
-    def places(self, rows: Ints) -> Ints:
-        """Where rows lie in each column, column by column, as the distances need it."""
+    @cached_property
+    def order(self) -> Ints:
+        """The columns by their numbers of values: rows in this order share most with the next."""
+        return np.argsort([column.values for column in self.columns], kind="stable")
+
+    def places(self, rows: Ints, order: Ints) -> Ints:
+        """Where rows lie in some columns, column by column, as the distances need it."""
         short = all(len(c.places) == 0 or c.places.max() <= SHORT for c in self.columns)
-        wide = len(self.columns) * UNIT > SHORT
-        places = np.empty((len(self.columns), len(rows)), dtype=np.int32 if wide else np.int16)
-        if not short:
-            places = places.astype(np.int32)
-        for at, column in enumerate(self.columns):
-            places[at] = column.places[rows[:, at]]
+        wide = len(self.columns) * UNIT > SHORT or not short
+        places = np.empty((len(order), len(rows)), dtype=np.int32 if wide else np.int16)
+        for place, at in zip(places, order.tolist(), strict=True):
+            place[:] = self.columns[at].places[rows[:, at]]
         return places
 
     def only(self, names: Sequence[str]) -> SyntheticTables:
@@ -144,16 +147,16 @@ class SyntheticTables:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """The different rows of a table in order, how often each occurs, and that of each record."""
+    """The different rows of a table, how often each occurs, and that of each record."""
 
     rows: Ints
     counts: Ints
     of_record: Ints
 
     @classmethod
-    def of(cls, records: Ints) -> DistinctRows:
-        """The different rows of these records."""
-        order = np.lexsort(records.T[::-1]) if records.shape[1] else np.arange(len(records))
+    def of(cls, records: Ints, by: Ints) -> DistinctRows:
+        """The different rows of these records, in the order of some of their columns."""
+        order = np.lexsort(records.T[by[::-1]]) if len(by) else np.arange(len(records))
         ordered = records[order]
         new = np.ones(len(records), dtype=bool)
         new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)

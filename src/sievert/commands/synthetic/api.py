@@ -111,7 +111,9 @@ def synthetic(
         outputs = [target] if target else []
         with reading(original, outputs=outputs) as (table, questions):
             clock("reading the original", questions)
-            roles, more = requested.assign(questions, quasi_needed=False, people=True)
+            roles, more = requested.assign(
+                questions, quasi_needed=False, people=True, synthetic=True
+            )
             notes += more
             unused = [*roles.identifier, *roles.ignored]
             unused += [c for c in (roles.person, roles.household, roles.weight) if c]

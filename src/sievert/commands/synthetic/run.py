@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Floats, Ints
 from sievert.attacks.synthetic.attacks import (
     SyntheticAttacks,
     SyntheticSettings,
@@ -22,6 +24,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names, plural
 from sievert.losses.unpaired import UnpairedLoss, group_numbers, unpaired_loss
+from sievert.losses.unpaired_models import model_loss
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
 from sievert.roles import Roles
 
@@ -29,6 +32,7 @@ SETS_LEFT_OUT = "not all sets of columns were tried"
 NO_CONTROL = "a limit on {} needs a control group"
 CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
 TEXT = "VARCHAR"
+LARGEST = 10**300
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +216,12 @@ def attack_table(
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(requested.policy, results, requested, roles, columns)
     return AttackedTable(
-        name, len(tables.synthetic), columns, results, judgement, *_utility(tables)
+        name,
+        len(tables.synthetic),
+        columns,
+        results,
+        judgement,
+        *_utility(tables, settings.secrets),
     )
 
 
@@ -236,17 +245,35 @@ def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
                 )
 
 
-def _utility(tables: SyntheticTables) -> tuple[UnpairedLoss, UnpairedLoss | None]:
+def _nearest(number: Fraction) -> float:
+    """A number as it can be computed with; not one where it is too large for that."""
+    return float(number) if abs(number) < LARGEST else math.nan
+
+
+def _utility(
+    tables: SyntheticTables, secrets: Sequence[str]
+) -> tuple[UnpairedLoss, UnpairedLoss | None]:
     """How far the synthetic table is from the original, and how far strangers are by chance."""
     names, n = [column.name for column in tables.columns], tables.originals
-    pool, fake = tables.pool.copy(), tables.synthetic.copy()
+    pool, fake, numbers = tables.pool.copy(), tables.synthetic.copy(), dict[str, Floats]()
     for at, column in enumerate(tables.columns):
         if column.numbers is not None:
+            numbers[column.name] = np.array([*map(_nearest, column.numbers), np.nan])
             original, known = tables.pool[:n, at], len(column.numbers)
             for rows in (pool, fake):
                 rows[:, at] = group_numbers(rows[:, at], original, known)
-    strangers = unpaired_loss(names, pool[:n], pool[n:]) if tables.controls else None
-    return unpaired_loss(names, pool[:n], fake), strangers
+
+    def loss(grouped: Ints, rows: Ints) -> UnpairedLoss:
+        own = {
+            name: (of_code[tables.pool[:n, at]], of_code[rows[:, at]])
+            for at, name in enumerate(names)
+            if (of_code := numbers.get(name)) is not None
+        }
+        models = model_loss(names, pool[:n], grouped, own, secrets)
+        return replace(unpaired_loss(names, pool[:n], grouped), models=models)
+
+    strangers = loss(pool[n:], tables.pool[n:]) if tables.controls else None
+    return loss(fake, tables.synthetic), strangers
 
 
 def beside(

@@ -7,6 +7,7 @@ from sievert.charts import Dot, risk_utility_chart
 from sievert.formatting import percent, printable
 from sievert.language import count, digits
 from sievert.report.chapters.numbers import release_names, releases_of
+from sievert.report.chapters.synthetic_losses import columns_grid, loss_of, models_grid
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, NumberText, ReportPart
 
@@ -33,7 +34,8 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
             *((Paragraph(part.say("attacks_reading"), "reading"),) if number == 1 else ()),
             *_secrets(part, table, folded=several),
             *_keys(part, table, folded=several),
-            _utility(part, table),
+            models_grid(part, table, folded=several),
+            columns_grid(part, table),
             *_compared(part, table, first=number == 1),
         )
         anchor = part.anchor(f"table{number}")
@@ -241,7 +243,14 @@ def _secrets(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
     every = table["attacks"]["inference"]
     if every:
         rows = [_row(part, part.writer.name(s), attack) for s, attack in every.items()]
-        yield part.grid("secrets_table", _heads(part, "head_secret"), rows, folded=folded)
+        heads = _heads(part, "head_secret")
+        if not _controlled(part):
+            rows = [
+                (*row, _share(part, attack.get("kin")))
+                for row, attack in zip(rows, every.values(), strict=True)
+            ]
+            heads = (*heads, "head_kin")
+        yield part.grid("secrets_table", heads, rows, folded=folded)
 
 
 def _keys(part: ReportPart, table: Data, *, folded: bool) -> Iterator[Block]:
@@ -307,20 +316,7 @@ def _limit_name(part: ReportPart, measure: str) -> str:
     return f"{_attack_name(part, attack)}: {part.say(f'number_{number}')}"
 
 
-def _utility(part: ReportPart, table: Data) -> Grid:
-    """How far each column is from the original's, the farthest first; what chance alone gives."""
-    own, other = table["utility"], table["utility"]["control"]
-    rows = [(part.say("mean_margins"), own["margins"], other and other["margins"])]
-    if own["pairs"] is not None:
-        rows.append((part.say("mean_pairs"), own["pairs"], other and other["pairs"]))
-    order = sorted(own["columns"].items(), key=lambda each: -each[1])
-    rows += [(part.writer.name(c), far, other and other["columns"][c]) for c, far in order]
-    heads = ("head_secret", "head_far", *(("head_by_chance",) if other else ()))
-    shown = [
-        (name, *(part.writer.share(x) for x in (far, chance) if x is not None))
-        for name, far, chance in rows
-    ]
-    return part.grid("utility_table", heads, shown, folded=True)
+RANKED = ("association", "of_largest", "prediction")  # losses of models in the ranking
 
 
 def _ranking(part: ReportPart) -> Iterator[Block]:
@@ -338,12 +334,14 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
             writer.count(table["attacks"]["unique_copies"]["original"]["hits"]),
             writer.share(table["utility"]["margins"]),
             _share(part, table["utility"]["pairs"]),
+            *(_share(part, loss_of(table["utility"], name)) for name in RANKED),
         )
         for name, table in ranked
     ]
     told = "head_nearer_risk" if controlled else "head_nearer"
     heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), told)
-    more = ("head_singled", "head_unique", "head_margins", "head_pairs")
+    losses = (f"head_{name}" for name in RANKED)
+    more = ("head_singled", "head_unique", "head_margins", "head_pairs", *losses)
     yield part.grid("ranking_table", (*heads, *more), rows)
     dots = [
         Dot(name, far, 100 * max(0.0, _told(part, table)), (far, far))
