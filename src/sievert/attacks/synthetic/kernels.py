@@ -16,7 +16,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.synthetic.tables import UNIT
-from sievert.numerics.acceleration import jit, thread_count
+from sievert.numerics.acceleration import jit_only, thread_count
 
 BLOCK = 512
 SOME = 32  # rows of a block that are skipped at once if none of them is near
@@ -66,7 +66,7 @@ ALONE = Workers()
 # of the type of the places, and no integer of another type in the same loop.
 
 
-@jit
+@jit_only
 def add_distances(here: int, row: Ints, number: bool, unit: int, total: Ints) -> None:
     """Add the distances of one column to those of a block; a negative unit takes them away."""
     if number:
@@ -81,14 +81,14 @@ def add_distances(here: int, row: Ints, number: bool, unit: int, total: Ints) ->
                 total[j] += unit
 
 
-@jit
+@jit_only
 def subtract(values: Ints, others: Ints, result: Ints) -> None:
     """The differences of two blocks."""
     for j in range(len(values)):
         result[j] = values[j] - others[j]
 
 
-@jit
+@jit_only
 def least_of(values: Ints) -> Any:
     """The least of a block."""
     least = values[0]
@@ -97,7 +97,7 @@ def least_of(values: Ints) -> Any:
     return least
 
 
-@jit
+@jit_only
 def places_at(values: Ints, most: int, places: Ints) -> int:
     """Where values are at most `most`; returns how many there are."""
     many = 0
@@ -110,7 +110,7 @@ def places_at(values: Ints, most: int, places: Ints) -> int:
     return many
 
 
-@jit
+@jit_only
 def count_at(values: Ints, least: int, most: int, counts: Ints) -> int:
     """How many records have values between two limits, both included."""
     many = 0
@@ -119,7 +119,7 @@ def count_at(values: Ints, least: int, most: int, counts: Ints) -> int:
     return many
 
 
-@jit
+@jit_only
 def count_both(first: Ints, second: Ints, here: int, there: int, counts: Ints) -> int:
     """How many records have two values."""
     many = 0
@@ -128,7 +128,7 @@ def count_both(first: Ints, second: Ints, here: int, there: int, counts: Ints) -
     return many
 
 
-@jit
+@jit_only
 def count_near(
     first: int,
     last: int,
@@ -192,7 +192,7 @@ def count_near(
         nearest[i], second[i], tied[i], share[i] = one, two, many, part
 
 
-@jit
+@jit_only
 def link_halves(
     first: int,
     last: int,
@@ -233,7 +233,7 @@ def link_halves(
         linked[i] = rows[2] / (rows[0] * rows[1])
 
 
-@jit
+@jit_only
 def guess_secrets(
     first: int,
     last: int,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.errors import EngineError, ExhaustedError, UsageError, require
-from sievert.numerics.acceleration import physical_memory
+from sievert.numerics.machine import physical_memory
 from sievert.sources import unpack
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
