@@ -48,6 +48,11 @@ def uses(tree: ast.Module) -> set[str]:
                 named.add(f"os.{name}")
             case ast.Attribute(value=ast.Name(id="signal"), attr=name) if name in OF_SIGNAL:
                 named.add(f"signal.{name}")
+            case ast.Call(
+                func=ast.Name(id="hasattr" | "getattr"),
+                args=[ast.Name(id="os" | "signal"), ast.Constant(value=name), *_],
+            ) if name in OF_OS | OF_SIGNAL:
+                named.add(name)
             case ast.Constant(value=str(text)) if re.match(r"/(proc|dev|sys)/", text):
                 named.add(text)
     return named
