@@ -7,6 +7,7 @@
 # make soak     long checks that are too slow for every run
 # make generate  what is written from the measures' records: run it after a new measure
 # make docs     the documentation as a site, built offline
+# make release builds wheel and sdist twice, looks them through, installs and tries them; publishes nothing
 # make lock     renew the lock files after a change of dependencies
 
 # Lint, which keeps one core busy, runs beside the tests.
@@ -29,7 +30,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: generate demo test tests quick install lint bench soak docs lock clean
+.PHONY: generate demo test tests quick install lint bench soak docs lock release clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -104,6 +105,9 @@ soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
 	  tests/unit/test_lattice.py tests/unit/test_linkage.py tests/unit/test_suda.py --soak
 
+release: $(VENV)/.core
+	PYTHON=$(PYTHON) bash tests/release.sh
+
 lock: $(VENV)/.full
 	$(PIP) install pip-tools
 	for set in core full; do \
@@ -113,4 +117,4 @@ lock: $(VENV)/.full
 	done
 
 clean:
-	rm -rf $(VENV) demo build
+	rm -rf $(VENV) demo build dist
