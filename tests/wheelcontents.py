@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 ENDINGS = {".py", ".pyi", ".typed", ".toml", ".j2", ".css"}
 RECORDS = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 LARGEST = 1 << 18  # bytes of a file
-SUSPICIOUS = re.compile(r"(^|/)(tests?|conftest|data|examples?|__pycache__)(/|\.|$)")
+SUSPICIOUS = re.compile(r"(^|/)((tests?|data|examples|__pycache__)/|test_|conftest)")
 
 
 def faults(wheel: Path) -> list[str]:
