@@ -41,6 +41,11 @@ $(VENV)/.core: requirements/core.lock pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
+# Charts are an extra: the renderer is as large as half of the core.
+$(VENV)/.charts: requirements/charts.lock $(VENV)/.core
+	$(PIP) install --require-hashes -r requirements/charts.lock
+	touch $@
+
 $(VENV)/.full: requirements/full.lock $(VENV)/.core
 	$(PIP) install --require-hashes -r requirements/full.lock
 	touch $@
@@ -48,7 +53,7 @@ $(VENV)/.full: requirements/full.lock $(VENV)/.core
 install: $(VENV)/.full
 
 .SILENT: demo
-demo: $(VENV)/.core
+demo: $(VENV)/.charts
 	mkdir -p demo
 	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies \
 	  --releases demo > /dev/null
@@ -110,9 +115,14 @@ release: $(VENV)/.core
 
 lock: $(VENV)/.full
 	$(PIP) install pip-tools
-	for set in core full; do \
+	for set in core charts full; do \
+	  case $$set in \
+	    core) extras= ;; \
+	    charts) extras="--extra charts -c requirements/core.lock" ;; \
+	    full) extras="--all-extras -c requirements/charts.lock" ;; \
+	  esac; \
 	  $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
-	    --no-emit-find-links $$(test $$set = full && echo --extra formats --extra frames --extra fast --extra spark --extra postgres --extra limit --extra dev -c requirements/core.lock) \
+	    --no-emit-find-links $$extras \
 	    -o requirements/$$set.lock pyproject.toml requirements/build.in; \
 	done
 

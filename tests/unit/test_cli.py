@@ -684,7 +684,17 @@ def test_closed_pipe_is_not_an_error() -> None:
     assert done.returncode == 0 and done.stderr == ""
 
 
-HEAVY = ("numba", "scipy", "pandas", "polars", "pyarrow", "jinja2", "pyspark", "psycopg")
+HEAVY = (
+    "numba",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "jinja2",
+    "pyspark",
+    "psycopg",
+    "vl_convert",
+)
 
 
 @pytest.mark.parametrize(

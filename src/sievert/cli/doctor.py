@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -20,7 +21,6 @@ from sievert.version import __version__
 REQUIREMENT = re.compile(
     r"(?P<name>[\w.-]+)(\[.*?\])?\s*(>=(?P<least>[\d.]+))?[^;]*(;.*extra == .(?P<extra>[\w-]+))?"
 )
-IMPORTED = {"vl-convert-python": "vl_convert", "python-calamine": "python_calamine"}
 FOR_DEVELOPERS = "dev"
 FAILED = EngineError.exit_code
 TINY = {"a": ["1", "1", "2", "2"], "b": ["x", "y", "x", "x"]}
@@ -115,9 +115,9 @@ def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
     except metadata.PackageNotFoundError:
         return {"version": None, "needed": least, "works": False}
     works = _numbers(version) >= _numbers(least or "0")
-    if imported and works:
+    if imported and works and find_spec(name) is not None:
         try:
-            import_module(IMPORTED.get(name, name))
+            import_module(name)
         except Exception:  # whatever a damaged package does
             works = False
     return {"version": version, "needed": least, "works": works}
