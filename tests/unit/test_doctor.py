@@ -83,8 +83,8 @@ def test_engines_that_lack_something(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_places_do_not_name_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/rosalind")
-    assert doctor._shown(Path("/home/rosalind/.cache/numba")) == "~/.cache/numba"
+    monkeypatch.setenv("HOME", "/people/rosalind")
+    assert doctor._shown(Path("/people/rosalind/.cache/numba")) == "~/.cache/numba"
     assert doctor._shown(Path(sys.prefix) / "lib") == "ENV/lib"
     assert doctor._shown(Path("/scratch")) == "/scratch"
     monkeypatch.setenv("HOME", "/")
