@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import sievert
+from sievert.numerics import acceleration
 
 SOURCE = Path(sievert.__file__).parent
 PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
@@ -107,6 +110,21 @@ def test_every_package_that_is_imported_is_declared_and_the_other_way_round() ->
     declared = CORE.union(*(packages(EXTRAS[extra]) for extra in EXTRAS if extra != "dev"))
     assert used <= declared, used - declared
     assert used >= CORE, CORE - used
+
+
+def test_a_loop_without_a_place_to_be_kept_is_compiled_anyway(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_function: object) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    def double(number: int) -> int:
+        return 2 * number
+
+    monkeypatch.setattr(acceleration, "jit", refuse)
+    compiled = acceleration.jit_only(double)
+    assert compiled(21) == 42 and compiled is not double
+    assert acceleration.compile_loops(double) is None  # which has a plain form
 
 
 def test_what_needs_compiled_loops_says_so_in_one_line() -> None:

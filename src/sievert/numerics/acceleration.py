@@ -37,6 +37,10 @@ def jit_only(function: F) -> F:
             )
 
         return cast("F", refuse)
+    except RuntimeError:  # no place to keep it: compiled anew in every process
+        from numba import njit
+
+        return cast("F", njit(nogil=True)(function))
 
 
 @cache
