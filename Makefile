@@ -7,6 +7,7 @@
 # make soak     long checks that are too slow for every run
 # make generate  what is written from the measures' records: run it after a new measure
 # make docs     the documentation as a site, built offline
+# make release builds wheel and sdist twice, looks them through, installs and tries them; publishes nothing
 # make lock     renew the lock files after a change of dependencies
 
 # Lint, which keeps one core busy, runs beside the tests.
@@ -29,7 +30,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: generate demo test tests quick install lint bench soak docs lock clean
+.PHONY: generate demo test tests quick install lint bench soak docs lock release clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -40,6 +41,11 @@ $(VENV)/.core: requirements/core.lock pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
+# Charts are an extra: the renderer is as large as half of the core.
+$(VENV)/.charts: requirements/charts.lock $(VENV)/.core
+	$(PIP) install --require-hashes -r requirements/charts.lock
+	touch $@
+
 $(VENV)/.full: requirements/full.lock $(VENV)/.core
 	$(PIP) install --require-hashes -r requirements/full.lock
 	touch $@
@@ -47,7 +53,7 @@ $(VENV)/.full: requirements/full.lock $(VENV)/.core
 install: $(VENV)/.full
 
 .SILENT: demo
-demo: $(VENV)/.core
+demo: $(VENV)/.charts
 	mkdir -p demo
 	$(BIN)/python examples/hospital.py demo/hospital.csv --hierarchies demo/hierarchies \
 	  --releases demo > /dev/null
@@ -104,13 +110,21 @@ soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
 	  tests/unit/test_lattice.py tests/unit/test_linkage.py tests/unit/test_suda.py --soak
 
+release: $(VENV)/.core
+	PYTHON=$(PYTHON) bash tests/release.sh
+
 lock: $(VENV)/.full
 	$(PIP) install pip-tools
-	for set in core full; do \
+	for set in core charts full; do \
+	  case $$set in \
+	    core) extras= ;; \
+	    charts) extras="--extra charts -c requirements/core.lock" ;; \
+	    full) extras="--all-extras -c requirements/charts.lock" ;; \
+	  esac; \
 	  $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-emit-index-url \
-	    --no-emit-find-links $$(test $$set = full && echo --extra formats --extra frames --extra fast --extra spark --extra postgres --extra limit --extra dev -c requirements/core.lock) \
+	    --no-emit-find-links $$extras \
 	    -o requirements/$$set.lock pyproject.toml requirements/build.in; \
 	done
 
 clean:
-	rm -rf $(VENV) demo build
+	rm -rf $(VENV) demo build dist

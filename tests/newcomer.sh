@@ -20,7 +20,19 @@ run() {
     $(env | grep -E '^(PIP_|SSL_|REQUESTS_|https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY)' | tr '\n' ' ') \
     bash -c "$1"
 }
+# The core alone, before anything else is installed: a page with its tables, and the doctor.
+run "make --silent .venv/.core"
+core=$(run ".venv/bin/sievert assess mine.csv -q sex,age,postcode -s income --html core.html")
+grep -q 'k-anonymity (k)  *1 person' <<< "$core"
+grep -q "sievert\[charts\]" core.html
+run ".venv/bin/sievert doctor" | grep -q 'The core works.'
+if run ".venv/bin/python -m pip list" | grep -Ei '^(vl-convert|numba|pyarrow|scipy|pandas)'; then
+  echo "the core has a package of an extra" >&2
+  exit 1
+fi
+
 run "$demo"
+grep -q 'class="chart' demo/decision.html
 run "$demo" > /dev/null
 before=$(find "$place/home" | sort)
 answer=$(run "$own")

@@ -8,6 +8,7 @@ imported until it is used.
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -109,7 +110,7 @@ _HOMES = {
     "synthetic": "commands.synthetic.api",
     "write_report": "commands.report.api",
 }
-_RENAMED = {"estimating": "estimators"}  # documented import paths that keep working
+_RENAMED = {"estimating": "estimators"}  # documented import paths that keep working for now
 
 
 def _measures() -> dict[str, Any]:
@@ -144,6 +145,7 @@ class _RenamedModules:
         if not name.startswith("sievert.") or package not in _RENAMED:
             return None
         target = f"sievert.{_RENAMED[package]}" + (f".{rest}" if rest else "")
+        warnings.warn(f"{name} is now {target}", DeprecationWarning, stacklevel=2)
         return ModuleSpec(name, cast(Any, _RenamedModules), loader_state=import_module(target))
 
     @staticmethod

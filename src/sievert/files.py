@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError, require
+from sievert.numerics import machine
 from sievert.sources import isolation
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
@@ -247,11 +248,11 @@ def write_whole(
         yield temporary
         with _as_ours(failed):
             for file in temporary.iterdir() if directory else [temporary]:
-                _sync(file)
+                machine.sync(file)
             if directory and target.exists():  # a directory does not replace another
                 target.rename(old)
             temporary.replace(target)
-            _sync(target.parent)
+            machine.sync(target.parent)
     finally:
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
@@ -277,14 +278,6 @@ def name_output(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except ExhaustedError as error:
         raise ExhaustedError(f"{Path(path).name}: {error.what}", hint=error.hint) from None
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_text(

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 from sievert.counts.cells import Adapter, Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, require, unknown
-from sievert.numerics.acceleration import physical_memory, thread_count
+from sievert.numerics.acceleration import thread_count
+from sievert.numerics.machine import physical_memory
 from sievert.sources import isolation, unpack
 from sievert.sources.addresses import DATABASES
 from sievert.sources.options import ReaderOptions

@@ -36,8 +36,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         program.parent.mkdir(exist_ok=True)
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n')
         program.chmod(0o755)
-    (place / ".core").touch()
-    recipe = ["-f", str(ROOT / "Makefile"), "-o", f"{place}/.core", f"VENV={place}", "demo"]
+    (place / ".charts").touch()
+    recipe = ["-f", str(ROOT / "Makefile"), "-o", f"{place}/.charts", f"VENV={place}", "demo"]
     paths = f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(
         ["make", "--no-print-directory", *recipe],

@@ -6,6 +6,7 @@ import doctest
 import json
 import os
 import stat
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -388,3 +389,21 @@ def test_charts_of_an_assessment_and_of_reasoning(table: Path, tmp_path: Path) -
 
 
 AGES = {age: (f"{age[0]}*", "*") for age in ("20", "21", "30", "31")}
+
+
+def test_without_the_renderer_the_command_says_what_to_install(
+    table: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    options = ("-q", "zip,sex", "-s", "disease")
+    assert run("assess", table, *options, "--charts", tmp_path / "charts") == 2
+    said = "the package vl-convert. Try: pip install 'sievert[charts]'\n"
+    assert capfd.readouterr().err == f"error: --charts needs {said}"
+    assert not (tmp_path / "charts").exists()
+    with pytest.raises(UsageError, match="a chart needs the package"):
+        charts.svg(bars("never drawn before", ["b"], [Bar("a", 0.123)], axis="x"))
+    assert run("assess", table, *options, "--html", tmp_path / "p.html") == 0
+    assert "sievert[charts]" in (tmp_path / "p.html").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from sievert.cli import help as help_
 from sievert.cli.parameters import HEADINGS, parameters
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
-from sievert.sources import isolation
+from sievert.numerics import machine
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
 
@@ -668,7 +668,7 @@ def test_a_system_without_room_for_a_process(monkeypatch, capsys) -> None:
 
     monkeypatch.setattr(os, "umask", lambda _mask: 0)
     monkeypatch.setattr(os, "fork", full)
-    monkeypatch.setattr(isolation, "hold_signals", lambda _hold: None)
+    monkeypatch.setattr(machine, "hold_signals", lambda _hold: None)
     with pytest.raises(SystemExit) as ended:
         app.main(["measures"])
     assert ended.value.code == 5
@@ -686,7 +686,17 @@ def test_closed_pipe_is_not_an_error() -> None:
     assert done.returncode == 0 and done.stderr == ""
 
 
-HEAVY = ("numba", "scipy", "pandas", "polars", "pyarrow", "jinja2", "pyspark", "psycopg")
+HEAVY = (
+    "numba",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "jinja2",
+    "pyspark",
+    "psycopg",
+    "vl_convert",
+)
 
 
 @pytest.mark.parametrize(

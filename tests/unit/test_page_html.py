@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from itertools import pairwise
@@ -227,3 +228,22 @@ def test_labels_of_pictures_are_escaped() -> None:
     verdict = PolicyAnswer("met", "x", "", ("met",), '"><script>')
     shown = html.render(samples.decision(verdict=verdict))
     assert "<script" not in shown and "&#34;&gt;&lt;script&gt;" in shown
+
+
+# -- without the renderer -------------------------------------------------------------------------
+
+
+def test_without_the_renderer_a_page_has_tables_and_says_once_what_to_install(
+    page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    decision = replace(samples.decision(), undrawn="pip install 'sievert[charts]'")
+    plain = html.render(decision)
+    assert 'class="chart' in page and "pip install" not in page
+    assert 'class="chart' not in plain and plain.count("pip install") == 1
+    pictures = len(list(decision.pictures()))
+    assert plain.count("<details open>") - page.count("<details open>") == pictures > 0
+    assert plain.count('class="people"') == page.count('class="people"') == 1  # drawn by ourselves
+    assert "<table" in html.fragment(samples.PICTURE)
+    no_pictures = replace(decision, front=(), chapters=())
+    assert "pip install" not in html.render(no_pictures)

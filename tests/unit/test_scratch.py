@@ -15,6 +15,7 @@ import pytest
 import sievert
 from sievert import files
 from sievert.errors import RefusedError, UsageError
+from sievert.numerics import machine
 from sievert.sources import isolation
 
 
@@ -34,7 +35,7 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     alive, token = os.getpid(), "0" * 16
-    started, here = isolation._start_time(alive), isolation._here()
+    started, here = machine.start_time(alive), isolation._here()
     elsewhere = tmp_path / f"sievert-{'0' * 8}-{ended.pid}-12345-{token}"
     elsewhere.mkdir()
     dead = tmp_path / f"sievert-{here}-{ended.pid}-12345-{token}"

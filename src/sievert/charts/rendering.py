@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sievert import files
 from sievert.charts.colours import colour, shade
 from sievert.charts.drawing import CONFIG, FONT, INK, PLAIN, Spec, shades
 from sievert.errors import ExhaustedError, InvariantError, RefusedError, UsageError, require
+from sievert.sources.options import optional_package
 
 MARK = "<!-- drawn by sievert -->"
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -32,7 +34,7 @@ def svg(spec: Spec, *, width: int | None = None) -> str:
     )
     try:
         drawn = draw(json.dumps(spec if width is None else fit(spec, width)))
-    except (ImportError, MemoryError, KeyboardInterrupt, SystemExit):
+    except (UsageError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values
         raise InvariantError("a chart cannot be drawn") from None
@@ -46,10 +48,15 @@ def svg(spec: Spec, *, width: int | None = None) -> str:
     return f"{head}<title>{title}</title><desc>{about}</desc>{drawn[root.end() :]}\n"
 
 
+def can_draw() -> bool:
+    """Whether the renderer is installed, which takes 84 MB: it is not loaded to find that out."""
+    return find_spec("vl_convert") is not None
+
+
 @lru_cache(maxsize=KEPT)
 def draw(text: str) -> str:
     """The picture of a chart, from its JSON; a chart of several pages is drawn once."""
-    import vl_convert  # heavy, and needed only here
+    vl_convert = optional_package("vl_convert", "a chart needs", "charts")  # heavy: only here
 
     drawn: str = vl_convert.vegalite_to_svg(
         json.loads(text), show_warnings=False, allowed_base_urls=[]
@@ -212,6 +219,8 @@ def check(
     folder: Path, names: Iterable[str] = (), *, sources: Iterable[Any] = (), force: bool = False
 ) -> None:
     """Whether charts can be drawn, and written there: asked before the work, not after it."""
+    if not can_draw():
+        optional_package("vl_convert", "--charts needs", "charts")
     sources = list(sources)
     for place in (folder, folder.parent):
         files.refuse_link(place)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from sievert.errors import MissingRolesError, SettingsError, SievertError
+from sievert.numerics import machine
 from sievert.sources import isolation
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def _not_swallowed(lost: UnraisableHookArgs) -> None:
 
 def _send_again(number: int) -> None:
     """The same signal in a moment."""
-    here = threading.main_thread().ident or 0  # a call that waits is woken in its own thread only
-    soon = threading.Timer(0.01, signal.pthread_kill, (here, number))
+    here = threading.main_thread().ident or 0
+    soon = threading.Timer(0.01, machine.signal_main_thread, (here, number))
     soon.daemon = True
     soon.start()
 
@@ -89,14 +90,14 @@ def _write_anything(stream: TextIO) -> None:
 def _run_until_stopped(arguments: list[str]) -> int:
     """Run a command; signals are let in here only, so that none is lost before or after."""
     sys.unraisablehook = _not_swallowed
-    for number in isolation.SIGNALS:
+    for number in machine.SIGNALS:
         signal.signal(number, _stop)
     try:
         try:
-            isolation.hold_signals(False)
+            machine.hold_signals(False)
             return _run(arguments)
         finally:
-            isolation.hold_signals(True)
+            machine.hold_signals(True)
     except KeyboardInterrupt:
         return _report_interrupt()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sievert.errors import ExhaustedError
-from sievert.numerics.acceleration import peak_memory
+from sievert.numerics.machine import peak_memory
 from sievert.session import Measurable, Steps
 
 

@@ -26,7 +26,7 @@ from sievert.counts.recoded_people import RecodedPeopleQuestions
 from sievert.errors import ExhaustedError, require
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
-from sievert.numerics.acceleration import physical_memory
+from sievert.numerics.machine import physical_memory
 from sievert.policy import Policy
 from sievert.roles import Roles
 from sievert.sources import unpack

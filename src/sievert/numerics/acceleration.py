@@ -1,26 +1,20 @@
-"""What the machine has for large tables: memory, threads, and loops compiled by numba."""
+"""What makes large tables fast: threads, and loops compiled by numba."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast
+
+from sievert.errors import UsageError
+from sievert.numerics import machine
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def thread_count(threads: int | None) -> int:
     """How many threads to use: as many as wanted, or one for each core of this process."""
-    if threads is not None:
-        return threads
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
-
-
-def physical_memory() -> int:
-    """The bytes of memory of this machine."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return machine.core_count() if threads is None else threads
 
 
 def jit(function: F) -> F:
@@ -28,6 +22,25 @@ def jit(function: F) -> F:
     from numba import njit
 
     return cast("F", njit(cache=True, nogil=True)(function))
+
+
+def jit_only(function: F) -> F:
+    """Compile a loop that is of no use uncompiled; without numba, to call it is an error."""
+    try:
+        return jit(function)
+    except ImportError:
+
+        def refuse(*_: Any) -> Any:
+            raise UsageError(
+                "comparing all pairs of people and rows needs the package numba",
+                hint="pip install 'sievert[fast]'",
+            )
+
+        return cast("F", refuse)
+    except RuntimeError:  # no place to keep it: compiled anew in every process
+        from numba import njit
+
+        return cast("F", njit(nogil=True)(function))
 
 
 @cache
@@ -38,13 +51,3 @@ def compile_loops(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], .
         return tuple(jit(function) for function in functions)
     except (ImportError, OSError, RuntimeError, ValueError):
         return None
-
-
-def peak_memory() -> int:
-    """The most bytes this process has held at once so far; 0 where that cannot be told."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else 1024 * most

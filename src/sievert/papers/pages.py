@@ -41,6 +41,7 @@ def page(paper: Paper) -> Page:
         chapters=tuple(_chapter(part, i, texts) for i, part in enumerate(paper.parts, 1)),
         foot=(texts("paper.made", version=__version__),),
         contents=texts("front.contents"),
+        undrawn=texts("front.undrawn"),
     )
 
 

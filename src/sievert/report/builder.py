@@ -124,6 +124,7 @@ def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datet
         chapters=tuple(chapters),
         foot=(texts("front.made", version=__version__),),
         contents=texts("front.contents"),
+        undrawn=texts("front.undrawn"),
         warning=texts("front.internal"),
         kind=texts("front.decision" if parts[0].kind == "assess" else "front.page"),
         more=()

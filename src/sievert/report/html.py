@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from sievert.charts.rendering import TAG, svg
+from sievert.charts.rendering import TAG, can_draw, svg
 from sievert.report import drawings
 from sievert.report.page import Block, Chapter, Hundred, Link, Page, Paragraph, Points, walk
 from sievert.version import __version__
@@ -47,6 +47,8 @@ def render(page: Page) -> str:
             style=Markup(style),  # noqa: S704 - ours
             digest=digest,
             version=__version__,
+            draws=can_draw(),
+            undrawn="" if can_draw() or not any(page.pictures()) else page.undrawn,
         )
     )
     return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
@@ -65,7 +67,7 @@ def fragment(*blocks: Any) -> str:
     Nothing in it has an id, as another cell could have the same; so no link leads anywhere.
     """
     template = _environment(for_page=False).get_template("fragment.html.j2")
-    return str(template.render(blocks=blocks, anchors=()))
+    return str(template.render(blocks=blocks, anchors=(), draws=can_draw()))
 
 
 def arrange(front: Sequence[Block | Chapter]) -> list[tuple[bool, list[Block | Chapter]]]:

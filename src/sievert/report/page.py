@@ -242,6 +242,7 @@ class Page:
     warning: str = ""  # once more at the end, and on every printed page
     shared: bool = False  # the short page of --share
     kind: str = ""  # what kind of page it is, beside our name
+    undrawn: str = ""  # where charts cannot be drawn: what to install
     more: tuple[str, ...] = ()  # where a terminal says how to see the rest: first all numbers
 
     def pictures(self) -> Iterator[Picture]:

@@ -15,9 +15,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import platform
 import re
-import select
 import shutil
 import signal
 import threading
@@ -36,7 +34,7 @@ from sievert.errors import (
     is_out_of_memory,
     require,
 )
-from sievert.numerics.acceleration import physical_memory
+from sievert.numerics import machine
 
 LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may hang or crash
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
@@ -44,8 +42,6 @@ OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
 FILE, TIDY, DEADLINE, MEMORY, DONE, CHILD = SLOTS = range(6)
 SLOT = 1 << 13
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
-SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
 NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
 _board = mmap.mmap(-1, len(SLOTS) * SLOT)  # what a child tells its parent, in shared memory
 _places: list[str] = []
@@ -80,7 +76,7 @@ def announce_deadline(seconds: float) -> None:
 def announce_memory(most: int) -> None:
     """Tell the parent, if there is one, how many bytes the work may hold at once."""
     _write_slot(MEMORY, str(most))
-    if _read_slot(CHILD) == str(os.getpid()) and _held_memory(os.getpid()) > most:
+    if _read_slot(CHILD) == str(os.getpid()) and machine.resident_memory(os.getpid()) > most:
         raise _too_much_memory(most)
 
 
@@ -92,19 +88,13 @@ def require_memory(needed: int, what: str, hint: str) -> None:
     most = int(_read_slot(MEMORY) or 0)
     if not most or _read_slot(CHILD) != str(os.getpid()):
         return
-    needed += _held_memory(os.getpid())
+    needed += machine.resident_memory(os.getpid())
     require(
         needed <= most,
         f"{what}: at least {needed / 2**20:,.0f} MB, more than the {most >> 20:,} MB of --memory",
         hint=hint,
         error=ExhaustedError,
     )
-
-
-def hold_signals(hold: bool) -> None:
-    """Let signals wait, where a system can do so, or let them in."""
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK if hold else signal.SIG_UNBLOCK, SIGNALS)
 
 
 def supervise(work: Callable[[], int]) -> int:
@@ -114,21 +104,21 @@ def supervise(work: Callable[[], int]) -> int:
     that none finds a process that is not ready for it. Whoever stopped the parent is told so, even
     where the work was done a moment before.
     """
-    if not hasattr(os, "fork"):
+    if not machine.can_fork():
         return work()
     require(
-        (_address_limit() or LEAST) >= LEAST,
+        (machine.address_limit() or LEAST) >= LEAST,
         f"less than {LEAST >> 20} MB of addresses: libraries cannot even be loaded",
         hint="a larger limit (ulimit -v)",
         error=ExhaustedError,
     )
     for slot in SLOTS:
         _write_slot(slot, "")
-    hold_signals(True)
+    machine.hold_signals(True)
     up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
-    killed_before = _killed_for_memory()
+    killed_before = machine.count_killed_for_memory()
     try:
-        child = os.fork()
+        child = machine.fork()
     except OSError as error:
         raise ExhaustedError(f"no process can be started: {error.strerror}") from None
     if child == 0:
@@ -138,14 +128,13 @@ def supervise(work: Callable[[], int]) -> int:
     os.close(up[1])
     os.close(down[0])
     stopped = _pass_on_signals(child)
-    hold_signals(False)
+    machine.hold_signals(False)
     killed = _wait(up[0], child, stopped)
-    _, status = os.waitpid(child, 0)
-    for number in SIGNALS:  # from here on a signal ends the parent at once
+    code = machine.wait_for_exit(child)
+    for number in machine.SIGNALS:  # from here on a signal ends the parent at once
         signal.signal(number, signal.SIG_DFL)
-    code = os.waitstatus_to_exitcode(status)
     ended = _read_slot(DONE) == str(code)  # else it was killed, or some library ended it
-    if code - 128 in SIGNALS and not stopped and _is_confined():
+    if code - 128 in machine.SIGNALS and not stopped and _is_confined():
         ended = False  # a library stops its own process where no thread can be started
     if not ended:
         for place in json.loads(_read_slot(TIDY) or "[]"):
@@ -159,12 +148,12 @@ def supervise(work: Callable[[], int]) -> int:
         return code
     if killed is not None:
         raise killed
-    raise _obituary(code, starved=_killed_for_memory() > killed_before)
+    raise _obituary(code, starved=machine.count_killed_for_memory() > killed_before)
 
 
 def _obituary(code: int, *, starved: bool) -> SievertError:
     on = f" on {_read_slot(FILE)}" if _read_slot(FILE) else ""
-    if code == -signal.SIGKILL and starved:
+    if machine.was_killed(code) and starved:
         return ExhaustedError(f"the system ran out of memory{on}", hint="a smaller --memory")
     if _is_confined():  # libraries that get no memory abort, crash or leave
         return ExhaustedError(
@@ -180,28 +169,13 @@ def _obituary(code: int, *, starved: bool) -> SievertError:
 
 def _is_confined() -> bool:
     """Whether somebody has limited the addresses that a process may use."""
-    return _address_limit() is not None
-
-
-def _address_limit() -> int | None:
-    """How many bytes of addresses a process may use."""
-    try:
-        import resource
-    except ImportError:  # not on this system
-        return None
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if most == resource.RLIM_INFINITY else most
+    return machine.address_limit() is not None
 
 
 def is_short_of_addresses() -> bool:
     """Whether this process has used most of the addresses it may: libraries then fail anyhow."""
-    most = _address_limit()
-    if most is None:
-        return False
-    with suppress(OSError, ValueError):
-        peak = re.search(r"VmPeak:\s*(\d+) kB", Path("/proc/self/status").read_text())
-        return peak is not None and (int(peak[1]) << 10) > most // 2
-    return True
+    most, peak = machine.address_limit(), machine.peak_addresses()
+    return most is not None and (peak is None or peak > most // 2)
 
 
 def _work(work: Callable[[], int], parent: int) -> None:
@@ -209,7 +183,7 @@ def _work(work: Callable[[], int], parent: int) -> None:
     code = 70
     _write_slot(CHILD, str(os.getpid()))
     try:
-        _limit()
+        machine.limit_own_process()
         threading.Thread(target=_end_with_parent, args=[parent], daemon=True).start()
         code = work()
     except Exception as error:  # of a process that cannot even begin
@@ -221,22 +195,10 @@ def _work(work: Callable[[], int], parent: int) -> None:
         os._exit(code)
 
 
-def _limit() -> None:
-    """No core dumps with data in them; no more memory than the machine has."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(OSError, ValueError):
-        memory = physical_memory()
-        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        if soft == resource.RLIM_INFINITY or soft > memory:
-            resource.setrlimit(resource.RLIMIT_DATA, (memory, hard))
-
-
 def _end_with_parent(parent: int) -> None:
     """Wait for the end of the parent, then ask the main thread to stop, then stop."""
     os.read(parent, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
+    machine.send_signal(os.getpid(), signal.SIGTERM)
     time.sleep(SOON)
     os._exit(143)
 
@@ -248,9 +210,9 @@ def _pass_on_signals(child: int) -> list[tuple[int, float]]:
     def handler(number: int, _frame: FrameType | None) -> None:
         noted.append((number, time.monotonic() + SOON))
         with suppress(ProcessLookupError):
-            os.kill(child, number)
+            machine.send_signal(child, number)
 
-    for number in SIGNALS:
+    for number in machine.SIGNALS:
         signal.signal(number, handler)
     return noted
 
@@ -259,13 +221,12 @@ def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertErr
     """Until the child has ended; why, if it had to be killed."""
     while True:
         most = int(_read_slot(MEMORY) or 0)
-        if select.select([pipe], [], [], OFTEN)[0]:
+        if machine.is_readable(pipe, OFTEN):
             return None
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
-        late, large = time.monotonic() > deadline, most and _held_memory(child) > most
+        late, large = time.monotonic() > deadline, most and machine.resident_memory(child) > most
         if late or large:
-            for process in (*_children(child), child):
-                os.kill(process, signal.SIGKILL)
+            machine.kill_family(child)
             if late:
                 return ExhaustedError("not done in time", hint="a longer --timeout")
             return _too_much_memory(most)
@@ -276,62 +237,18 @@ def _too_much_memory(most: int) -> ExhaustedError:
     return ExhaustedError(what, hint="a larger --memory")
 
 
-def _held_memory(process: int) -> int:
-    """The bytes of data that a process and its children hold; not what lies in files as well."""
-    pages = 0
-    for each in (process, *_children(process)):
-        with suppress(OSError, ValueError):
-            _, resident, shared = map(int, Path(f"/proc/{each}/statm").read_text().split()[:3])
-            pages += resident - shared
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _children(process: int) -> list[int]:
-    """The processes that a process has started from its main thread."""
-    with suppress(OSError):
-        listed = Path(f"/proc/{process}/task/{process}/children").read_text()
-        return [int(number) for number in listed.split()]
-    return []
-
-
-def _killed_for_memory() -> int:
-    """How many processes the system has killed for want of memory since it started."""
-    try:
-        lines = Path("/proc/vmstat").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(n) for name, n in (x.split() for x in lines) if name == "oom_kill"), 0)
-
-
 # -- temporary data ----------------------------------------------------------------------------
 
 
 def _here() -> str:
-    """This start of this machine, and this container: process numbers mean something only here."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
-        here = f"{boot}{Path('/proc/self/ns/pid').stat().st_ino}"
-    except OSError:
-        here = platform.node()
-    return f"{zlib.crc32(here.encode()):08x}"
-
-
-def _start_time(process: int) -> int | None:
-    """When a process started, in the kernel's ticks; 0 where that cannot be told, None if dead."""
-    with suppress(OSError, IndexError, ValueError):
-        state, *rest = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        return None if state in "ZX" else int(rest[18])  # dead, but nobody has asked how it ended
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return None if isinstance(error, ProcessLookupError) else 0
-    return 0
+    """This machine since it started, as a few letters of a name."""
+    return f"{zlib.crc32(machine.current_boot().encode()):08x}"
 
 
 def temporary_name() -> str:
     """A temporary name nobody else has, with the process it belongs to."""
     process = os.getpid()
-    return f"sievert-{_here()}-{process}-{_start_time(process) or 0}-{os.urandom(8).hex()}"
+    return f"sievert-{_here()}-{process}-{machine.start_time(process) or 0}-{os.urandom(8).hex()}"
 
 
 def sweep(directory: Path) -> None:
@@ -343,10 +260,10 @@ def sweep(directory: Path) -> None:
         parts = NAME.fullmatch(entry.name)
         if not parts or parts[1] != here or entry.is_symlink():
             continue
-        started = _start_time(int(parts[2]))
+        started = machine.start_time(int(parts[2]))
         if started is None or (started and int(parts[3]) and started != int(parts[3])):
             with suppress(OSError):
-                own = entry.stat(follow_symlinks=False).st_uid == os.getuid()
+                own = machine.is_own(entry.stat(follow_symlinks=False))
                 if own and entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)
                 elif own:

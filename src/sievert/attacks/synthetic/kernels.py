@@ -17,7 +17,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.synthetic.tables import UNIT
-from sievert.numerics.acceleration import jit, thread_count
+from sievert.numerics.acceleration import jit_only, thread_count
 
 BLOCK = 1024
 SOME = 32  # rows of a block that are skipped at once if none of them is near
@@ -81,7 +81,7 @@ def shared_columns(x: Ints) -> Ints:
     return shared
 
 
-@jit
+@jit_only
 def add_distances(here: int, row: Ints, number: bool, before: Ints, after: Ints) -> None:
     """The distances of a block with one column more."""
     short = after.dtype.type
@@ -95,7 +95,7 @@ def add_distances(here: int, row: Ints, number: bool, before: Ints, after: Ints)
             after[j] = before[j] + (unit if row[j] != here else none)
 
 
-@jit
+@jit_only
 def add_columns(
     i: int, old: int, x: Ints, y: Ints, start: int, numeric: Bools, previous: Ints, room: Ints
 ) -> None:
@@ -109,7 +109,7 @@ def add_columns(
         add_distances(x[c, i], row, numeric[c], room[previous[c], :size], room[c + 1, :size])
 
 
-@jit
+@jit_only
 def least_of(values: Ints) -> Any:
     """The least of some values."""
     least = values[0]
@@ -118,7 +118,7 @@ def least_of(values: Ints) -> Any:
     return least
 
 
-@jit
+@jit_only
 def places_at(values: Ints, most: int, places: Ints) -> int:
     """Where values are at most `most`; returns how many there are."""
     many = 0
@@ -133,14 +133,14 @@ def places_at(values: Ints, most: int, places: Ints) -> int:
     return many
 
 
-@jit
+@jit_only
 def subtract(values: Ints, others: Ints, result: Ints) -> None:
     """The differences of two blocks."""
     for j in range(len(values)):
         result[j] = values[j] - others[j]
 
 
-@jit
+@jit_only
 def count_near(
     first: int,
     last: int,
@@ -197,7 +197,7 @@ def count_near(
                 nearest[i], second[i], tied[i], share[i] = one, two, many, part
 
 
-@jit
+@jit_only
 def link_halves(
     first: int,
     last: int,
@@ -245,7 +245,7 @@ def link_halves(
             linked[i] = sums[2] / (sums[0] * sums[1])
 
 
-@jit
+@jit_only
 def guess_secrets(
     first: int,
     last: int,
@@ -327,7 +327,7 @@ def guess_secrets(
                 mine[codes] = 0
 
 
-@jit
+@jit_only
 def weigh_guess(times: Ints, codes: Ints, truth: int) -> tuple[float, float, int]:
     """The chance that the most frequent code is the true one, its share, and the lower median."""
     rows, most, modes, below, middle = 0, 0, 0, 0, -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.numerics.acceleration import jit
+from sievert.numerics.acceleration import jit_only
 
 LEAF = 16
 MANY = 1 << 40
@@ -27,7 +27,7 @@ def count_in_orthants(rows: Ints, lows: Ints, highs: Ints, most: int = MANY) -> 
     return counts, one
 
 
-@jit
+@jit_only
 def _build(rows: Ints, order: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Order the rows so that every box is a span of them; the boxes in the order of a search.
 
@@ -73,7 +73,7 @@ def _build(rows: Ints, order: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     return spans[:boxes], after[:boxes], least[:boxes], most[:boxes]
 
 
-@jit
+@jit_only
 def _count(
     rows: Ints,
     order: Ints,

@@ -13,13 +13,13 @@ from typing import ClassVar
 import duckdb
 
 from sievert.counts.duckdb.reading import engine_memory, literal
+from sievert.numerics import machine
 from sievert.sources.table import Table
 
 CONFIGURATION = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 LOCK = "SET enable_external_access = false; SET lock_configuration = true"
 SMALL = 100_000  # records of a frame in memory, up to which the engine has nothing to spill
 SMALL_FILE = 1 << 20  # bytes
-SHOWS_MEMORY = hasattr(os, "memfd_create") and Path("/proc/self/fd").exists()  # as a file
 
 
 @cache
@@ -52,8 +52,7 @@ class FileEngine:
     idle: ClassVar[defaultdict[int, list[FileEngine]]] = defaultdict(list)
 
     def __init__(self) -> None:
-        self._copy = os.memfd_create("sievert")
-        self.path = Path(f"/proc/self/fd/{self._copy}")
+        self._copy, self.path = machine.memory_file()
         self._engine = duckdb.connect(":memory:", config={**CONFIGURATION, "threads": "1"})
         self._engine.execute(
             "SET temp_directory = ''; SET enable_external_file_cache = false; "
@@ -66,7 +65,8 @@ class FileEngine:
         """An engine that nobody uses, with a copy of the table's file; None unless it is small."""
         paths = _files(table)
         one = table.kind in ("csv", "parquet") and not table.member and len(paths) == 1
-        if not (one and SHOWS_MEMORY and paths[0].is_file() and _size(table) < SMALL_FILE):
+        fits = one and machine.has_memory_files() and paths[0].is_file()
+        if not (fits and _size(table) < SMALL_FILE):
             return None
         try:
             engine = cls.idle[os.getpid()].pop()

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievert.errors import EngineError, ExhaustedError, UsageError, require
-from sievert.numerics.acceleration import physical_memory
+from sievert.numerics import machine
 from sievert.sources import unpack
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
@@ -182,7 +182,7 @@ def _start_spark(
     with ExitStack() as resources:
         try:
             with _variables(**environment), _own_signals():
-                ours = hasattr(os, "fork") and "PYSPARK_GATEWAY_PORT" not in os.environ
+                ours = machine.can_fork() and "PYSPARK_GATEWAY_PORT" not in os.environ
                 if gateway is None and ours:
                     gateway = resources.enter_context(_launch_gateway(conf, scratch))
                 base = SparkSession(SparkContext(conf=conf, gateway=gateway))
@@ -308,7 +308,7 @@ def _configuration(table: Table, scratch: Path, memory: str | None, master: str)
 
 def _mebibytes(memory: str | None) -> int:
     if memory is None:
-        return max(1024, physical_memory() // SHARE // MIB)
+        return max(1024, machine.physical_memory() // SHARE // MIB)
     mebibytes = unpack.size(memory, "--memory") // MIB
     require(mebibytes >= LEAST_MEMORY, f"--memory: Spark needs at least {LEAST_MEMORY}MiB")
     return mebibytes

@@ -1,0 +1,279 @@
+"""What this installation is and can do: packages, extras, engines, places, the machine."""
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+from sievert.cli.messages import say
+from sievert.cli.parameters import JsonFile
+from sievert.errors import EngineError, SievertError
+from sievert.numerics import machine
+from sievert.version import __version__
+
+REQUIREMENT = re.compile(
+    r"(?P<name>[\w.-]+)(\[.*?\])?\s*(>=(?P<least>[\d.]+))?[^;]*(;.*extra == .(?P<extra>[\w-]+))?"
+)
+FOR_DEVELOPERS = "dev"
+FAILED = EngineError.exit_code
+TINY = {"a": ["1", "1", "2", "2"], "b": ["x", "y", "x", "x"]}
+
+
+def doctor(
+    *, start: bool = False, json_: JsonFile = None, force: bool = False, debug: bool = False
+) -> int:
+    """Say what is installed, which engines start, where temporary data goes.
+
+    Nothing is asked of the network, and no table of yours is read. The exit code is 0 if the core
+    works, whatever extras are missing.
+
+    Parameters
+    ----------
+    start
+        Start Spark as well, which takes some seconds.
+    json_
+        Write it to this file; - is stdout.
+    force
+        Replace an existing file that sievert has not written.
+    debug
+        Show the traceback of an error.
+    """
+    from sievert.cli.outputs import write_json
+
+    examined = examine(start=start)
+    if json_ is not None:
+        write_json(json_, examined, [], force=force)
+    if json_ != "-":
+        say("\n".join(_lines(examined)) + "\n")
+    return 0 if examined["works"] else FAILED
+
+
+def examine(*, start: bool = False) -> dict[str, Any]:
+    """Everything that the command says, as it stands in the JSON."""
+    core, extras = _packages()
+    engines = {
+        "duckdb": _duckdb(),
+        "packed": _packed(),
+        "spark": _spark(start=start),
+        "postgres": _postgres(),
+    }
+    return {
+        "sievert": __version__,
+        "python": {
+            "version": platform.python_version(),
+            "implementation": platform.python_implementation(),
+        },
+        "machine": {
+            "system": platform.system(),
+            "processor": platform.machine(),
+            "cores": machine.core_count(),
+            "memory_bytes": machine.physical_memory(),
+            "child_process": machine.can_fork(),
+        },
+        "core": core,
+        "extras": extras,
+        "engines": engines,
+        "compiled": _compiled(),
+        "temporary": _temporary(),
+        "works": engines["duckdb"]["starts"] and all(p["works"] for p in core.values()),
+    }
+
+
+def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The packages of the core, and those of every extra, as this installation declares them."""
+    core: dict[str, Any] = {}
+    extras: dict[str, dict[str, Any]] = {}
+    try:
+        declared = metadata.requires("sievert") or []
+    except metadata.PackageNotFoundError:  # run from a folder, without being installed
+        declared = []
+    for requirement in declared:
+        if (parts := REQUIREMENT.match(requirement)) is None:
+            continue
+        package = _package(parts["name"], parts["least"], imported=not parts["extra"])
+        if not parts["extra"]:
+            core[parts["name"]] = package
+        elif parts["extra"] != FOR_DEVELOPERS:
+            extras.setdefault(parts["extra"], {})[parts["name"]] = package
+    return core, {
+        extra: {"installed": all(p["works"] for p in packages.values()), "packages": packages}
+        for extra, packages in sorted(extras.items())
+    }
+
+
+def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
+    """The version of a package, and whether it is new enough; one of the core is imported too."""
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return {"version": None, "needed": least, "works": False}
+    works = _numbers(version) >= _numbers(least or "0")
+    if imported and works and find_spec(name) is not None:
+        try:
+            import_module(name)
+        except Exception:  # whatever a damaged package does
+            works = False
+    return {"version": version, "needed": least, "works": works}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, to be compared.
+
+    >>> _numbers("2.0.0rc1") >= _numbers("1.10"), _numbers("1.9.0.post1")[:3]
+    (True, (1, 9, 0))
+    """
+    return tuple(int(digits) for digits in re.findall(r"\d+", version))
+
+
+def _duckdb() -> dict[str, Any]:
+    """Whether the engine of the core counts a table of four rows."""
+    try:
+        import sievert
+
+        k = sievert.assess(TINY, ["a"], ["b"]).reidentification["k_anonymity"].value
+        return {"starts": k == 2, "reason": None}
+    except Exception as error:  # whatever a damaged package does
+        return {"starts": False, "reason": type(error).__name__}
+
+
+def _packed() -> dict[str, Any]:
+    """Whether the compiled loops of packed keys can be used."""
+    try:
+        import_module("sievert.counts.packed.adapter")
+    except ImportError as error:
+        return {"starts": False, "reason": f"no {(error.name or 'package').partition('.')[0]}"}
+    except (OSError, RuntimeError, ValueError):
+        return {"starts": False, "reason": "compiled loops cannot be kept"}
+    return {"starts": True, "reason": None}
+
+
+def _spark(*, start: bool) -> dict[str, Any]:
+    """Whether Spark could start: it needs Java. It is started only where somebody asks for it."""
+    reason = None
+    if _version("pyspark") is None:
+        reason = "no pyspark"
+    elif not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        reason = "no Java"
+    if reason is not None or not start:
+        return {"starts": False if reason else None, "reason": reason or "--start starts it"}
+    try:
+        import sievert
+
+        table = sievert.assess(TINY, ["a"], ["b"], engine="spark").table
+        return {"starts": table["engine"] == "spark", "reason": None}
+    except SievertError as error:
+        return {"starts": False, "reason": error.what}
+
+
+def _postgres() -> dict[str, Any]:
+    """Whether there is a client for databases; no server is asked."""
+    try:
+        import_module("psycopg")
+    except ImportError:
+        return {"starts": False, "reason": "no psycopg"}
+    return {"starts": None, "reason": "no server was asked"}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _compiled() -> dict[str, Any]:
+    """Where compiled loops are kept from one run to the next."""
+    try:
+        from numba.core.caching import FunctionCache
+
+        place = Path(FunctionCache(machine.core_count).cache_path)
+    except ImportError:
+        return {"directory": None, "reason": "no numba"}
+    except RuntimeError:  # neither beside the source nor in the user's own place
+        return {"directory": None, "reason": "no folder for them can be written to"}
+    source = Path(__file__).parents[1]
+    top = source if place.is_relative_to(source) else place.parent
+    return {"directory": _shown(top), "reason": None}
+
+
+def _temporary() -> dict[str, Any]:
+    try:
+        place = Path(gettempdir())
+    except OSError:  # there is none
+        return {"directory": None, "writable": False, "free_bytes": 0}
+    free = shutil.disk_usage(place).free
+    return {
+        "directory": _shown(place),
+        "writable": os.access(place, os.W_OK),
+        "free_bytes": free,
+    }
+
+
+def _shown(path: Path) -> str:
+    """A path without the name of the user: the home is ~, and an environment's folder is ENV."""
+    for start, name in ((Path(sys.prefix), "ENV"), (Path.home(), "~")):
+        if path.is_relative_to(start) and start != Path("/"):
+            return str(Path(name) / path.relative_to(start))
+    return str(path)
+
+
+def _lines(examined: Mapping[str, Any]) -> Iterator[str]:
+    from sievert.report.texts import read_texts
+
+    texts = read_texts(None)
+    python, computer = examined["python"], examined["machine"]
+    yield texts("doctor.title", version=examined["sievert"], python=python["version"], **computer)
+
+    def rows(title: str, entries: Mapping[str, str]) -> Iterator[str]:
+        yield ""
+        yield texts(f"doctor.{title}")
+        width = max(map(len, entries), default=0)
+        yield from (f"  {name:<{width}}  {text}" for name, text in entries.items())
+
+    def package(state: Mapping[str, Any]) -> str:
+        word = "fine" if state["works"] else "old" if state["version"] else "missing"
+        return texts(f"doctor.package_{word}", version=state["version"], least=state["needed"])
+
+    def engine(state: Mapping[str, Any]) -> str:
+        word = {True: "starts", False: "fails", None: "untried"}[state["starts"]]
+        return texts(f"doctor.engine_{word}", reason=state["reason"])
+
+    yield from rows("core", {name: package(state) for name, state in examined["core"].items()})
+    extras = {
+        name: ", ".join(f"{each} {package(state)}" for each, state in extra["packages"].items())
+        for name, extra in examined["extras"].items()
+    }
+    yield from rows("extras", extras)
+    yield from rows("engines", {name: engine(state) for name, state in examined["engines"].items()})
+    compiled, temporary = examined["compiled"], examined["temporary"]
+    kept = "kept" if compiled["directory"] else "none"
+    writable = "place" if temporary["writable"] else "no_place"
+    places = {
+        texts("doctor.compiled"): texts(f"doctor.compiled_{kept}", **compiled),
+        texts("doctor.temporary"): texts(
+            f"doctor.temporary_{writable}",
+            directory=temporary["directory"],
+            free=_gigabytes(temporary["free_bytes"]),
+        ),
+        texts("doctor.memory"): texts(
+            "doctor.memory_cores",
+            memory=_gigabytes(computer["memory_bytes"]),
+            cores=computer["cores"],
+        ),
+    }
+    if not computer["child_process"]:
+        places[texts("doctor.child")] = texts("doctor.no_child")
+    yield from rows("places", places)
+    yield ""
+    yield texts("doctor.works" if examined["works"] else "doctor.broken")
+
+
+def _gigabytes(number: int) -> str:
+    return f"{number / 1e9:.1f} GB"
