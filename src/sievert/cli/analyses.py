@@ -16,6 +16,7 @@ from sievert.cli.command_options import (
 )
 from sievert.cli.options import (
     EngineOptions,
+    GateOptions,
     OutputOptions,
     PageOptions,
     ReadingOptions,
@@ -46,6 +47,7 @@ def assess(
     quick: Annotated[bool, Traits(heading="Output")] = False,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -73,7 +75,7 @@ def assess(
     quick
         Leave out what would help (with --policy) and why (with --html or --markdown).
     """
-    command = Command("assess", roles, reading, output, page, engine, charts)
+    command = Command("assess", roles, reading, output, page, engine, charts, gate)
     for given, what in (
         (attacks, "attacks"),
         (records, "records"),
@@ -156,6 +158,7 @@ def compare(
     charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -174,7 +177,7 @@ def compare(
     charts
         Draw the map of risk and loss, with --limit the limit too, as SVG files in this directory.
     """
-    command = Command("compare", roles, reading, output, page, engine, charts)
+    command = Command("compare", roles, reading, output, page, engine, charts, gate)
     tables = command.check_tables(original, *releases)
     require(releases, "no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
     why = "--show-values goes with explain and attacks: nothing here names values"
@@ -277,6 +280,7 @@ def protect(
     charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -298,7 +302,7 @@ def protect(
         Draw the frontier as an SVG file in this directory.
     """
     require(charts is None or beside.frontier, "--charts draws the frontier", hint="--frontier")
-    command = Command("protect", roles, reading, output, page, engine, charts)
+    command = Command("protect", roles, reading, output, page, engine, charts, gate)
     manifest = secrets = None
     if release is not None:
         manifest = manifest_beside(release)
