@@ -25,6 +25,7 @@ COMMANDS = {
     "paper": "documents.paper",
     "measures": "documents.measures",
     "policy check": "documents.check",
+    "serve": "serve.serve",
     "help": "help.show_help",
     "completion": "completion.complete",
 }

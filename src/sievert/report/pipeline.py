@@ -70,8 +70,12 @@ class PolicyPlaces:
         """The places of a policy file; of one outside the working directory the name only."""
         inside = policy.resolve().is_relative_to(Path.cwd())
         path = policy.resolve().relative_to(Path.cwd()).as_posix() if inside else policy.name
-        quoted = PurePosixPath(f"/{path}").as_uri().removeprefix("file:///")
-        return cls(quoted, dict(_lines(read_tables(policy)[0])))
+        return cls(path, dict(_lines(read_tables(policy)[0])))
+
+    @property
+    def uri(self) -> str:
+        """The path as a relative URI."""
+        return PurePosixPath(f"/{self.path}").as_uri().removeprefix("file:///")
 
     def line(self, case: LimitCase) -> int:
         """The line of a limit, the narrower one first; otherwise that of the limits."""
@@ -254,5 +258,5 @@ def _location(case: LimitCase, places: PolicyPlaces | None) -> dict[str, Any]:
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name}]}
     if places is not None:
         region = {"startLine": places.line(case)}
-        location["physicalLocation"] = {"artifactLocation": {"uri": places.path}, "region": region}
+        location["physicalLocation"] = {"artifactLocation": {"uri": places.uri}, "region": region}
     return location

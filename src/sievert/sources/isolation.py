@@ -124,6 +124,8 @@ def supervise(work: Callable[[], int]) -> int:
     hold_signals(False)
     killed = _wait(up[0], child, stopped)
     _, status = os.waitpid(child, 0)
+    os.close(up[0])
+    os.close(down[1])
     for number in SIGNALS:  # from here on a signal ends the parent at once
         signal.signal(number, signal.SIG_DFL)
     code = os.waitstatus_to_exitcode(status)
