@@ -20,6 +20,7 @@ def row(connection: duckdb.DuckDBPyConnection, sql: str) -> dict[str, Any]:
     return dict(zip(names, only, strict=True))
 
 
+@pytest.mark.slow
 def test_the_macros_give_the_integers_of_assess() -> None:
     macros, connection, compared = dbtmacros.macros(), duckdb.connect(config={"threads": 1}), 0
     limits = dbtmacros.LIMITS

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "integrations" / "github"
 POLICY = """

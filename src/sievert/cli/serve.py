@@ -35,6 +35,9 @@ REQUESTS: Mapping[str, Mapping[str, type]] = {
     "policy": {},
 }
 OPTIONAL = ("ids",)
+# explain points at records. Of compare a caller who writes a release could learn by whether it is
+# taken for one of the original what that holds.
+EXACT_ONLY = ("compare", "explain")
 ELSEWHERE = ("the same without --share", "serve --exact")  # where more is said
 Request = Mapping[str, Any]
 
@@ -120,7 +123,14 @@ class _Server:
         try:
             request = _parse(line)
             about["id"] = _identity(request)
-            code, result = self._result(_checked(request))
+            checked = _checked(request)
+            require(
+                self.exact or checked["command"] not in EXACT_ONLY,
+                f"{checked['command']}: nothing of it is shareable here",
+                hint="serve --exact",
+                error=RefusedError,
+            )
+            code, result = self._result(checked)
         except SievertError as error:
             return about | _failure(error.exit_code, str(error)), error.exit_code
         if code > 1:
