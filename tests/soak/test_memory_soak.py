@@ -10,15 +10,16 @@ import time
 
 import pytest
 
-from sievert.sources import isolation
+from sievert.numerics import machine
 
 # The work in a process of its own, which prints what it was estimated to hold on the whole.
 PRELUDE = """
 import json, os, random, sys
 import sievert
+from sievert.numerics import machine
 from sievert.sources import isolation
 def note(needed, what, hint):
-    print(json.dumps(needed + isolation._held_memory(os.getpid())))
+    print(json.dumps(needed + machine.resident_memory(os.getpid())))
 isolation.require_memory = note
 import sievert.commands.compare.run as a, sievert.commands.attack.run as b
 import sievert.commands.limit.run as c
@@ -59,7 +60,7 @@ def test_an_estimate_is_below_the_peak_and_more_than_half_of_it(work: str) -> No
 
     def watch() -> None:
         while child.poll() is None:
-            peaks.append(isolation._held_memory(child.pid))
+            peaks.append(machine.resident_memory(child.pid))
             time.sleep(0.01)
 
     watcher = threading.Thread(target=watch)

@@ -1268,6 +1268,15 @@ def test_pages_tell_no_cell(command: str, mode: str, stage: Stage) -> None:
     run.check("plain")
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_limits_for_pipelines_tell_no_cell(mode: str, stage: Stage) -> None:
+    shape = SHAPES["with gaps"]
+    way = ["--junit", stage.output(".xml"), "--sarif", stage.output(".sarif"), *MODES[mode]]
+    run = stage.run(*paged("assess", shape, stage), "--quick", *way)
+    assert run.code == 1 and sum(" file " in where for where in run.seen) == 2
+    run.check(mode)
+
+
 def test_a_page_of_saved_results_tells_no_cell(stage: Stage) -> None:
     shape = SHAPES["with gaps"]
     kept = [stage.home / f"{token('file')}.json" for _ in range(2)]

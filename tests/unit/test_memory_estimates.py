@@ -11,6 +11,7 @@ import pytest
 
 import sievert
 from sievert.errors import ExhaustedError
+from sievert.numerics import machine
 from sievert.sources import isolation
 
 RECORDS = 4_000
@@ -58,7 +59,7 @@ def test_what_is_sure_to_need_more_is_refused_before_the_work(
 ) -> None:
     work, needed, words = WORK[name]
     held = 100 << 20
-    monkeypatch.setattr(isolation, "_held_memory", lambda _process: held)
+    monkeypatch.setattr(machine, "resident_memory", lambda _process: held)
     watched(held + needed - 1)
     with pytest.raises(ExhaustedError) as refused:
         work()
@@ -72,7 +73,7 @@ def test_what_fits_is_done_and_nothing_is_refused_without_a_limit(
     watched: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work, needed, _ = WORK["attack"]
-    monkeypatch.setattr(isolation, "_held_memory", lambda _process: 1 << 20)
+    monkeypatch.setattr(machine, "resident_memory", lambda _process: 1 << 20)
     watched((1 << 20) + needed)
     work()
     watched(0)

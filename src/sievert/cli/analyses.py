@@ -17,6 +17,7 @@ from sievert.cli.command_options import (
 )
 from sievert.cli.options import (
     EngineOptions,
+    GateOptions,
     OutputOptions,
     PageOptions,
     ReadingOptions,
@@ -48,6 +49,7 @@ def assess(
     framework: Annotated[str | None, Traits(heading="Output", choices=FRAMEWORKS)] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -78,7 +80,7 @@ def assess(
         Say which number answers which criterion of a regulator, with a record for the files, on
         the page and in the JSON.
     """
-    command = Command("assess", roles, reading, output, page, engine, charts)
+    command = Command("assess", roles, reading, output, page, engine, charts, gate)
     for given, what in (
         (attacks, "attacks"),
         (records, "records"),
@@ -163,6 +165,7 @@ def compare(
     charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -181,7 +184,7 @@ def compare(
     charts
         Draw the map of risk and loss, with --limit the limit too, as SVG files in this directory.
     """
-    command = Command("compare", roles, reading, output, page, engine, charts)
+    command = Command("compare", roles, reading, output, page, engine, charts, gate)
     tables = command.check_tables(original, *releases)
     require(releases, "no release given", hint="sievert compare ORIGINAL RELEASE -q COLUMNS")
     why = "--show-values goes with explain and attacks: nothing here names values"
@@ -284,6 +287,7 @@ def protect(
     charts: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -305,7 +309,7 @@ def protect(
         Draw the frontier as an SVG file in this directory.
     """
     require(charts is None or beside.frontier, "--charts draws the frontier", hint="--frontier")
-    command = Command("protect", roles, reading, output, page, engine, charts)
+    command = Command("protect", roles, reading, output, page, engine, charts, gate)
     manifest = secrets = None
     if release is not None:
         manifest = manifest_beside(release)

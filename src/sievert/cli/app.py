@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from sievert.errors import MissingRolesError, SettingsError, SievertError
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 HELP = {"--help", "-h"}
 NO_FILES = {*HELP, "--version"}  # options of commands that read none
+NO_CHILD: tuple[list[str], ...] = (
+    [],
+    ["help"],
+    ["serve"],
+)  # the last one has a child for every request
 
 _stopped: list[int] = []
 _swallowed: list[int] = []
@@ -69,8 +74,8 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
         _write_anything(stream)
     arguments = list(sys.argv[1:] if tokens is None else tokens)
     try:
-        if NO_FILES.isdisjoint(_options(arguments)) and arguments[:1] not in ([], ["help"]):
-            code = isolation.supervise(lambda: _run_until_stopped(arguments))
+        if NO_FILES.isdisjoint(_options(arguments)) and arguments[:1] not in NO_CHILD:
+            code = isolation.supervise(lambda: run_until_stopped(arguments))
         else:
             code = _run(arguments)
     except SievertError as error:
@@ -87,26 +92,29 @@ def _write_anything(stream: TextIO) -> None:
         reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def _run_until_stopped(arguments: list[str]) -> int:
-    """Run a command; signals are let in here only, so that none is lost before or after."""
+def run_until_stopped(arguments: list[str], call: Callable[[], int] | None = None) -> int:
+    """Run a command; signals are let in here only, so that none is lost before or after.
+
+    A call takes the place of the command that the arguments name; they say who may see its errors.
+    """
     sys.unraisablehook = _not_swallowed
     for number in machine.SIGNALS:
         signal.signal(number, _stop)
     try:
         try:
             machine.hold_signals(False)
-            return _run(arguments)
+            return _run(arguments, call)
         finally:
             machine.hold_signals(True)
     except KeyboardInterrupt:
         return _report_interrupt()
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], call: Callable[[], int] | None = None) -> int:
     from sievert.cli import messages
 
     try:
-        return _call(arguments)
+        return _call(arguments) if call is None else call()
     except KeyboardInterrupt:
         return _report_interrupt()
     except Exception as error:

@@ -9,6 +9,7 @@ from typing import Any
 from sievert.cli.messages import say
 from sievert.cli.options import (
     EngineOptions,
+    GateOptions,
     OutputOptions,
     PageOptions,
     ReadingOptions,
@@ -29,6 +30,7 @@ class Command:
     page: PageOptions
     engine: EngineOptions
     charts: Path | None
+    gate: GateOptions = GateOptions()
 
     def check_tables(self, *tables: TableName | None) -> list[str]:
         """The tables; standard input holds one of them only."""
@@ -78,8 +80,9 @@ class Command:
         from sievert.cli.progress import Watch
 
         output, roles = self.output, self.check_roles()
+        self.gate.check_policy(self.roles.policy)
         every = [*tables, self.roles.policy, *roles.get("hierarchies", {}).values(), *inputs]
-        outputs = Outputs(output, self.page, every, *files, charts_to=self.charts)
+        outputs = Outputs(output, self.page, every, *files, charts_to=self.charts, gate=self.gate)
         api = import_module(f"sievert.commands.{self.name}.api")
         with Watch() as watch:
             result = getattr(api, function or self.name)(
@@ -97,6 +100,7 @@ class Command:
         if announced:
             outputs.announce_tables()
         outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
+        outputs.write_limits(result, self.roles.policy)
         if output.json_ != "-":
             from sievert.report import builder, terminal
 

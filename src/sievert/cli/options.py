@@ -210,6 +210,30 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
+class GateOptions:
+    """The limits of a policy for a pipeline.
+
+    Attributes
+    ----------
+    junit
+        With --policy: write every limit as a test case to this XML file (JUnit).
+    sarif
+        With --policy: write every limit that is not met as a finding to this file (SARIF).
+    """
+
+    heading = "Output"
+
+    junit: Path | None = None
+    sarif: Path | None = None
+
+    def check_policy(self, policy: Path | None) -> None:
+        """There are limits in a policy only."""
+        given = self.junit is not None or self.sarif is not None
+        why = "--junit and --sarif write the limits of a policy"
+        require(policy is not None or not given, why, hint="--policy FILE")
+
+
+@dataclass(frozen=True)
 class PageOptions:
     """A page to decide from.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sievert import files
 from sievert.cli.messages import say, tell
-from sievert.cli.options import OutputOptions, PageOptions
+from sievert.cli.options import GateOptions, OutputOptions, PageOptions
 from sievert.cli.parameters import STDIN
 from sievert.errors import UsageError, require
 from sievert.formatting import printable
@@ -71,8 +71,9 @@ class Outputs:
         inputs: list[Any],
         *others: Path | None,
         charts_to: Path | None = None,
+        gate: GateOptions = GateOptions(),
     ) -> None:
-        self.output, self.page, self.charts_to = output, page, charts_to
+        self.output, self.page, self.charts_to, self.gate = output, page, charts_to, gate
         self.inputs = [i for i in (*inputs, page.texts) if i is not None]
         require(
             (not output.mask_names and output.min_cell is None) or output.share,
@@ -81,8 +82,8 @@ class Outputs:
         page.check_internal(share=output.share)
         self.settings = _settings(output, page)
         self.before = {path: _version(path) for path in others if path is not None}
-        given = (output.json_, output.timings, page.html, page.markdown, *others)
-        paths = check_outputs(given, self.inputs, force=output.force)
+        given = (output.json_, output.timings, page.html, page.markdown, gate.junit, gate.sarif)
+        paths = check_outputs((*given, *others), self.inputs, force=output.force)
         page.check_endings()
         if charts_to is not None:
             _check_charts(charts_to, self.inputs, paths)
@@ -115,6 +116,18 @@ class Outputs:
         if self.charts_to is not None:
             for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
                 announce(chart)
+
+    def write_limits(self, result: Any, policy: Path | None) -> None:
+        """The limits of a policy for a pipeline."""
+        if policy is None or (self.gate.junit is None and self.gate.sarif is None):
+            return
+        from sievert.report import pipeline
+
+        place = None if self.output.share else policy
+        for path, text in ((self.gate.junit, pipeline.junit), (self.gate.sarif, pipeline.sarif)):
+            if path is not None:
+                written = text(result.to_dict(), place)
+                files.write_text(path, written, sources=self.inputs, force=self.output.force)
 
 
 def _version(path: Path) -> tuple[int, int] | None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "measures": "documents.measures",
     "policy check": "documents.check",
     "doctor": "doctor.doctor",
+    "serve": "serve.serve",
     "help": "help.show_help",
     "completion": "completion.complete",
 }

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from sievert.cli.command import Command
 from sievert.cli.options import (
     EngineOptions,
+    GateOptions,
     Options,
     OutputOptions,
     PageOptions,
@@ -58,6 +59,7 @@ def synthetic(
     records: Annotated[Path | None, Traits(heading="Output")] = None,
     reading: ReadingOptions = ReadingOptions(),
     output: OutputOptions = OutputOptions(),
+    gate: GateOptions = GateOptions(),
     page: PageOptions = PageOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -77,7 +79,7 @@ def synthetic(
         Write one row a person of the original, with the score of every attack, to this .csv or
         .parquet file.
     """
-    command = Command("synthetic", roles, reading, output, page, engine, None)
+    command = Command("synthetic", roles, reading, output, page, engine, None, gate)
     require(tables, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
     why = "--show-values goes with explain and attacks: nothing here names values"
     require(not output.show_values, why)

@@ -145,7 +145,7 @@ def _group(
 ) -> NumberGroup:
     here = [v for v in limits if v["where"] == where]
     here.sort(key=lambda v: (v["met"] is True, v["met"] is None))
-    rows = [_limited(part, values, v) for v in here]
+    rows = [limited_row(part, values, v) for v in here]
     seen = {v["measure"] for v in here}
     if not all(m in values for m in measures):
         measures = values  # a part of the measures was asked for: show it
@@ -218,9 +218,10 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
     return f"{text} {unit(part.texts, name)}"
 
 
-def _limited(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
+def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
+    """A measure with a limit: its number, what the policy asks for, and the verdict."""
     texts, measure, value = part.texts, verdict["measure"], verdict["value"]
-    entry = values.get(measure) or {"value": None, "reason": verdict["reason"]}
+    entry = values.get(measure) or verdict
     shown, no_number = NOTHING, _no_number(part, verdict)
     if value is not None:
         number = int(value) if isinstance(entry["value"], int) else value

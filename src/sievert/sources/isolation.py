@@ -131,6 +131,8 @@ def supervise(work: Callable[[], int]) -> int:
     machine.hold_signals(False)
     killed = _wait(up[0], child, stopped)
     code = machine.wait_for_exit(child)
+    os.close(up[0])
+    os.close(down[1])
     for number in machine.SIGNALS:  # from here on a signal ends the parent at once
         signal.signal(number, signal.SIG_DFL)
     ended = _read_slot(DONE) == str(code)  # else it was killed, or some library ended it

@@ -1,0 +1,262 @@
+"""The limits of a result as a pipeline reads them: test cases of JUnit, findings of SARIF.
+
+Every limit is one case, and so is the policy as a whole: what keeps it from being met besides its
+limits must not look as if all was well. Only what is met passes; undecided is an error. Where the
+policy is written is part of internal files only: what is shareable names no file.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+from sievert.files import OUR_PAGE
+from sievert.formatting import printable
+from sievert.measures import BY_ID
+from sievert.measures.measure import SUPPRESSED
+from sievert.policy.document import read_tables
+from sievert.report.chapters.numbers import measure_title
+from sievert.report.first_screen import reason_text
+from sievert.report.limits import (
+    NOTHING,
+    STATES,
+    asked,
+    bound_text,
+    limited_row,
+    limits_of,
+    reasons_of,
+    value_with_unit,
+)
+from sievert.report.parts import Data, NumberWriter, ReportPart
+from sievert.report.texts import Texts, read_texts
+from sievert.sharing import command_name
+from sievert.version import __version__
+
+WHOLE = "policy"  # the case of all limits together
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"  # a name; nothing is loaded from there
+EMPTY: Data = {"table": {}, "reidentification": {}, "inference": {}}  # of an attacked table
+JUNIT = {"breached": "failure", "doubtful": "error"}
+
+
+@dataclass(frozen=True)
+class LimitCase:
+    """One limit held against one table, or what else decides, or the policy as a whole."""
+
+    table: str
+    where: str
+    name: str
+    title: str
+    met: bool | None
+    text: str
+
+    @property
+    def rule(self) -> str:
+        """What a pipeline calls this limit, whatever table it is held against."""
+        return self.name if self.where != WHOLE else f"{WHOLE}.{self.name}"
+
+
+@dataclass(frozen=True)
+class PolicyPlaces:
+    """Where the limits of a policy are written: its path as a pipeline knows it, and lines."""
+
+    path: str
+    lines: Mapping[tuple[str, ...], int]
+
+    @classmethod
+    def of(cls, policy: Path) -> "PolicyPlaces":
+        """The places of a policy file; of one outside the working directory the name only."""
+        inside = policy.resolve().is_relative_to(Path.cwd())
+        path = policy.resolve().relative_to(Path.cwd()).as_posix() if inside else policy.name
+        return cls(path, dict(_lines(read_tables(policy)[0])))
+
+    @property
+    def uri(self) -> str:
+        """The path as a relative URI."""
+        return PurePosixPath(f"/{self.path}").as_uri().removeprefix("file:///")
+
+    def line(self, case: LimitCase) -> int:
+        """The line of a limit, the narrower one first; otherwise that of the limits."""
+        place = tuple(filter(None, case.where.partition(".")[::2]))
+        keys = [("limits", *place, *case.name.split(".")), ("limits", case.name), ("limits",)]
+        return next((self.lines[key] for key in keys if key in self.lines), 1)
+
+
+def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The tables and keys of a TOML file, each with its line; what spans lines is left out."""
+    above: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        table = line.lstrip().startswith("[")
+        try:
+            parsed = tomllib.loads(line)
+        except (tomllib.TOMLDecodeError, RecursionError):
+            continue
+        keys: list[str] = []
+        while isinstance(parsed, dict) and len(parsed) == 1 and {"min", "max"}.isdisjoint(parsed):
+            key, parsed = next(iter(parsed.items()))
+            keys.append(key)
+        if table:
+            above = tuple(keys)
+        if keys:
+            yield (above if table else (*above, *keys)), number
+
+
+def limit_cases(result: Data, texts: Texts) -> list[LimitCase]:
+    """Every limit of every table of a result."""
+    return [case for name, part in _tables(result, texts) for case in _cases(name, part)]
+
+
+def _tables(result: Data, texts: Texts) -> Iterator[tuple[str, ReportPart]]:
+    """The tables that a policy was held against. The original of releases is not to be released."""
+    kind, writer = str(command_name(result)), NumberWriter(texts)
+    name = writer.file(result["table"].get("name") or texts("pipeline.table"))
+    if kind in ("compare", "synthetic"):
+        for number, each in enumerate(result["releases" if kind == "compare" else "synthetic"], 1):
+            own = {
+                "table": {},
+                "reidentification": {},
+                "inference": {},
+                **each.get("assessment", {}),
+            }
+            name = writer.file(each.get("name") or texts("pipeline.release", number=number))
+            yield name, ReportPart(kind, {**own, "policy": each.get("policy")}, writer)
+    elif "key_sets" in result:
+        for each in result["key_sets"]:
+            columns = writer.names(each["quasi"])
+            yield f"{name}: {columns}", ReportPart(kind, {**result, **each}, writer)
+    else:
+        yield name, ReportPart(kind, {**EMPTY, **result}, writer)
+
+
+def _cases(table: str, part: ReportPart) -> Iterator[LimitCase]:
+    for verdict in limits_of(part.data):
+        yield _limit(table, part, verdict)
+    texts, met = part.texts, (part.data.get("policy") or {"met": None})["met"]
+    for reason in reasons_of(part.data):
+        name, text = reason["what"], reason_text(part, reason)
+        yield LimitCase(table, WHOLE, name, name.replace("_", " "), reason["met"], text)
+    text = texts(f"pipeline.policy_{STATES[met]}")
+    yield LimitCase(table, WHOLE, "met", texts("pipeline.policy"), met, text)
+
+
+def _limit(table: str, part: ReportPart, verdict: Data) -> LimitCase:
+    texts, measure = part.texts, printable(verdict["measure"])
+    chapter, _, secret = verdict["where"].partition(".")
+    values = part.data["inference"].get(secret, {}) if secret else part.data["reidentification"]
+    if measure in BY_ID:
+        row = limited_row(part, values, verdict)
+        title, shown, remark = row.name, row.value, row.remark
+    else:  # a number of an attack
+        title, remark = measure, printable(verdict["reason"] or "")
+        shown = NOTHING if verdict["value"] is None else bound_text(measure, verdict["value"])
+    if verdict["reason"] == SUPPRESSED:
+        shown, remark = _shared_number(part, measure, values.get(measure)), ""
+    shown = texts("pipeline.no_number") if shown == NOTHING else shown
+    where, state = chapter, texts(f"limits_table.{STATES[verdict['met']]}")
+    if secret:
+        secret = part.writer.name(secret)
+        where, title = f"{chapter}.{secret}", texts("pipeline.of", title=title, secret=secret)
+    sentence = texts(
+        "pipeline.limit", title=title, value=shown, state=state, asked=asked(texts, verdict)
+    )
+    text = " ".join(filter(None, (sentence, remark)))
+    return LimitCase(table, where, measure, title, verdict["met"], text)
+
+
+def _shared_number(part: ReportPart, measure: str, number: Data | None) -> str:
+    """A number of shareable JSON: rounded, or withheld."""
+    if number is None or number["value"] is None:
+        return part.texts("words.withheld")
+    return part.texts("pipeline.rounded", number=value_with_unit(part, measure, number))
+
+
+def junit(result: Data, policy: Path | None = None) -> str:
+    """The limits as test cases, a suite per table: breached fails, undecided is an error."""
+    texts = read_texts(None)
+    cases, places = limit_cases(result, texts), PolicyPlaces.of(policy) if policy else None
+    root = ElementTree.Element("testsuites", {"name": "sievert", **_tally(cases)})
+    for table in dict.fromkeys(case.table for case in cases):
+        here = [case for case in cases if case.table == table]
+        suite = ElementTree.SubElement(root, "testsuite", {"name": table, **_tally(here)})
+        properties = ElementTree.SubElement(suite, "properties")
+        for name, value in _facts(result).items():
+            ElementTree.SubElement(properties, "property", {"name": name, "value": value})
+        for case in here:
+            traits = {"classname": case.where, "name": case.name, "time": "0"}
+            if places is not None:
+                traits["file"] = places.path
+            entry = ElementTree.SubElement(suite, "testcase", traits)
+            if case.met is not True:
+                state = STATES[case.met]
+                kind = texts(f"limits_table.{state}")
+                traits = {"message": case.text, "type": kind}
+                ElementTree.SubElement(entry, JUNIT[state], traits).text = case.text
+            else:
+                ElementTree.SubElement(entry, "system-out").text = case.text
+    ElementTree.indent(root, " ")
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{OUR_PAGE.decode()}\n{body}\n'
+
+
+def _tally(cases: Sequence[LimitCase]) -> dict[str, str]:
+    """How many cases there are, and how many of them are not met."""
+    failures = sum(case.met is False for case in cases)
+    errors = sum(case.met is None for case in cases)
+    counts = {"tests": len(cases), "failures": failures, "errors": errors, "skipped": 0}
+    return {name: str(count) for name, count in counts.items()} | {"time": "0"}
+
+
+def _facts(result: Data) -> dict[str, str]:
+    """What a file of cases says of itself: by which version it was written, who may see it."""
+    shared = "shared" in result["table"]
+    return {"sievert": __version__, "for": "shareable" if shared else "internal"}
+
+
+def sarif(result: Data, policy: Path | None = None) -> str:
+    """The limits that are not met as findings of SARIF 2.1.0; every limit is a rule."""
+    texts = read_texts(None)
+    cases, places = limit_cases(result, texts), PolicyPlaces.of(policy) if policy else None
+    rules = {case.rule: _rule(texts, case) for case in cases}
+    findings = [
+        {
+            "ruleId": case.rule,
+            "ruleIndex": [*rules].index(case.rule),
+            "kind": "fail",
+            "level": "error",
+            "message": {"text": f"{case.table}: {case.text}"},
+            "locations": [_location(case, places)],
+            "partialFingerprints": {"limit/v1": f"{case.table}/{case.where}/{case.name}"},
+            "properties": {"verdict": texts(f"limits_table.{STATES[case.met]}")},
+        }
+        for case in cases
+        if case.met is not True
+    ]
+    driver = {"name": "Sievert", "version": __version__, "rules": [*rules.values()]}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True}],
+        "columnKind": "unicodeCodePoints",
+        "results": findings,
+    }
+    facts = {**_facts(result), "limits": len(cases)}
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run], "properties": facts}
+    return json.dumps(log, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rule(texts: Texts, case: LimitCase) -> dict[str, Any]:
+    title = measure_title(texts, case.name) if case.where != WHOLE else case.title
+    rule: dict[str, Any] = {"id": case.rule, "shortDescription": {"text": title}}
+    if reading := texts.get(f"measures.{case.name}.reading", ""):
+        rule["fullDescription"] = {"text": reading}
+    return rule
+
+
+def _location(case: LimitCase, places: PolicyPlaces | None) -> dict[str, Any]:
+    name = f"{case.where}.{case.name}"
+    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name}]}
+    if places is not None:
+        region = {"startLine": places.line(case)}
+        location["physicalLocation"] = {"artifactLocation": {"uri": places.uri}, "region": region}
+    return location
