@@ -75,6 +75,7 @@ def test_an_extra_alone(extra: str, wheel: Path, tmp_path: Path) -> None:
     if extra:
         tried = run(command, tmp_path, *TRIED[extra])
         assert tried.returncode == CODES.get(extra, 0), tried.stderr
+        assert extra != "spark" or "spark     starts" in tried.stdout
     shutil.rmtree(tmp_path / "env")  # some are a gigabyte
 
 

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from sievert.cli import app, doctor
+from sievert.errors import EngineError
 from sievert.version import __version__
 
 DECLARED = [
@@ -80,6 +82,23 @@ def test_engines_that_lack_something(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen["works"]
     monkeypatch.setattr(metadata, "requires", lambda _name: None)
     assert doctor.examine()["core"] == {}
+
+
+def test_spark_is_started_on_a_file_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: "java")
+    given: list[Path] = []
+
+    def assess(path: Path, *_: Any, engine: str) -> Any:
+        given.append(path)
+        if len(given) > 1:
+            raise EngineError("Spark does not start")
+        assert path.read_text().startswith("a,b")
+        return SimpleNamespace(table={"engine": engine})
+
+    monkeypatch.setattr("sievert.commands.assess.api.assess", assess)
+    assert doctor._spark(start=True) == {"starts": True, "reason": None}
+    assert doctor._spark(start=True) == {"starts": False, "reason": "Spark does not start"}
+    assert not given[0].exists()
 
 
 def test_places_do_not_name_the_user(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from sievert.cli.messages import say
 from sievert.cli.parameters import JsonFile
 from sievert.errors import EngineError, SievertError
 from sievert.numerics import machine
+from sievert.sources.isolation import private_directory
 from sievert.version import __version__
 
 REQUIREMENT = re.compile(
@@ -166,7 +167,9 @@ def _spark(*, start: bool) -> dict[str, Any]:
     try:
         import sievert
 
-        table = sievert.assess(TINY, ["a"], ["b"], engine="spark").table
+        with private_directory() as place:
+            (path := place / "tiny.csv").write_text("a,b\n1,x\n1,y\n2,x\n2,x\n")
+            table = sievert.assess(path, ["a"], ["b"], engine="spark").table
         return {"starts": table["engine"] == "spark", "reason": None}
     except SievertError as error:
         return {"starts": False, "reason": error.what}
