@@ -17,9 +17,8 @@ import sievert
 from sievert.cli import app
 from sievert.commands.compare.policy import NEEDS, NOT_PLACED, NOT_RELEASED, gather_remarks
 from sievert.commands.compare.run import BESIDE
-from sievert.errors import UsageError
+from sievert.errors import Caution, UsageError
 from sievert.measures import BY_ID, MEASURES
-from sievert.notes import Caution
 from sievert.report import builder, terminal
 
 Table = dict[str, list[Any]]

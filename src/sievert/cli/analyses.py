@@ -77,8 +77,7 @@ def assess(
     quick
         Leave out what would help (with --policy) and why (with --html or --markdown).
     framework
-        Say which number answers which criterion of a regulator, with a record for the files, on
-        the page and in the JSON.
+        Say which number answers which criterion of a regulator, on the page and in the JSON.
     """
     command = Command("assess", roles, reading, output, page, engine, charts, gate)
     for given, what in (

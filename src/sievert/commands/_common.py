@@ -23,13 +23,13 @@ from sievert.commands._suppression import (
 )
 from sievert.counts.cells import Suppression
 from sievert.errors import (
+    Caution,
     ExhaustedError,
     InputError,
     require,
     unknown,
 )
 from sievert.formatting import plural
-from sievert.notes import Caution
 from sievert.roles import Roles
 from sievert.session import Steps, count_people, open_source
 from sievert.sources.table import Table

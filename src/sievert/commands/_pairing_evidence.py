@@ -22,10 +22,9 @@ from sievert.commands._agreement import (
     exceeds,
     needed,
 )
-from sievert.errors import InputError, require
+from sievert.errors import Caution, InputError, require
 from sievert.formatting import significant
 from sievert.losses.loss import PairedColumn
-from sievert.notes import Caution
 
 SHIFTS = tuple(d for d in range(-5, 6) if d)
 KNOWN = "--key COLUMN, one value a person, in both tables; --paired if you know that they are"

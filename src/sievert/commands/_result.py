@@ -7,8 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from typing import Any
 
-from sievert.errors import UsageError
-from sievert.notes import Caution
+from sievert.errors import Caution, UsageError
 from sievert.roles import Roles
 from sievert.version import __version__
 

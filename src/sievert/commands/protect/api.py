@@ -38,10 +38,9 @@ from sievert.commands.protect.result import Protected
 from sievert.commands.protect.run import Protection, find_protection, recoded_records
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
-from sievert.errors import InvariantError, require
+from sievert.errors import Caution, InvariantError, require
 from sievert.methods.full_domain import LOSSES
 from sievert.methods.microaggregation import GAMMA
-from sievert.notes import Caution
 from sievert.policy import Judgement, Policy
 from sievert.session import Steps, choose_engine, no_progress
 from sievert.sources.isolation import private_directory
