@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from sievert import charts
+from sievert.attacks.reasoning.horizontal.release import HorizontalModel
 from sievert.errors import InputError, UsageError
 from sievert.papers.claims import NEED_WHY, Claim, Given, Paper
 from sievert.papers.relative_risk import example, experiment, formulas, paper
@@ -52,8 +53,11 @@ def found(plain_paper: Callable[[str], Paper]) -> Paper:
 
 
 @pytest.fixture(scope="module")
-def of_adult(reference: Path) -> Paper:
-    return paper(Given({"adult": str(reference / "data" / "adult" / "adult.csv")}))
+def of_adult(reference: Path) -> Iterator[Paper]:
+    """Without the learner of equation (5), of which the page of Adult shows nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HorizontalModel, "published_learner", lambda _model: None)
+        yield paper(Given({"adult": str(reference / "data" / "adult" / "adult.csv")}))
 
 
 def claims(of: Paper, words: str) -> list[Claim]:

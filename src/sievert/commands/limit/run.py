@@ -15,7 +15,6 @@ from sievert.commands._alphabets import (
     HAMMING,
     HIERARCHY,
     MATRIX,
-    MOST,
     SQUARED,
     ReleaseAlphabet,
     ReleasedColumn,
@@ -229,7 +228,7 @@ def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
         8 * matrices * largest.distortion.size,
         f"{plural(len(largest.symbols), 'combination')} of an alphabet and as many to release, "
         "searched in memory",
-        f"a larger --memory, or fewer: --most {MOST}",
+        f"a larger --memory, or fewer combinations: --most {len(largest.symbols) // 2}",
     )
 
 
