@@ -21,6 +21,9 @@ import pytest
 
 import sievert
 from sievert import language
+from sievert.charts import Dot, risk_utility_chart
+from sievert.charts.frontier import SHAPES, FrontierDot, frontier_chart
+from sievert.charts.risk_utility_map import limit_chart
 from sievert.errors import UsageError
 from sievert.formatting import percent
 from sievert.losses import KINDS
@@ -180,7 +183,7 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     "limit_gaussian": lambda _: sievert.randomise(
         TABLE, "ηλικία", "ποσό", gaussian=True, types={"ποσό": "int", "ηλικία": "int"}
     ),
-    "protect": lambda _: sievert.protect(SMALL, policy=SMALL_POLICY, suppress=0.5, frontier=True),
+    "protect": lambda _: sievert.protect(SMALL, policy=SMALL_POLICY, suppress=0.5),
     "protect_unmet": lambda _: sievert.protect(TABLE, policy=POLICY, suppress=0.5, drop=True),
     "protect_local": lambda _: sievert.protect(
         TABLE, policy=POLICY, how="microaggregate", group=3, types={"ηλικία": "int"}, drop=True
@@ -317,6 +320,18 @@ def test_every_text_of_a_policy_check_is_one_of_the_texts(tmp_path: Path) -> Non
     shown = sievert.check_policy(path, data).describe(PSEUDO)
     typed = r'"[^"]*"|\[\w+\]|roles\.\w+|limits\.\w+\.?\w*|(min|max) = |csv|toml'
     assert unmarked(re.sub(typed, " ", shown)) == []
+
+
+def test_the_words_of_charts_are_texts() -> None:
+    """Of charts whose numbers take long to compute."""
+    with read_texts(None, PSEUDO).spoken():
+        dots = [FrontierDot(0.25, 1.5, kind, True) for kind in SHAPES]
+        frontier = frontier_chart("ά", ["έ"], dots, across="ή", up="ί", least=[(0.1, 1.0)])
+        limits = limit_chart("ά", ["έ"], [(0.5, 0.25, 0.125)], [Dot("ό", 0.5, 0.5, (0.25, 0.5))])
+        dominated = [Dot("ό", 0.5, 0.5, (0.25, 0.5), hollow=True)]
+        releases = risk_utility_chart("ά", ["έ"], dominated, across="ή", up="ί")
+    for spec in (frontier, limits, releases):
+        assert unmarked("\n".join(words_of(spec))) == []
 
 
 # -- remarks ---------------------------------------------------------------------------------------
