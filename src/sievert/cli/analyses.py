@@ -72,8 +72,7 @@ def assess(
     records
         Write one row a record, in input order, to this .csv or .parquet file.
     charts
-        Draw the sizes of classes, what --attacks find, and how near somebody comes to a secret
-        number, as SVG files in this directory.
+        Draw sizes of classes, what --attacks find and how near a number is, as SVG in this directory.
     quick
         Leave out what would help (with --policy) and why (with --html or --markdown).
     framework

@@ -14,33 +14,37 @@ def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
     """What a framework asks, answered; nothing where no framework was named."""
     if (evidence := part.data.get("framework")) is None:
         return
-    texts, own = part.texts, f"frameworks.{evidence['id']}"
+    texts, name = part.texts, evidence["id"]
     known = texts("frameworks.read" if evidence["source_read"] else "frameworks.second_hand")
-    unanswered = (texts(f"{own}.no_{each}") for each in evidence["unanswered"])
+    source = texts(f"frameworks.{name}.source")
+    unanswered = (texts(f"frameworks.{name}.no_{each}") for each in evidence["unanswered"])
     silent = Chapter(
         texts("frameworks.unanswered"),
         part.anchor("framework-unanswered"),
         (BulletList(tuple(unanswered)),),
     )
     blocks: tuple[Block | Chapter, ...] = (
-        Paragraph(texts(f"{own}.lead")),
+        Paragraph(texts(f"frameworks.{name}.lead")),
         _criteria(part, evidence),
-        BulletList(tuple(texts(f"{own}.{c['id']}_text") for c in evidence["criteria"])),
+        BulletList(tuple(texts(f"frameworks.{name}.{c['id']}_text") for c in evidence["criteria"])),
         silent,
         _record(part, evidence),
-        Paragraph(texts("frameworks.source", source=texts(f"{own}.source"), known=known), "note"),
+        Paragraph(
+            texts("frameworks.source", source=texts(f"frameworks.{name}.source"), known=known),
+            "note",
+        ),
         Paragraph(texts("frameworks.no_gate"), "note"),
     )
-    title = texts("frameworks.title", name=texts(f"{own}.name"))
+    title = texts("frameworks.title", name=texts(f"frameworks.{name}.name"))
     yield Chapter(title, part.anchor("framework"), blocks, topic=texts("frameworks.topic"))
 
 
 def _criteria(part: ReportPart, evidence: Data) -> Grid:
     """One row per number, under the criterion that it answers."""
-    texts, own = part.texts, f"frameworks.{evidence['id']}"
+    texts, name = part.texts, evidence["id"]
     rows: list[tuple[Cell, ...]] = []
     for criterion in evidence["criteria"]:
-        title = texts(f"{own}.{criterion['id']}")
+        title = texts(f"frameworks.{name}.{criterion['id']}")
         if not criterion["numbers"]:
             rows.append((title, texts("frameworks.no_number"), NOTHING, NOTHING))
         for at, number in enumerate(criterion["numbers"]):
