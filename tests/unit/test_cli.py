@@ -603,7 +603,7 @@ def test_one_clock_beside_the_progress() -> None:
 
 
 def test_texts_are_read_as_toml_is() -> None:
-    from sievert import language
+    from sievert.formatting import language
     from sievert.report import texts
 
     for path in language.FILES.values():

@@ -20,12 +20,11 @@ from typing import Any
 import pytest
 
 import sievert
-from sievert import language
 from sievert.charts import Dot, risk_utility_chart
 from sievert.charts.frontier import SHAPES, FrontierDot, frontier_chart
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.errors import UsageError
-from sievert.formatting import percent
+from sievert.formatting import language, percent
 from sievert.losses import KINDS
 from sievert.measures import MEASURES
 from sievert.report import builder, html, markdown, terminal

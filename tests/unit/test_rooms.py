@@ -16,7 +16,7 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "language", "formatting", "arrays", "errors", "numerics", "sources",
+    "version", "formatting", "arrays", "errors", "numerics", "sources",
     "files", "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
     "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
     "report", "commands", "papers", "cli",

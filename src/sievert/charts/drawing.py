@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sievert.formatting import printable, significant
-from sievert.language import ENGLISH, count, marks, say
+from sievert.formatting.language import ENGLISH, count, marks, say
 
 Spec = dict[str, Any]
 

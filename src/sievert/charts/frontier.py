@@ -15,7 +15,7 @@ from sievert.charts.drawing import (
     short_name,
 )
 from sievert.formatting import significant
-from sievert.language import say
+from sievert.formatting.language import say
 
 ROOM = 1.08  # beyond the outermost point
 CHOSEN, MEETS, BREAKS, GIVEN = "chosen", "meets", "breaks", "given"  # words: charts.KIND

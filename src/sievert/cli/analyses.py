@@ -72,7 +72,7 @@ def assess(
     records
         Write one row a record, in input order, to this .csv or .parquet file.
     charts
-        Draw sizes of classes, what --attacks find and how near a number is, as SVG in this directory.
+        Draw sizes of classes, what --attacks find and how near a number is, as SVG, to this folder.
     quick
         Leave out what would help (with --policy) and why (with --html or --markdown).
     framework

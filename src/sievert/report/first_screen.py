@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from sievert.formatting import printable
-from sievert.language import count, digits
+from sievert.formatting.language import count, digits
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
@@ -241,7 +241,7 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
         digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""
         yield texts("front.fact_policy"), part.writer.file(policy["name"]) + digest
     if written is not None:
-        yield texts("front.fact_written"), _date(texts, written)
+        yield texts("front.fact_written"), texts.date(written)
     yield from (
         (
             texts(f"front.fact_{key}{'s' if key == 'secret' and len(columns) > 1 else ''}"),
@@ -267,13 +267,6 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
         yield texts("front.fact_verified"), texts(key, checks=texts.remark(str(checks or "")))
     elif verified is False and table.get("kind") == "parquet":
         yield texts("front.fact_verified"), texts("front.not_verified")
-
-
-def _date(texts: Texts, written: datetime) -> str:
-    """A day and a time, as the language writes them."""
-    month = texts(f"months.{written.month}")
-    time = f"{written:%H:%M}"
-    return texts("numbers.date", day=written.day, month=month, year=written.year, time=time)
 
 
 def table_size(part: ReportPart) -> str:

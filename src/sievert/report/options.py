@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sievert.formatting import percent
-from sievert.language import count
+from sievert.formatting.language import count
 from sievert.report.limits import STATES, limits_of, titles
 from sievert.report.page import Block, Chapter, Option, OptionCards, OptionRow, Paragraph
 from sievert.report.parts import Data, ReportPart

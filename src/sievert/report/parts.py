@@ -6,7 +6,7 @@ from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
-from sievert.language import digits
+from sievert.formatting.language import digits
 from sievert.report.page import Block, Chapter, Grid, make_grid
 from sievert.report.texts import Texts
 

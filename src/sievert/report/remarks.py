@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from sievert.language import ENGLISH, FILES, digits, read_lines
+from sievert.formatting.language import ENGLISH, FILES, digits, read_lines
 
 SECTIONS = ("remarks.", "suggested.")
 BRACES = re.compile(r"\{(\w+)\}")

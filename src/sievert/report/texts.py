@@ -5,13 +5,14 @@ import os
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest, printable
-from sievert.language import ENGLISH, FILES, count, read_lines, speaking
+from sievert.formatting.language import ENGLISH, FILES, count, read_lines, speaking
 from sievert.report.remarks import translate
 
 MOST_BYTES = 1 << 20
@@ -41,6 +42,11 @@ class Texts:
         things = "{}es" if thing.endswith("s") else "{}s"
         key = f"things.{thing if number == 1 else things.format(thing)}"
         return self(key, number=count(number))
+
+    def date(self, moment: datetime) -> str:
+        """A day and a time, as the language writes them."""
+        month, time = self(f"months.{moment.month}"), f"{moment:%H:%M}"
+        return self("numbers.date", day=moment.day, month=month, year=moment.year, time=time)
 
     def each(self, prefix: str, names: Iterable[str], separator: str = "_") -> list[str]:
         """Several texts whose keys begin alike."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.formatting import printable, wrap
-from sievert.language import ENGLISH, count
+from sievert.formatting.language import ENGLISH, count
 from sievert.policy.document import SAY_WHY
 from sievert.policy.repair import toml_key
 from sievert.report.texts import Texts, read_texts

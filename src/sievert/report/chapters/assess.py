@@ -7,7 +7,7 @@ from sievert.charts import Bar, bars, lines
 from sievert.charts.curves import close_stairs
 from sievert.charts.drawing import caption_bars
 from sievert.formatting import make_unique, percent, significant
-from sievert.language import count
+from sievert.formatting.language import count
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import ExplanationView

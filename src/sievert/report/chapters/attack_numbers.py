@@ -6,7 +6,7 @@ from sievert.charts import Bar
 from sievert.charts.curves import shares
 from sievert.charts.drawing import short_name
 from sievert.formatting import make_unique
-from sievert.language import count
+from sievert.formatting.language import count
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 

@@ -10,7 +10,7 @@ from sievert.attacks.reasoning.chains import ESS, RHAT
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
 from sievert.formatting import make_unique
-from sievert.language import count, digits
+from sievert.formatting.language import count, digits
 from sievert.report.chapters.attack_numbers import (
     columns,
     number,

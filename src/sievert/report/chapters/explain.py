@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sievert.charts import Bar
 from sievert.formatting import make_unique
-from sievert.language import count
+from sievert.formatting.language import count
 from sievert.report.chapters import explain_columns, explain_records, why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,

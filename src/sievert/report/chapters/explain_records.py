@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar
 from sievert.formatting import make_unique, printable
-from sievert.language import count, digits
+from sievert.formatting.language import count, digits
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,

@@ -16,7 +16,6 @@ def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
         return
     texts, name = part.texts, evidence["id"]
     known = texts("frameworks.read" if evidence["source_read"] else "frameworks.second_hand")
-    source = texts(f"frameworks.{name}.source")
     unanswered = (texts(f"frameworks.{name}.no_{each}") for each in evidence["unanswered"])
     silent = Chapter(
         texts("frameworks.unanswered"),

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from sievert.language import digits, say
+from sievert.formatting.language import digits, say
 
 
 def printable(name: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ENGLISH = "en"
 # The texts of each language are one file.
-FILES = {code: Path(__file__).parent / "report" / f"{code}.toml" for code in (ENGLISH, "de")}
+FILES = {code: Path(__file__).parents[1] / "report" / f"{code}.toml" for code in (ENGLISH, "de")}
 _SPOKEN: ContextVar[Mapping[str, str] | None] = ContextVar("spoken", default=None)
 
 
