@@ -89,12 +89,12 @@ def no_leak(people: Population, size: int, times: int) -> tuple[dict[str, int], 
 
 
 def power(
-    people: Population, size: int, times: int, copied: float, changed: int
+    people: Population, size: int, times: int, copied: float, changed: int, *, made: bool = True
 ) -> dict[str, float]:
     """How often each attack sees that some rows are copies, with some columns changed."""
     seen: dict[str, int] = {}
     for seed in range(times):
-        tables = people.draw(size, seed, copied, changed)
+        tables = people.draw(size, seed, copied, changed, made=made)
         for name, own in scores_of(tables).items():
             seen[name] = seen.get(name, 0) + (chance_of(own, tables.originals) <= 0.05)
     return {name: many / times for name, many in seen.items()}
