@@ -120,9 +120,9 @@ def test_relabelling_gives_the_level() -> None:
 
 
 def test_the_density_ratio_sees_more_copies_than_distances() -> None:
-    seen = power(adult_people(), PEOPLE, POWER_REPETITIONS, 0.01, 0)
+    seen = power(adult_people(), PEOPLE, POWER_REPETITIONS, 0.01, 0, made=False)
     assert seen["density_ratio"] >= 0.7 and seen["density_ratio"] >= 3 * seen["dcr"], seen
-    seen = power(census_people(), CENSUS_PEOPLE, POWER_REPETITIONS, 0.01, 0)
+    seen = power(census_people(), CENSUS_PEOPLE, POWER_REPETITIONS, 0.01, 0, made=False)
     assert seen["density_ratio"] >= 0.9 and seen["density_ratio"] >= 8 * seen["dcr"], seen
 
 
