@@ -535,6 +535,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert app._run([*command[:-1], fresh]) == 2  # a risk without a control
     assert app._run([*command, control, fresh, str(tmp_path / "none.csv")]) not in (0, 1)
     assert app._run([*command, control, fresh, "--timeout", "0.000001"]) == 5
+    assert app._run([*command, control, fresh, "--memory", "1MB"]) == 5
     capsys.readouterr()
 
 
