@@ -308,7 +308,8 @@ def scores_of(tables: SyntheticTables, names: Sequence[str] = ()) -> dict[str, A
         "unique_copies": np.where(near.near_other[:, 0] == 0, copied, np.nan),
         "nearer_than_kin": near.nearer_than_kin,
         "density_ratio": near.density_ratio,
-        "dcr": _ranks(-near.synthetic),
+        "dcr": -near.synthetic,
+        "dcr_auc": _ranks(-near.synthetic),
     }
     if names:
         hit = singling_out.count_predicates(tables, min(3, len(names))).per_person > 0
@@ -376,13 +377,16 @@ class Population:
         return join_tables(*tables, categories=self.categories)
 
     def draw(
-        self, people: int, seed: int, copied: float = 0.0, changed: int = 0
+        self, people: int, seed: int, copied: float = 0.0, changed: int = 0, *, made: bool = True
     ) -> SyntheticTables:
-        """Originals, controls, and rows made from others; some are copies, with columns changed."""
+        """Originals, controls, and rows made from others; some are copies, with columns changed.
+
+        Unless they are `made`, the rows are those of other real people.
+        """
         rng = np.random.default_rng(seed)
         drawn = rng.permutation(len(self.codes))[: 3 * people]
         own, other, base = (self.codes[drawn[at::3]] for at in range(3))
-        fake = hot_deck(base, rng)
+        fake = hot_deck(base, rng) if made else base.copy()
         many = round(copied * people)
         fake[:many] = own[:many]
         for row in range(many):

@@ -383,7 +383,7 @@ def test_relabelling_raises_no_more_alarms_than_chance() -> None:
     tables = join_tables(*(columns(rows, names) for rows in (own[::10], own[5::10], other[::10])))
     scores = scores_of(tables, names)
     alarms = relabelled_alarms(scores, tables.originals, 200, np.random.default_rng(1))
-    assert len(alarms) == 8 and max(alarms.values()) <= 20, alarms
+    assert len(alarms) == 9 and max(alarms.values()) <= 20, alarms
 
 
 # -- the control ----------------------------------------------------------------------------------
@@ -535,6 +535,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert app._run([*command[:-1], fresh]) == 2  # a risk without a control
     assert app._run([*command, control, fresh, str(tmp_path / "none.csv")]) not in (0, 1)
     assert app._run([*command, control, fresh, "--timeout", "0.000001"]) == 5
+    assert app._run([*command, control, fresh, "--memory", "1MB"]) == 5
     capsys.readouterr()
 
 
