@@ -52,7 +52,7 @@ def label_width(
             low = once & -once
             cover |= grid[j, 2, count_bits(low - 1)]
             once ^= low
-        return plain + rule * (count_bits(cover) - 1 - plain)
+        return float(plain + rule * (count_bits(cover) - 1 - plain))
     if s == u:
         return 0.0
     if kinds[j, 0] == INTERVAL:

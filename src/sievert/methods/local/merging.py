@@ -1,4 +1,4 @@
-"""Classes joined until none breaks a rule, then improved by exchanges: "merge or borrow".
+"""Classes joined until none breaks a rule: "merge or borrow".
 
 A piece is some records of one combination. A class that breaks a rule borrows the records that it
 lacks from a combination that can spare them, or is joined with another class; the one that costs
@@ -27,12 +27,9 @@ from sievert.methods.local.states import (
     SecretRules,
 )
 
-CROWD = 64  # pieces of a class that is left as it is: what one of them costs takes all to tell
-ENOUGH = 1e-9  # of a cost: what falls by less has not fallen
-
 
 @loop
-def _altered_cost(
+def altered_cost(
     columns: ColumnArrays,
     block: ClassBlock,
     k: int,
@@ -66,7 +63,7 @@ def _altered_cost(
 
 
 @loop
-def _keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
+def keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
     """Row `out` becomes the state of a class, and this its cost."""
     for j in range(block.states.shape[1]):
         for i in range(4):
@@ -75,7 +72,7 @@ def _keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
 
 
 @loop
-def _move(block: ClassBlock, piece: int, moved: int, to: int) -> None:
+def move_records(block: ClassBlock, piece: int, moved: int, to: int) -> None:
     """Some records of a piece go to another class; the states are to be made anew."""
     pieces, classes, new = block.pieces, block.classes, piece
     source, combination = pieces[piece, OWNER], pieces[piece, COMBINATION]
@@ -203,7 +200,7 @@ def join_classes(
         if b >= 0 and versions[b] == known[a]:
             p = pieces[a] if pieces[a] >= 0 else block.classes[b, HEAD]
             while p >= 0:
-                _move(block, p, amounts[a] if pieces[a] >= 0 else block.pieces[p, AMOUNT], a)
+                move_records(block, p, amounts[a] if pieces[a] >= 0 else block.pieces[p, AMOUNT], a)
                 p = -1 if pieces[a] >= 0 else block.classes[b, HEAD]
             versions[a] += 1
             versions[b] += 1
@@ -212,8 +209,8 @@ def join_classes(
         for side in range(2 if b >= 0 else 1):
             c, out = b if side else a, n + none
             nothing = (none, none, none, none)
-            cost = _altered_cost(columns, block, k, c, nothing, out, np.inf)
-            _keep_state(block, c, out, cost)
+            cost = altered_cost(columns, block, k, c, nothing, out, np.inf)
+            keep_state(block, c, out, cost)
         if ruled:
             slacks[a] = slack(rules, block.class_tallies[a])
         if block.classes[a, SIZE] >= k and slacks[a] == 0.0:
@@ -235,110 +232,6 @@ def join_classes(
         if partners[a] < 0:
             break
         known[a] = versions[partners[a]]
-
-
-@loop
-def _exchanges(
-    columns: ColumnArrays,
-    rules: SecretRules,
-    block: ClassBlock,
-    k: int,
-    a: int,
-    b: int,
-    exchange: tuple[int, int, int, int],
-) -> bool:
-    """Exchange records of a piece of class a for those of one of b, if that costs less.
-
-    `exchange` has both pieces, each with the number of records, which may be none. The classes must
-    hold the rules with it.
-    """
-    given, fewer, taken, more = exchange
-    size, other, n = block.classes[a, SIZE], block.classes[b, SIZE], len(block.classes)
-    if size + more - fewer < k or other + fewer - more < k:
-        return False
-    before = size * block.costs[a] + other * block.costs[b] - ENOUGH
-    cost, first = 0.0, 0.0
-    joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
-    for side in range(2):
-        first, c = cost, b if side else a
-        turned = (taken, more, given, fewer) if side else exchange
-        cost += _altered_cost(columns, block, k, c, turned, n + side, before - cost)
-        if cost >= before:
-            return False
-    for side in range(2 if len(rules.kinds) > 0 else 0):
-        for v in range(len(joint)):
-            ours = block.tallies[block.pieces[given, COMBINATION], v] if fewer else 0
-            theirs = block.tallies[block.pieces[taken, COMBINATION], v] if more else 0
-            change = ours - theirs if side else theirs - ours
-            joint[v] = block.class_tallies[b if side else a, v] + change
-        if slack(rules, joint) > 0.0:
-            return False
-    for side in range(2):
-        if (more if side else fewer) > 0:
-            _move(block, taken if side else given, more if side else fewer, a if side else b)
-    for side in range(2):
-        _keep_state(block, b if side else a, n + side, cost - first if side else first)
-    return True
-
-
-@loop
-def _list_pieces(block: ClassBlock, c: int, pieces: Ints) -> int:
-    """Put the pieces of a class in a list; how many, or none if there are too many."""
-    number, p = 0, block.classes[c, HEAD]
-    while p >= 0:
-        if number == CROWD:
-            return 0
-        pieces[number] = p
-        number, p = number + 1, block.pieces[p, AFTER]
-    return number
-
-
-@loop
-def improve_classes(
-    columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, sweeps: int, near: int
-) -> None:
-    """Move and exchange pieces between classes of near combinations, where that costs less.
-
-    A piece goes to the class of a near one, that one comes (or one or two of its records), the
-    piece is exchanged for another one there, or the near one for another one here.
-    """
-    pieces, whole = block.pieces, len(rules.kinds) > 0
-    changed = np.ones(len(block.classes), dtype=np.uint8)
-    lists = np.empty((3, CROWD), dtype=np.int64)
-    for _ in range(sweeps):
-        for a in range(len(block.classes)):
-            if not changed[a] or block.costs[a] <= 0.0:
-                continue
-            changed[a] = 0
-            for i in range(_list_pieces(block, a, lists[0])):
-                p = lists[0, i]
-                for x in range(near):
-                    q = block.near[pieces[p, COMBINATION], x]
-                    b, m, n = pieces[q, OWNER], pieces[p, AMOUNT], pieces[q, AMOUNT]
-                    if q < 0 or pieces[p, OWNER] != a:
-                        break
-                    theirs = 0 if a == b else _list_pieces(block, b, lists[2])
-                    if theirs == 0 or block.number[0] + 2 > len(pieces):
-                        continue
-                    ours = _list_pieces(block, a, lists[1])
-                    for y in range(3 + theirs + ours):
-                        given, fewer, taken, more = p, m, q, n
-                        if y == 0:
-                            fewer, more = m if whole else min(m, block.classes[a, SIZE] - k), 0
-                        elif y < 3:
-                            fewer, more = 0, n if whole else min(n, y)
-                        elif y < 3 + theirs:
-                            taken = lists[2, y - 3]
-                            more = 0 if taken == q else pieces[taken, AMOUNT]
-                        else:
-                            given = lists[1, y - 3 - theirs]
-                            fewer = 0 if given == p else pieces[given, AMOUNT]
-                        if (fewer == 0 or more == 0) and (fewer + more <= 0 or y >= 3):
-                            continue
-                        exchange = (given, fewer, taken, more)
-                        if _exchanges(columns, rules, block, k, a, b, exchange):
-                            changed[a] = changed[b] = 1
-                            break
 
 
 def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:

@@ -12,9 +12,10 @@ from sievert.arrays import Bools, Ints
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import CONVEX, KINDS
 from sievert.methods.local.blocks import block_size, split_blocks
-from sievert.methods.local.columns import ColumnArrays, LocalColumn, column_arrays
+from sievert.methods.local.columns import TREE, ColumnArrays, LocalColumn, column_arrays
 from sievert.methods.local.costs import nearest_combinations, slack
-from sievert.methods.local.merging import holds_rules, improve_classes, join_classes
+from sievert.methods.local.exchanges import dissolve_classes, improve_classes
+from sievert.methods.local.merging import holds_rules, join_classes
 from sievert.methods.local.splitting import split_classes
 from sievert.methods.local.states import (
     AMOUNT,
@@ -30,7 +31,7 @@ from sievert.numerics.acceleration import thread_count
 TALLIES = 1 << 25  # numbers in the tallies of a block
 # Combinations among which others are looked for: to join, where a rule bounds a distance, and to
 # exchange pieces.
-NEAR, WIDE, NEARER = 48, 256, 8
+NEAR, WIDE, NEARER = 64, 256, 8
 SWEEPS = 3  # over all classes, to exchange pieces
 
 
@@ -95,7 +96,10 @@ def _solve(
     if len(rules.kinds):
         block = split_classes(arrays, rules, block, k)
         join_classes(arrays, rules, block, k, convex)
+    if bool((arrays.kinds[:, 0] == TREE).all()):  # a wide label takes further records at no cost
+        dissolve_classes(arrays, rules, block, k)
     improve_classes(arrays, rules, block, k, SWEEPS, NEARER)
+    join_classes(arrays, rules, block, k, convex)  # what was left where it was
     return block
 
 
