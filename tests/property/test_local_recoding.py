@@ -219,7 +219,7 @@ def test_numpy_and_compiled_loops_agree(seed: int, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "sievert.methods.local.kernels", None)
         patch.delattr("sievert.methods.local.kernels")
-        for name in ("merging", "recoding"):
+        for name in ("costs", "exchanges", "merging", "recoding", "splitting"):
             patch.delitem(sys.modules, f"sievert.methods.local.{name}")
         plain = importlib.import_module("sievert.methods.local.recoding")
         assert plain.join_classes.__module__ == merging.__name__

@@ -16,8 +16,8 @@ from sievert.hierarchies import ROOT
 from sievert.methods.full_domain import Losses, SecretCells
 from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
 from sievert.methods.local.columns import LocalColumn
+from sievert.methods.local.costs import slack
 from sievert.methods.local.labels import ColumnLabels, column_labels, mean_shares
-from sievert.methods.local.merging import slack
 from sievert.methods.local.recoding import Pieces, recode_locally
 from sievert.methods.local.states import secret_rules_arrays
 from sievert.policy import Policy

@@ -8,7 +8,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 
-MOST, FEWER = 2000, 500  # combinations of a block; of a block of a table that has MANY
+MOST, FEWER = 4000, 1000  # combinations of a block; of a block of a table that has MANY
 MANY = 100_000
 Judge = Callable[[Ints], int]
 
@@ -16,8 +16,8 @@ Judge = Callable[[Ints], int]
 def block_size(combinations: int) -> int:
     """How many combinations a block of a table has at most.
 
-    The nearest others are near where there are many, and every class is compared with those of
-    its block, so that the time of large tables grows with the block.
+    The nearest others are near where there are many, and every combination is compared with those
+    of its block, so that the time of large tables grows with the block.
     """
     return MOST if combinations <= MANY else FEWER
 

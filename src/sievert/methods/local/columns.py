@@ -1,10 +1,9 @@
 """A column for local recoding: its values in an order in which every label is a run of positions.
 
-What the records of a class have in a column is kept as four numbers, by the kind of its labels:
-
-- `TREE`: the first and the last position below the lowest common label;
-- `INTERVAL`, of numbers: the two least and the two largest positions;
-- `SET`: bit masks of the values that one record has, and of those that two or more have.
+What the records of a class have in a column is kept as four numbers: the two least and the two
+largest positions where labels are those of a hierarchy (`TREE`) or intervals of numbers
+(`INTERVAL`), bit masks of the values that records have, and of those that two or more have, for
+sets (`SET`).
 
 A set or an interval never names a value that a single record of the class has, unless all have it:
 the label above it takes its place, the lowest one that stands for other values too. An interval
@@ -25,19 +24,21 @@ from sievert.methods.full_domain import LevelledColumn
 
 Text = str | None
 TREE, INTERVAL, SET = 0, 1, 2
+ENDS = 3  # where the ends of the labels of all levels begin in a grid
 MOST_MEMBERS = 62  # values of a column whose labels are sets: the bits of a mask
 
 
 class ColumnArrays(NamedTuple):
-    """All columns as the kernels read them; `first[j, l, p]` begins the label of p on level l."""
+    """All columns as the loops read them.
+
+    `kinds[j]` is the kind of column j and its mask of missing values. `grid[j, :, p]` has for the
+    value at position p where the lowest label with other values begins and ends, that label's mask
+    in a column of sets, and where the label of every level begins and ends.
+    """
 
     kinds: Ints
-    first: Ints
-    last: Ints
-    above: Ints  # `above[j, p]`: the level of the lowest label of p that has other values
-    masks: Ints  # `masks[j, p]`: the values below that label, of a column of sets
+    grid: Ints
     scale: Floats  # what one more value below a label costs
-    missing: Ints  # the mask of missing values
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,24 +103,22 @@ class LocalColumn:
 def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> ColumnArrays:
     """The columns as arrays, with how much each of them counts."""
     levels, widest = max(len(c.first) for c in columns), max(c.domain for c in columns)
-    first = np.zeros((len(columns), levels, widest), dtype=np.int64)
-    last = np.zeros_like(first)
+    grid = np.zeros((len(columns), ENDS + 2 * levels, widest), dtype=np.int64)
+    kinds = np.zeros((len(columns), 2), dtype=np.int64)
     for j, column in enumerate(columns):
-        first[j, : len(column.first), : column.domain] = column.first
-        last[j, : len(column.first), : column.domain] = column.last
-    above, masks = np.zeros((2, len(columns), widest), dtype=np.int64)
-    missing = np.zeros(len(columns), dtype=np.int64)
-    for j, column in enumerate(columns):
-        alone = (column.first == column.last).sum(axis=0)
-        above[j, : column.domain] = np.minimum(alone, len(column.first) - 1)
+        alone, every = (column.first == column.last).sum(axis=0), np.arange(column.domain)
+        above = np.minimum(alone, len(column.first) - 1)
+        grid[j, 0, : column.domain] = column.first[above, every]
+        grid[j, 1, : column.domain] = column.last[above, every]
+        ends = np.stack([column.first, column.last], axis=1).reshape(-1, column.domain)
+        grid[j, ENDS : ENDS + len(ends), : column.domain] = ends
+        kinds[j, 0] = column.kind
         if column.kind == SET:
-            masks[j, : column.domain] = [column.mask_above(p) for p in range(column.domain)]
-            missing[j] = 1 << column.texts.index(None) if None in column.texts else 0
+            grid[j, 2, : column.domain] = [column.mask_above(p) for p in range(column.domain)]
+            kinds[j, 1] = 1 << column.texts.index(None) if None in column.texts else 0
     shares = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     domain = np.array([c.domain for c in columns], dtype=np.int64)
-    kinds = np.array([c.kind for c in columns], dtype=np.int64)
-    scale = shares / np.maximum(domain - 1, 1)
-    return ColumnArrays(kinds, first, last, above, masks, scale, missing)
+    return ColumnArrays(kinds, grid, shares / np.maximum(domain - 1, 1))
 
 
 def _numeric_order(texts: Sequence[Text]) -> Ints | None:

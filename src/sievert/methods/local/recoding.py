@@ -12,12 +12,27 @@ from sievert.arrays import Bools, Ints
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import CONVEX, KINDS
 from sievert.methods.local.blocks import block_size, split_blocks
-from sievert.methods.local.columns import ColumnArrays, LocalColumn, column_arrays
-from sievert.methods.local.merging import holds_rules, improve_classes, join_classes, slack
-from sievert.methods.local.states import ClassBlock, SecretRules, first_states, secret_rules_arrays
+from sievert.methods.local.columns import TREE, ColumnArrays, LocalColumn, column_arrays
+from sievert.methods.local.costs import nearest_combinations, slack
+from sievert.methods.local.exchanges import dissolve_classes, improve_classes
+from sievert.methods.local.merging import holds_rules, join_classes
+from sievert.methods.local.splitting import split_classes
+from sievert.methods.local.states import (
+    AMOUNT,
+    COMBINATION,
+    OWNER,
+    ClassBlock,
+    SecretRules,
+    first_block,
+    secret_rules_arrays,
+)
 from sievert.numerics.acceleration import thread_count
 
 TALLIES = 1 << 25  # numbers in the tallies of a block
+# Combinations among which others are looked for: to join, where a rule bounds a distance, and to
+# exchange pieces.
+NEAR, WIDE, NEARER = 64, 256, 8
+SWEEPS = 3  # over all classes, to exchange pieces
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +88,18 @@ def _solve(
     arrays: ColumnArrays, rules: SecretRules, codes: Ints, counts: Ints, tallies: Ints, k: int
 ) -> ClassBlock:
     """The classes of one block."""
-    block, convex = _first_block(arrays, codes, counts, tallies), bool(_convex(rules).any())
+    convex = bool(_convex(rules).any())
+    wanted = counts < 2 * k if not len(rules.kinds) else np.ones(len(counts), dtype=bool)
+    near = nearest_combinations(arrays, codes, wanted, WIDE if convex else NEAR)
+    block = first_block(codes, near, counts, tallies)
     join_classes(arrays, rules, block, k, convex)
-    improve_classes(arrays, rules, block, k)
-    join_classes(arrays, rules, block, k, convex)
+    if len(rules.kinds):
+        block = split_classes(arrays, rules, block, k)
+        join_classes(arrays, rules, block, k, convex)
+    if bool((arrays.kinds[:, 0] == TREE).all()):  # a wide label takes further records at no cost
+        dissolve_classes(arrays, rules, block, k)
+    improve_classes(arrays, rules, block, k, SWEEPS, NEARER)
+    join_classes(arrays, rules, block, k, convex)  # what was left where it was
     return block
 
 
@@ -130,34 +153,11 @@ class _Tallies:
         return tallies
 
 
-def _first_block(columns: ColumnArrays, codes: Ints, counts: Ints, tallies: Ints) -> ClassBlock:
-    """A block in which every combination is a class of its own."""
-    n, several = len(counts), np.vstack([codes, codes, codes[[0, 0]]])
-    combinations, amounts, owners = np.zeros((3, 4 * n + 16), dtype=np.int64)
-    combinations[:n], amounts[:n], owners[:n] = np.arange(n), counts, np.arange(n)
-    return ClassBlock(
-        codes,
-        tallies,
-        first_states(columns, several, np.append(counts, np.full(n + 2, 2))),
-        counts.copy(),
-        np.zeros(n),
-        tallies.copy(),
-        np.arange(n),
-        np.full(len(amounts), -1, dtype=np.int64),
-        combinations,
-        amounts,
-        owners,
-        np.array([n]),
-    )
-
-
 def _pieces_of(block: ClassBlock, ids: Ints) -> Pieces:
     """The pieces of a block, by class; those of one combination in one class are one."""
-    owner = block.owners[: int(block.number[0])]
-    width = len(ids)
-    keys = owner * width + block.combinations[: len(owner)]
-    distinct, at = np.unique(keys, return_inverse=True)
-    amounts = np.bincount(at, block.amounts[: len(owner)]).astype(np.int64)
+    pieces, width = block.pieces[: int(block.number[0])], len(ids)
+    distinct, at = np.unique(pieces[:, OWNER] * width + pieces[:, COMBINATION], return_inverse=True)
+    amounts = np.bincount(at, pieces[:, AMOUNT]).astype(np.int64)
     return Pieces(ids[distinct % width], amounts, distinct // width)
 
 

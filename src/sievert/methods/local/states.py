@@ -9,9 +9,9 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain import SecretCells
-from sievert.methods.local.columns import INTERVAL, SET, ColumnArrays
 
-NOWHERE = 1 << 60  # in place of the second least position of a class of one record
+SIZE, HEAD, MARK = 0, 1, 2  # of a class; a mark tells that it was looked at
+COMBINATION, AMOUNT, OWNER, AFTER = 0, 1, 2, 3  # of a piece; the one after it in its class
 
 
 class SecretRules(NamedTuple):
@@ -31,22 +31,21 @@ class SecretRules(NamedTuple):
 class ClassBlock(NamedTuple):
     """Classes and their pieces, which the loops change in place.
 
-    Class c has `sizes[c]` records (none: it is gone), its pieces are a chain from `heads[c]` on
-    through `after`. Piece p has `amounts[p]` records of the combination `combinations[p]`.
+    A class has `classes[c, SIZE]` records (none: it is gone), its pieces are a chain that begins
+    with `classes[c, HEAD]`. A piece has `pieces[p, AMOUNT]` records of one combination; piece i
+    always is one of combination i. Few arrays, because each of them takes time to compile.
     """
 
     codes: Ints  # of every combination
+    near: Ints  # of every combination the nearest others, nearest first; -1: no more
     tallies: Ints  # of every combination: its values of the secrets
-    states: Ints  # of every class, of some records of every combination, and two to work with
-    sizes: Ints
-    costs: Floats
     class_tallies: Ints
-    heads: Ints
-    after: Ints
-    combinations: Ints
-    amounts: Ints
-    owners: Ints  # the class of every piece
-    number: Ints  # how many pieces there are
+    states: Ints  # of every class, and two to work with
+    costs: Floats  # of every class, per record
+    classes: Ints
+    pieces: Ints
+    own: Ints  # to work with: combinations, and how many records of each
+    number: Ints  # how many pieces there are, and the last mark
 
 
 def secret_rules_arrays(secrets: Sequence[SecretCells]) -> SecretRules:
@@ -72,17 +71,30 @@ def secret_rules_arrays(secrets: Sequence[SecretCells]) -> SecretRules:
     )
 
 
-def first_states(columns: ColumnArrays, codes: Ints, counts: Ints) -> Ints:
-    """The state of classes of one combination each: `codes[i, j]` is its position in column j."""
-    states = np.repeat(codes[:, :, None], 4, axis=2)
-    alone = counts == 1
-    for j, kind in enumerate(columns.kinds):
-        if kind == INTERVAL:
-            states[alone, j, 1], states[alone, j, 3] = NOWHERE, -1
-        elif kind == SET:
-            bits = np.left_shift(1, codes[:, j])
-            states[:, j, 0], states[:, j, 1] = np.where(alone, bits, 0), np.where(alone, 0, bits)
-            states[:, j, 2:] = 0
-        else:
-            states[:, j, 2:] = 0
-    return states
+def first_block(
+    codes: Ints, near: Ints, counts: Ints, tallies: Ints, groups: Sequence[Ints] | None = None
+) -> ClassBlock:
+    """A block with these classes, or every combination by itself; their states are to be made."""
+    n = len(counts)
+    classes = np.zeros((n, 3), dtype=np.int64)
+    classes[:, HEAD] = -1
+    pieces = np.zeros((4 * n + 16, 4), dtype=np.int64)
+    pieces[:n, COMBINATION] = np.arange(n)
+    pieces[:n, AMOUNT], pieces[:, AFTER] = counts, -1
+    for own in np.arange(n)[:, None] if groups is None else groups:
+        classes[own[0], HEAD], classes[own[0], SIZE] = own[0], counts[own].sum()
+        pieces[own, OWNER], pieces[own[:-1], AFTER] = own[0], own[1:]
+    class_tallies = np.zeros_like(tallies)
+    np.add.at(class_tallies, pieces[:n, OWNER], tallies)
+    return ClassBlock(
+        codes,
+        near,
+        tallies,
+        class_tallies,
+        np.zeros((n + 2, codes.shape[1], 4), dtype=np.int64),
+        np.zeros(n),
+        classes,
+        pieces,
+        np.zeros((len(pieces), 2), dtype=np.int64),
+        np.array([n, 0]),
+    )
