@@ -89,9 +89,10 @@ def edit(path: Path, old: str, new: str) -> None:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__", ".*")
-    for name in ("src", "tests", "docs", "website", "examples"):
+    for name in ("src", "tests", "docs", "website", "examples", "integrations"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-    for path in (*ROOT.glob("*.md"), ROOT / "pyproject.toml", ROOT / "LICENSE"):
+    names = ("pyproject.toml", "LICENSE", "Containerfile")
+    for path in (*ROOT.glob("*.md"), *(ROOT / name for name in names)):
         shutil.copy(path, tmp_path)
     return tmp_path
 
