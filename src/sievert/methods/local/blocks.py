@@ -8,7 +8,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 
-MOST, FEWER = 4000, 1000  # combinations of a block; of a block of a table that has MANY
+MOST, FEWER = 4000, 500  # combinations of a block; of a block of a table that has MANY
 MANY = 100_000
 Judge = Callable[[Ints], int]
 

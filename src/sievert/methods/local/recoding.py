@@ -11,7 +11,7 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import CONVEX, KINDS
-from sievert.methods.local.blocks import block_size, split_blocks
+from sievert.methods.local.blocks import MANY, block_size, split_blocks
 from sievert.methods.local.columns import TREE, ColumnArrays, LocalColumn, column_arrays
 from sievert.methods.local.costs import nearest_combinations, slack
 from sievert.methods.local.exchanges import dissolve_classes, improve_classes
@@ -29,10 +29,10 @@ from sievert.methods.local.states import (
 from sievert.numerics.acceleration import thread_count
 
 TALLIES = 1 << 25  # numbers in the tallies of a block
-# Combinations among which others are looked for: to join, where a rule bounds a distance, and to
-# exchange pieces.
-NEAR, WIDE, NEARER = 64, 256, 8
-SWEEPS = 3  # over all classes, to exchange pieces
+# Combinations among which others are looked for: to join, and to exchange pieces; sweeps over all
+# classes to do so. Those of a table with MANY combinations, where near ones are near enough.
+EFFORT, LESS = (64, 8, 3), (24, 4, 1)
+WIDE = 256  # to join, where a rule bounds a distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,10 @@ def recode_locally(
     fitness = _Fitness(rules, counts, tallies, k)
     blocks = split_blocks(codes, arrays.scale, most, fitness)
 
+    effort = EFFORT if len(codes) <= MANY else LESS
+
     def solve(ids: Ints) -> ClassBlock:
-        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k)
+        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, effort)
 
     solved: list[tuple[Ints, ClassBlock]] = []
     with ThreadPoolExecutor(thread_count(None)) as pool:  # the loops run without the GIL
@@ -85,12 +87,19 @@ def recode_locally(
 
 
 def _solve(
-    arrays: ColumnArrays, rules: SecretRules, codes: Ints, counts: Ints, tallies: Ints, k: int
+    arrays: ColumnArrays,
+    rules: SecretRules,
+    codes: Ints,
+    counts: Ints,
+    tallies: Ints,
+    k: int,
+    effort: tuple[int, int, int],
 ) -> ClassBlock:
     """The classes of one block."""
+    most, nearer, sweeps = effort
     convex = bool(_convex(rules).any())
     wanted = counts < 2 * k if not len(rules.kinds) else np.ones(len(counts), dtype=bool)
-    near = nearest_combinations(arrays, codes, wanted, WIDE if convex else NEAR)
+    near = nearest_combinations(arrays, codes, wanted, WIDE if convex else most)
     block = first_block(codes, near, counts, tallies)
     join_classes(arrays, rules, block, k, convex)
     if len(rules.kinds):
@@ -98,7 +107,7 @@ def _solve(
         join_classes(arrays, rules, block, k, convex)
     if bool((arrays.kinds[:, 0] == TREE).all()):  # a wide label takes further records at no cost
         dissolve_classes(arrays, rules, block, k)
-    improve_classes(arrays, rules, block, k, SWEEPS, NEARER)
+    improve_classes(arrays, rules, block, k, sweeps, nearer)
     join_classes(arrays, rules, block, k, convex)  # what was left where it was
     return block
 
