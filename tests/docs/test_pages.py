@@ -13,6 +13,7 @@ import pytest
 import sievert
 from sievert.measures import BY_ID
 from sievert.papers.claims import number
+from website import api_reference
 from website.measure_tables import PAGES as GENERATED
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +55,15 @@ def test_page_is_complete(name: str) -> None:
 def test_tables_of_measures_are_those_of_the_records(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert text == GENERATED[page](text), "run `make generate`"
+
+
+def test_the_page_of_the_python_interface_is_that_of_the_docstrings() -> None:
+    text = api_reference.reference()
+    assert text == api_reference.PAGE.read_text(encoding="utf-8"), "run `make generate`"
+    assert "|  |" not in text, "an attribute without a comment behind it, or without a docstring"
+    shown = set(re.findall(r"^### (\w+)$|^\| \[?`(\w+)`", text, re.MULTILINE))
+    shown_names = {name for pair in shown for name in pair}
+    assert set(dir(sievert)) - {"__version__"} <= shown_names
 
 
 def test_links_lead_somewhere() -> None:

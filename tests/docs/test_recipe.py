@@ -61,6 +61,7 @@ TESTS = (
     "tests/docs/test_pages.py::test_examples[pairs_alike]",
     "tests/docs/test_pages.py::test_page_is_complete",
     "tests/docs/test_pages.py::test_tables_of_measures_are_those_of_the_records",
+    "tests/docs/test_pages.py::test_the_page_of_the_python_interface_is_that_of_the_docstrings",
     "tests/docs/test_pages.py::test_links_lead_somewhere",
     "tests/docs/test_guides.py::test_every_measure_is_in_the_table_as_its_record_says",
     "tests/property/test_oracle_agreement.py::test_agreement[0]",

@@ -38,13 +38,13 @@ class ShownResult:
 class Result(ShownResult):
     """The result of a command: frozen, readable, complete."""
 
-    table: Mapping[str, Any]
-    roles: Roles
+    table: Mapping[str, Any]  # its name, rows, columns and where it is from
+    roles: Roles  # of the columns
     _: KW_ONLY
-    warnings: tuple[str, ...] = ()
-    unassessed: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict, compare=False)
-    peaks: Mapping[str, int] = field(default_factory=dict, compare=False)
+    warnings: tuple[str, ...] = ()  # remarks for the reader
+    unassessed: tuple[str, ...] = ()  # columns without a role
+    timings: Mapping[str, float] = field(default_factory=dict, compare=False)  # seconds by step
+    peaks: Mapping[str, int] = field(default_factory=dict, compare=False)  # bytes by step
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Result(ShownResult):
 class SharedResult(ShownResult):
     """What may be shared of a result: short, rounded, with its verdicts."""
 
-    content: Mapping[str, Any]
+    content: Mapping[str, Any]  # the shareable JSON
 
     @property
     def met(self) -> bool | None:

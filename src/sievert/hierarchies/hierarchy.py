@@ -28,7 +28,7 @@ class Hierarchy:
     """A checked hierarchy: `labels[value]` holds the labels of levels 1, 2, ..., height."""
 
     ladder: Mapping[str, tuple[str, ...]]  # the public name of `labels`
-    source: str = "hierarchy"
+    source: str = "hierarchy"  # where it is from, for messages
     fixed: str | None = field(default=None, compare=False)  # a specification for other data
 
     def __post_init__(self) -> None:

@@ -93,12 +93,12 @@ SUPPRESSED = "suppressed"
 class Value:
     """One measured number with its unit, which way is risky, and why it is missing if it is."""
 
-    id: str
-    value: Number | None
-    unit: str
-    riskier: str
-    reason: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    id: str  # of the measure
+    value: Number | None  # None where it is undefined or unbounded
+    unit: str  # such as "bits"; "1" of a share
+    riskier: str  # "high", "low" or "neither"
+    reason: str | None = None  # why there is no value
+    details: Mapping[str, Any] = field(default_factory=dict)  # more that belongs to the number
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

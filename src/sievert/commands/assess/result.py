@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Assessment(Result):
     """How exposed the people of one table are: numbers, limits, warnings."""
 
-    reidentification: Mapping[str, Value]
-    inference: Mapping[str, Mapping[str, Value]]
-    policy: Judgement | None = None
-    attacks: Attacks | None = None
+    reidentification: Mapping[str, Value]  # by measure: finding a person
+    inference: Mapping[str, Mapping[str, Value]]  # by secret and measure: learning a secret
+    policy: Judgement | None = None  # the verdict on each limit
+    attacks: Attacks | None = None  # with attacks=True
     approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
     trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
     options: ChangeOptions | None = None  # what would help, with a policy

@@ -15,8 +15,10 @@ from sievert.errors import require
 class Attacks(Result):
     """What the attacks on one release have found."""
 
-    attacks: Mapping[str, Mapping[str, Attack]]
-    reasoning: Mapping[str, Reasoning] = field(default_factory=dict, compare=False, repr=False)
+    attacks: Mapping[str, Mapping[str, Attack]]  # by attack, then by target
+    reasoning: Mapping[str, Reasoning] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # by secret
     pairing: Pairing | None = None  # of the release with the original
 
     def __getitem__(self, name: str) -> Mapping[str, Attack]:

@@ -257,9 +257,9 @@ class Comparison(Result):
     """Releases of one original, side by side."""
 
     original: Mapping[str, Any]  # what it tells of secrets, its assessment, its limits
-    releases: tuple[Compared, ...]
-    rank_correlation: Mapping[str, Mapping[str, float | None]]
-    settings: Mapping[str, Any]
+    releases: tuple[Compared, ...]  # one each, in their order
+    rank_correlation: Mapping[str, Mapping[str, float | None]]  # by loss: with what is lost
+    settings: Mapping[str, Any]  # seed, shuffles and other choices
     limits: Mapping[str, LeastDisclosure] = field(
         default_factory=dict
     )  # by secret, where it was asked for

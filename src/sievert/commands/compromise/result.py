@@ -14,8 +14,8 @@ class Compromises(Result):
     """What an intruder is left with: entropy and area by method, parameter and what is known."""
 
     curves: Mapping[str, tuple[ExperimentCurve, ...]]  # by secret
-    domains: Mapping[str, Mapping[str, Any]]
-    settings: Mapping[str, Any]
+    domains: Mapping[str, Mapping[str, Any]]  # by secret: what its numbers may be
+    settings: Mapping[str, Any]  # method, seed, replicates and other choices
     pairing: Pairing | None = None  # of a release with the original
 
     def _content(self) -> dict[str, Any]:

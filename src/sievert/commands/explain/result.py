@@ -18,8 +18,8 @@ def _chapter(name: str, words: str) -> Any:
 class Explanation(Result):
     """What drives the risk of one table: columns, values, records; the population behind them."""
 
-    subsets: tuple[Subset, ...] = ()
-    chapters: Mapping[str, Any] = field(default_factory=dict)
+    subsets: tuple[Subset, ...] = ()  # of the columns, each with its measures
+    chapters: Mapping[str, Any] = field(default_factory=dict)  # by name; each is also an attribute
 
     columns = _chapter("columns", "Each column left out, or made coarser.")
     knowledge = _chapter("knowledge", "What is given away, the more columns are known.")

@@ -37,7 +37,7 @@ class ProposedColumn:
 class ProposedHierarchies(Result):
     """A hierarchy for every quasi-identifier; `toml()` is what a policy can hold."""
 
-    columns: Mapping[str, ProposedColumn]
+    columns: Mapping[str, ProposedColumn]  # by quasi-identifier
 
     @property
     def hierarchies(self) -> dict[str, Any]:

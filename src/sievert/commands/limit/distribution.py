@@ -46,22 +46,22 @@ class Limit:
     below. `epsilon` is the channel's local epsilon in nats, None where it is unbounded.
     """
 
-    model: int | str
-    at: float
-    objective: float
-    bound: float
+    model: int | str  # 1 to 4, "funnel", "identity" or "identity reverse"
+    at: float  # the constraint
+    objective: float  # what the model minimises and the channel attains
+    bound: float  # no release is below it
     risk: float  # I(X';Y)
     loss: float  # I(X;Y) - I(X';Y)
     identity: float  # I(X;X')
-    distortion: float | None
+    distortion: float | None  # the mean distance of X' from X
     information: float  # I(X;Y)
-    epsilon: float | None
+    epsilon: float | None  # in nats, of the channel; None where it is unbounded
     channel: Any = field(repr=False)  # p(x'|x), a row a value of X
     reached: bool | None = None  # the required gap; None for models without a certificate
     spread: float | None = None  # of their restarts
-    iterations: int = 0
-    joint: Any = field(default=None, repr=False)
-    distances: Any = field(default=None, repr=False)
+    iterations: int = 0  # of the solver
+    joint: Any = field(default=None, repr=False)  # p(x, y), as it was given
+    distances: Any = field(default=None, repr=False)  # of every value from every released one
 
     @property
     def gap(self) -> float:

@@ -162,9 +162,9 @@ class Limited(Result):
     """The limit of a table: points of the curve, the channel, and what its release shows."""
 
     alphabet: str  # joint, columns, merged or gaussian
-    parts: tuple[AlphabetResult, ...]
+    parts: tuple[AlphabetResult, ...]  # one for each alphabet
     whole: Mapping[str, InformationEstimate]  # of all columns, where each has a channel of its own
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any]  # model, distortion and other choices
     shown: bool = False  # values of the data in to_dict
     normality: Mapping[str, Any] | None = None  # how Gaussian columns are that were taken as such
 

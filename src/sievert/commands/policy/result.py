@@ -47,9 +47,9 @@ class PolicyGap:
 class PolicyCheck:
     """What a policy lacks for one table; nothing, if it can be held against it as it stands."""
 
-    table: Mapping[str, Any]
-    policy: str
-    gaps: tuple[PolicyGap, ...]
+    table: Mapping[str, Any]  # its name, rows and columns
+    policy: str  # the name of its file
+    gaps: tuple[PolicyGap, ...]  # what is lacking
     fixed: bool = False  # whether comments were written into the file
 
     @property

@@ -31,17 +31,17 @@ class Protected(Result):
     limit without which the recoding was found.
     """
 
-    how: str
-    minimised: str | None
-    columns: Mapping[str, ColumnLevel]
-    recoding: FullDomainRecoding | None
-    policy: Judgement
-    allowed: int
-    released: bool
-    unmet: str | None = None
-    dropped_columns: tuple[str, ...] = ()
+    how: str  # the method
+    minimised: str | None  # the loss that the search minimised
+    columns: Mapping[str, ColumnLevel]  # by quasi-identifier
+    recoding: FullDomainRecoding | None  # the levels, the records suppressed, the loss
+    policy: Judgement  # the verdict on each limit
+    allowed: int  # records that may be suppressed
+    released: bool  # whether a file was written
+    unmet: str | None = None  # the limit that no release meets
+    dropped_columns: tuple[str, ...] = ()  # columns that the release lacks
     release: RecordRelease | None = None  # of a method that changes records
-    frontier: Sequence[FrontierPoint] = ()
+    frontier: Sequence[FrontierPoint] = ()  # recodings that no other is better than
     limit: LimitCurve | None = None  # beside the frontier
     beside: Sequence[GivenRelease] = ()  # measured as the frontier is
     earlier: Mapping[str, Any] | None = None  # together with earlier releases

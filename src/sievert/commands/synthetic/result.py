@@ -68,9 +68,9 @@ class AttackedTable:
 class SyntheticAssessment(Result):
     """How much synthetic tables say of the people in the original, attack by attack."""
 
-    tables: Sequence[AttackedTable]
+    tables: Sequence[AttackedTable]  # one for each synthetic table
     control: Mapping[str, Any] | None  # as it was read
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any]  # the choices of the attacks
 
     @property
     def met(self) -> bool | None:
