@@ -89,9 +89,15 @@ def joint_cost(columns: ColumnArrays, x: Ints, a: int, b: int, rule: float, limi
 
 @loop
 def gather(
-    columns: ColumnArrays, codes: Ints, own: Ints, number: int, x: Ints, out: int, rule: float,
+    columns: ColumnArrays,
+    codes: Ints,
+    own: Ints,
+    number: int,
+    x: Ints,
+    out: int,
+    rule: float,
     limit: float,
-) -> float:  # fmt: skip
+) -> float:
     """What records cost together, per record, and their state, which becomes row `out` of x.
 
     Row i of `own` is a combination, and how many records of it there are. From a limit on the cost
