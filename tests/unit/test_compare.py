@@ -594,3 +594,13 @@ def test_a_first_column_without_a_name(tmp_path: Path) -> None:
     path.write_text(",column1,s\n1,2,3\n")
     with pytest.raises(InputError, match="column 1 has no name"):
         sievert.assess(path, "s")
+
+
+def test_a_renamed_quasi_identifier_is_a_caution() -> None:
+    """It counts as suppressed, so that every risk of the release looks lower than it is."""
+    table = people()
+    renamed = {("postcode" if c == "zip" else c): values for c, values in table.items()}
+    lacking = {c: values for c, values in table.items() if c != "zip"}
+    both = (sievert.compare(table, [each], QUASI, ["disease"]) for each in (renamed, lacking))
+    said = [result.to_dict()["cautions"] for result in both]
+    assert [any("under other names" in text for text in texts) for texts in said] == [True, False]

@@ -23,7 +23,7 @@ from sievert.commands._repeated import usable_columns
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, require
+from sievert.errors import Caution, InputError, require
 from sievert.estimators import binned
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -273,6 +273,11 @@ def pairing_notes(
 ) -> Iterator[str]:
     """What stands out of how the records of the two tables go together."""
     quasi = {q.name for q in release.quasi}
+    if strange and not quasi.isdisjoint(lacking):
+        yield Caution(
+            "the release lacks quasi-identifiers and has columns that the original lacks: if they "
+            "are the same under other names, risks are too low here; give them the same names"
+        )
     yield from (f"the release lacks {c!r}: it counts as suppressed" for c in lacking if c in quasi)
     yield from (
         f"{plural(number, thing)} {what}"

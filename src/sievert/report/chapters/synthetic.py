@@ -22,7 +22,8 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
     several = len(tables) > 1
     reading = Paragraph(part.say("reading" if _controlled(part) else "reading_alone"), "reading")
     if several:
-        inner = (*_ranking(part), Paragraph(part.say("ranking_reading"), "reading"))
+        words = ("ranking_highest", "ranking_reading")[0 if _controlled(part) else 1 :]
+        inner = (*_ranking(part), *(Paragraph(part.say(key), "reading") for key in words))
         yield Chapter(part.say("ranking_title"), part.anchor("ranking"), inner, screen=True)
     chapters = []
     for number, table in enumerate(tables, 1):
@@ -338,7 +339,7 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
         )
         for name, table in ranked
     ]
-    told = "head_nearer_risk" if controlled else "head_nearer"
+    told = "head_highest_risk" if controlled else "head_nearer"
     heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), told)
     losses = (f"head_{name}" for name in RANKED)
     more = ("head_singled", "head_unique", "head_margins", "head_pairs", *losses)
@@ -371,7 +372,12 @@ def _lost(table: Data) -> float:
 
 
 def _told(part: ReportPart, table: Data) -> float:
-    """What membership tells: the risk with a control, a rate without one."""
-    attack = table["attacks"]["membership"]
-    value = attack["risk"] if _controlled(part) else attack["original"]["rate"]
-    return 1.0 if value is None else float(value)
+    """The highest risk of any attack; without a control, how many are nearer than their kin.
+
+    Each attack sees something else: rows that are copied whole may leave membership in doubt.
+    """
+    attacks = table["attacks"]
+    if not _controlled(part):
+        return float(attacks["membership"]["original"]["rate"])
+    risks = [attacks[name]["risk"] for name in ONCE if name in attacks]
+    return max(1.0 if risk is None else float(risk) for risk in risks)
