@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -83,6 +84,13 @@ class Site:
                 found.setdefault(link.section, []).append(link)
         return found
 
+    def search_index(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+        """Of every page its place, its title, and its headings, each with what is said first."""
+        return [
+            (page(source).as_posix(), document.title, _openings(document))
+            for source, document in self.plain.items()
+        ]
+
     def navigation(self, source: PurePosixPath) -> dict[str, list[Entry]]:
         """The navigation as it stands on one page."""
         own = page(source)
@@ -95,6 +103,10 @@ class Site:
                     entry = Entry(link.words, relative(source, place), place == own)
                     found.setdefault(section, []).append(entry)
         return found
+
+
+def _openings(document: Document) -> list[tuple[str, str, str]]:
+    return [(h.anchor, h.text, h.opening) for h in document.headings]
 
 
 def page(source: PurePosixPath) -> PurePosixPath:
@@ -139,13 +151,15 @@ def _fill(site: Site, folder: Path) -> None:
             body=Markup(document.html),  # noqa: S704 - made by the parser, which lets no HTML through
             headings=[h for h in document.headings if h.level == 2],
             navigation=site.navigation(source),
-            home=relative(source, PurePosixPath("index.html")),
-            style=relative(source, PurePosixPath("style.css")),
+            root=relative(source, PurePosixPath("index.html")).removesuffix("index.html"),
         )
         _write(folder / page(source), text)
     if site.mistakes:
         raise SiteError("links that lead nowhere\n  " + "\n  ".join(site.mistakes))
-    shutil.copyfile(HERE / "style.css", folder / "style.css")
+    for name in ("style.css", "search.js"):
+        shutil.copyfile(HERE / name, folder / name)
+    index = json.dumps(site.search_index(), separators=(",", ":"))
+    _write(folder / "search-index.js", f"const SEARCH_INDEX = {index};\n")
     for path, place in site.copies.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(site.root / path, folder / place)
