@@ -18,7 +18,7 @@ from website.markdown import Document, Link, read
 
 HERE = Path(__file__).parent
 INDEX = PurePosixPath("docs/README.md")
-PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
+AS_THEY_ARE = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ipynb"}
 OUTSIDE = ("https://", "http://", "mailto:")
 
 
@@ -117,8 +117,8 @@ def page(source: PurePosixPath) -> PurePosixPath:
 
 
 def copied(path: PurePosixPath) -> PurePosixPath:
-    """The place of a copy: pictures as they are, other files as plain text that browsers show."""
-    return path if path.suffix.lower() in PICTURES else path.with_name(path.name + ".txt")
+    """The place of a copy: pictures and notebooks as they are, others as text to be shown."""
+    return path if path.suffix.lower() in AS_THEY_ARE else path.with_name(path.name + ".txt")
 
 
 def inside(source: PurePosixPath, target: str) -> PurePosixPath | None:
