@@ -1,1 +1,1 @@
-"""The documentation as a static site: Markdown in, plain pages out, no script and no request."""
+"""The documentation as a static site: Markdown in, plain pages out; one script, no request."""

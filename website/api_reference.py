@@ -163,6 +163,7 @@ def members(kind: type) -> Iterator[tuple[str, str, str]]:
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
             name = line.target.id
             said = lines[(line.end_lineno or 0) - 1].partition("  # ")[2]
+            said = said[:1].upper() + said[1:] if said[:2].isalpha() else said  # not a formula
             if not name.startswith("_"):
                 yield f"`{name}`", f"`{_written(line.annotation)}`", said
     for name, member in vars(kind).items():

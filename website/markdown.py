@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import shorten
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -18,11 +19,12 @@ Lead = Callable[[str], str]  # where a link or a picture leads on the site
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading and the word that leads to it."""
+    """A heading, the word that leads to it, and the first sentence below it."""
 
     level: int
     text: str
     anchor: str
+    opening: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def _words(inline: Sequence[Token]) -> str:
 def _headings(tokens: Sequence[Token]) -> tuple[Heading, ...]:
     """Every heading, given its anchor; the second of the same name has -1 behind it."""
     found, seen = [], Counter[str]()
-    for token, inside in pairwise(tokens):
+    for at, (token, inside) in enumerate(pairwise(tokens)):
         if token.type == "heading_open":
             text = _words(inside.children or ())
             anchor = slug(text)
@@ -95,10 +97,21 @@ def _headings(tokens: Sequence[Token]) -> tuple[Heading, ...]:
             seen[anchor] += 1
             anchor = f"{anchor}-{number}" if number else anchor
             token.attrSet("id", anchor)
-            found.append(Heading(int(token.tag[1]), text, anchor))
+            found.append(Heading(int(token.tag[1]), text, anchor, _opening(tokens[at + 3 :])))
         elif token.type in ("th_open", "td_open") and "style" in token.attrs:
             token.attrs = {"class": str(token.attrs["style"]).rpartition(":")[2]}
     return tuple(found)
+
+
+def _opening(tokens: Sequence[Token]) -> str:
+    """The first sentence of the first paragraph, unless the next heading comes before it."""
+    for token, inside in pairwise(tokens):
+        if token.type == "heading_open":
+            break
+        if token.type == "paragraph_open":
+            text = _words(inside.children or ())
+            return shorten(re.split(r"(?<=[.?!]) (?=[A-Z`])", text)[0], 160, placeholder=" ...")
+    return ""
 
 
 def _links(tokens: Sequence[Token], lead: Lead) -> tuple[Link, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from website.markdown import Document, Link, read
 
 HERE = Path(__file__).parent
 INDEX = PurePosixPath("docs/README.md")
-PICTURES = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp"}
+AS_THEY_ARE = {".svg", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ipynb"}
 OUTSIDE = ("https://", "http://", "mailto:")
 
 
@@ -83,6 +84,13 @@ class Site:
                 found.setdefault(link.section, []).append(link)
         return found
 
+    def search_index(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
+        """Of every page its place, its title, and its headings, each with what is said first."""
+        return [
+            (page(source).as_posix(), document.title, _openings(document))
+            for source, document in self.plain.items()
+        ]
+
     def navigation(self, source: PurePosixPath) -> dict[str, list[Entry]]:
         """The navigation as it stands on one page."""
         own = page(source)
@@ -97,6 +105,10 @@ class Site:
         return found
 
 
+def _openings(document: Document) -> list[tuple[str, str, str]]:
+    return [(h.anchor, h.text, h.opening) for h in document.headings]
+
+
 def page(source: PurePosixPath) -> PurePosixPath:
     """The place of a page: a README is the index of its folder."""
     return (
@@ -105,8 +117,8 @@ def page(source: PurePosixPath) -> PurePosixPath:
 
 
 def copied(path: PurePosixPath) -> PurePosixPath:
-    """The place of a copy: pictures as they are, other files as plain text that browsers show."""
-    return path if path.suffix.lower() in PICTURES else path.with_name(path.name + ".txt")
+    """The place of a copy: pictures and notebooks as they are, others as text to be shown."""
+    return path if path.suffix.lower() in AS_THEY_ARE else path.with_name(path.name + ".txt")
 
 
 def inside(source: PurePosixPath, target: str) -> PurePosixPath | None:
@@ -139,13 +151,15 @@ def _fill(site: Site, folder: Path) -> None:
             body=Markup(document.html),  # noqa: S704 - made by the parser, which lets no HTML through
             headings=[h for h in document.headings if h.level == 2],
             navigation=site.navigation(source),
-            home=relative(source, PurePosixPath("index.html")),
-            style=relative(source, PurePosixPath("style.css")),
+            root=relative(source, PurePosixPath("index.html")).removesuffix("index.html"),
         )
         _write(folder / page(source), text)
     if site.mistakes:
         raise SiteError("links that lead nowhere\n  " + "\n  ".join(site.mistakes))
-    shutil.copyfile(HERE / "style.css", folder / "style.css")
+    for name in ("style.css", "search.js"):
+        shutil.copyfile(HERE / name, folder / name)
+    index = json.dumps(site.search_index(), separators=(",", ":"))
+    _write(folder / "search-index.js", f"const SEARCH_INDEX = {index};\n")
     for path, place in site.copies.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(site.root / path, folder / place)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -19,8 +23,13 @@ from website.markdown import read, slug
 from website.site import Site, build, page
 
 ROOT = Path(__file__).parents[2]
-ACTIVE = {"script", "iframe", "object", "embed", "form", "style", "base"}
+ACTIVE = {"iframe", "object", "embed", "form", "style", "base"}
 OUTSIDE = ("https://", "mailto:")
+SCRIPTS = ["search-index.js", "search.js"]
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
+)
 
 
 class Seen(HTMLParser):
@@ -44,6 +53,7 @@ class Seen(HTMLParser):
                 self.ids[value or ""] += 1
 
     def handle_data(self, data: str) -> None:
+        assert self.inside != "script" or not data.strip(), "a script within a page"
         if self.inside == "title" and data.strip():
             self.titles.append(data)
 
@@ -81,11 +91,15 @@ def test_every_page_has_title_and_navigation(pages: dict[PurePosixPath, Seen]) -
         assert ("html", "lang", "en-GB") in seen.attributes, name
 
 
-def test_nothing_runs_and_nothing_is_fetched(pages: dict[PurePosixPath, Seen]) -> None:
+def test_only_the_search_runs_and_nothing_is_fetched(pages: dict[PurePosixPath, Seen]) -> None:
     for name, seen in pages.items():
         assert not ACTIVE & set(seen.tags), name
+        up = "../" * len(name.parent.parts)
+        scripts = [v for t, n, v in seen.attributes if (t, n) == ("script", "src")]
+        assert scripts == [up + script for script in SCRIPTS], name
+        assert seen.tags["script"] == len(SCRIPTS), name
         policy = next(v for t, n, v in seen.attributes if (t, n) == ("meta", "content"))
-        assert policy.startswith("default-src 'none';"), name
+        assert policy == POLICY, name
         for tag, attribute, value in seen.attributes:
             assert not attribute.startswith("on") and attribute != "style", name
             if attribute == "src" or (tag == "link" and attribute == "href"):
@@ -105,6 +119,24 @@ def test_links_and_anchors_of_the_pages_exist(
             assert (built / to).is_file(), f"{name}: {value}"
             if anchor:
                 assert anchor in pages[to].ids, f"{name}: {value}"
+
+
+def test_the_search_writes_text_only_and_asks_nobody() -> None:
+    script = (ROOT / "website" / "search.js").read_text(encoding="utf-8")
+    for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval", "Function",
+                 "fetch", "XMLHttp", "import", "http", "localStorage", "cookie"):  # fmt: skip
+        assert word not in script, word
+
+
+def test_the_index_leads_to_headings_that_exist(
+    built: Path, pages: dict[PurePosixPath, Seen]
+) -> None:
+    text = (built / "search-index.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("const SEARCH_INDEX = ").removesuffix(";\n"))
+    assert {PurePosixPath(place) for place, _, _ in index} == set(pages)
+    for place, title, headings in index:
+        assert headings[0][1] == title, place
+        assert {anchor for anchor, _, _ in headings} <= set(pages[PurePosixPath(place)].ids), place
 
 
 def test_style_has_no_address_and_a_print_form() -> None:
@@ -253,30 +285,87 @@ def test_slugs_are_those_of_code_hosts() -> None:
     assert read("# A\n\n## `b` and *c*\n").headings[1].text == "b and c"
 
 
+def test_openings_are_first_sentences() -> None:
+    document = read("# A\n\n    code\n\nOne, i.e. *this*.\nTwo.\n\n## B\n\n## C\n\n- `x` goes\n")
+    assert [h.opening for h in document.headings] == ["One, i.e. this.", "", "x goes"]
+
+
 # -- in a browser -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 1280])
-def test_pages_fit_a_screen_and_ask_for_nothing(built: Path, width: int) -> None:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     browser_path = shutil.which("chromium") or shutil.which("google-chrome")
     if browser_path is None:
         pytest.skip("no browser is installed")
     from playwright.sync_api import sync_playwright
 
-    said: list[str] = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": width, "height": 844})
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("request", lambda request: said.extend(_elsewhere(request.url)))
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Any, **options: Any) -> Iterator[Any]:
+    """A tab that must neither complain nor ask for anything that is not a file."""
+    said: list[str] = []
+    tab = browser.new_page(**options)
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda request: said.extend(_elsewhere(request.url)))
+    yield tab
+    tab.close()
+    assert said == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_fit_a_screen_and_ask_for_nothing(built: Path, browser: Any, width: int) -> None:
+    with opened(browser, viewport={"width": width, "height": 844}) as tab:
         for name in ("index", "docs/guides/officer", "docs/guides/which-release", "docs/limit"):
             tab.goto((built / f"{name}.html").as_uri())
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
             assert tab.evaluate("[...document.images].every(i => i.naturalWidth > 0)"), name
             assert tab.evaluate("getComputedStyle(document.body).paddingLeft") == "16px", name
-        browser.close()
-    assert said == []
+
+
+@pytest.mark.slow
+def test_search_leads_to_a_page_without_a_server(built: Path, browser: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with opened(browser, viewport={"width": 390, "height": 844}) as tab:
+        tab.goto((built / "docs" / "limit.html").as_uri())
+        box, results = tab.get_by_role("searchbox"), tab.locator(".results")
+        assert not results.is_visible()
+        box.fill("measure")
+        status = tab.get_by_role("status")
+        assert re.fullmatch("[0-9]+ results, the best 12 shown", status.inner_text())
+        assert results.locator("a").count() == 12
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        violations = Axe().run(tab, options={"preload": False}).response["violations"]
+        assert [violation["id"] for violation in violations] == []
+        box.fill("<img src=x onerror=alert(1)> qqq")
+        assert status.inner_text() == "Nothing found"
+        box.press("Escape")
+        assert box.input_value() == "" and not results.is_visible()
+        box.fill("k-anonymity")
+        box.press("ArrowDown")  # to the first result, by keyboard alone
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**/docs/measures/k_anonymity.html")
+        assert "k-anonymity" in tab.locator("h1").inner_text()
+        tab.get_by_role("searchbox").fill("limits and traps smallest group")
+        tab.keyboard.press("Enter")  # a heading of the same page
+        tab.wait_for_url("**/k_anonymity.html#limits-and-traps")
+        tab.wait_for_function("document.querySelector('.results').hidden")
+
+
+@pytest.mark.slow
+def test_without_scripts_there_is_no_search_box(built: Path, browser: Any) -> None:
+    with opened(browser, java_script_enabled=False) as tab:
+        tab.goto((built / "index.html").as_uri())
+        assert tab.get_by_role("searchbox").count() == 0
+        assert tab.get_by_role("heading", level=1).count() == 1
 
 
 def _elsewhere(address: str) -> list[str]:

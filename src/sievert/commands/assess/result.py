@@ -22,13 +22,13 @@ class Assessment(Result):
     inference: Mapping[str, Mapping[str, Value]]  # by secret and measure: learning a secret
     policy: Judgement | None = None  # the verdict on each limit
     attacks: Attacks | None = None  # with attacks=True
-    approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of numbers
+    approximate: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # numeric secrets
     trajectory: Mapping[str, Any] | None = None  # unicity of so many sightings of a person
     options: ChangeOptions | None = None  # what would help, with a policy
     explanation: Mapping[str, Any] | None = None  # why: the columns' shares, what is known
     population: Mapping[str, Any] | None = None  # the people behind the table, where described
-    framework: str | None = None  # of a regulator, whose criteria the numbers are mapped to
-    key_sets: tuple[Assessment, ...] = ()  # one each; this one is the worst of them
+    framework: str | None = None  # the regulator to whose criteria the numbers are mapped
+    key_sets: tuple[Assessment, ...] = ()  # one for each set; this one is the worst of them
 
     @property
     def verdicts(self) -> tuple[Verdict, ...] | None:

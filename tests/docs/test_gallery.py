@@ -1,0 +1,31 @@
+"""The gallery of charts: its pictures are those of the demo, and each has its words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from website.gallery import IMAGES, PICTURES, drawn, explained, limited
+
+TEXT = (Path(__file__).parents[2] / "docs" / "gallery.md").read_text(encoding="utf-8")
+
+
+def test_every_picture_has_its_words() -> None:
+    shown = re.findall(r"\(images/(gallery_\w+\.svg)\)", TEXT)
+    assert set(shown) == {f"gallery_{name}.svg" for name in PICTURES}
+    assert set(shown) == {path.name for path in IMAGES.glob("gallery_*.svg")}
+    charts = TEXT.split("\n### ")[1:]
+    assert len(charts) == len(shown) + 1  # and the picture of the README
+    for chart in charts:
+        assert re.findall(r"^- \*\*(\w+)\*\*", chart, re.MULTILINE) == ["Shows", "Read", "Do"]
+        assert chart.count("](images/") == 1 and "\nFrom `" in chart
+
+
+def test_pictures_are_those_of_the_demo() -> None:
+    """Of two quick results; the soak tests draw all."""
+    pytest.importorskip("vl_convert")
+    for name, text in drawn([explained, limited]):
+        shown = (IMAGES / name).read_text(encoding="utf-8")
+        assert shown == text, f"{name}: run `python -m website.gallery`"
