@@ -24,6 +24,7 @@ from typing import Any
 import sievert
 from bench.common import RESULTS, BenchError, Options, Result
 from bench.releases_page import write_pages
+from sievert.formatting import list_names
 
 LIST = Path(__file__).with_suffix(".toml")
 VERSION = 1  # of the list and of results.json
@@ -190,7 +191,7 @@ class Scoring:
         try:
             done = sievert.attack(self.after, **options, reasoning=True)
         except sievert.SievertError as error:
-            self.skip(["reasoning"], str(error))
+            self.skip(["reasoning"], error.what)
             done = sievert.attack(self.after, **options)
         self.numbers["attacks"] = plain_numbers(done.to_dict()["attacks"])
 
@@ -232,7 +233,7 @@ class Scoring:
             try:
                 action(self)
             except sievert.SievertError as error:
-                self.skip([step], str(error))
+                self.skip([step], error.what)
         return self.result
 
 
@@ -261,9 +262,10 @@ WHY_NOT = {
 
 def score(listed: Data, data: Path, say: Callable[[str], None] = print) -> Result:
     """Every release of the list, by original."""
-    lacking = [file for file in _files(listed) if not (data / file).is_file()]
-    if lacking:
-        raise BenchError(f"no such file below --data: {', '.join(lacking)}")
+    if not data.is_dir():
+        raise BenchError("--data names no folder")
+    if lacking := [file for file in _files(listed) if not (data / file).is_file()]:
+        raise BenchError(f"not below --data: {list_names(lacking, 3)}")
     originals = []
     for original in listed["original"]:
         releases = []

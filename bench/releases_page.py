@@ -222,7 +222,7 @@ MAPS = (
         _shares,
         "Pairs lost, %",
         "Membership, %",
-        "Releases with other columns are not quite comparable.",
+        "Releases of fewer columns are hit by chance more often: see the column of columns.",
     ),
 )
 HOLLOW = "A hollow point: another release tells no more and has lost no more."
@@ -293,13 +293,14 @@ def make_page(result: Data) -> Page:
         "Of several secrets the worst stands in the table; results.json has all of them, every "
         "other measure, loss and attack, and the SHA-256 of every file.",
         "Without a control group, rates of unpaired rows are no risks: a stranger may suffer as "
-        "much.",
+        "much. The verdict on synthetic rows is then breached or undecided.",
     )
     reading = Chapter(
         "How to read the tables",
         "reading",
         (
             BulletList((*meanings, f"verdict: {VERDICT}.")),
+            Paragraph("The limits: yardsticks, no recommendation."),
             BulletList(tuple(_limits(result["limits"]))),
             *(Paragraph(note, "note") for note in notes),
         ),

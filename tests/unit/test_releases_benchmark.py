@@ -65,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bands": [(f"[{a // 10 * 10}, {a // 10 * 10 + 10}[", t, s) for a, t, s in people],
         "fake": [_row(i * 3 + 1) for i in range(40)],
         "renamed": people,
+        "control": [_row(i) for i in range(61, 91)],
     }
     for name, rows in tables.items():
         head = "years,town,illness" if name == "renamed" else "age,town,illness"
@@ -105,6 +106,19 @@ def test_scores_and_pages(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
         assert "rows are synthetic" in texts[page]
 
 
+def test_a_control_group_makes_risks(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "list.toml"
+    text = LIST.replace('licence = "CC0-1.0"', 'licence = "CC0-1.0"\ncontrol = "control.csv"', 1)
+    path.write_text(text, encoding="utf-8")
+    listed = releases.read_list(path)
+    original = listed["original"][0]
+    original["release"] = original["release"][1:2]
+    (fake,) = releases.score(listed, folder, lambda _: None)["originals"][0]["releases"]
+    membership = fake["numbers"]["synthetic"]["membership"]
+    assert fake["not_computed"].keys() == {"assess", "attack", "compare"}
+    assert fake["verdict"] == ("met" if membership["risk"] <= 0.05 else "breached")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -113,7 +127,7 @@ def test_scores_and_pages(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
         ('kind = "paired"', "", "bands lacks kind"),
         ('quasi = ["age", "town"]', 'quasi = "age"', "people: quasi is no list"),
         ('name = "fake"', 'name = "bands"', "a name is given twice"),
-        ("bands.csv", "nowhere.csv", "no such file below --data: nowhere.csv"),
+        ("bands.csv", "nowhere.csv", "not below --data: 'nowhere.csv'"),
         ("[[original.release]]", "[[original.table]]", "people: table is none of"),
         ('split = [["age"], ["town", "illness"]]', 'split = ["age"]', "two lists of columns"),
         ("[limits.people]", "[limit]", "list.toml: limit is none of version"),
