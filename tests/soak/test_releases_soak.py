@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bench import releases
-from bench.releases_page import COLUMNS, number_at
+from bench.releases_page import COLUMNS, number_at, release_table
 
+PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"
 NOT_SCORED = {"v1, binned and rounded"}  # its columns have other names
 
 
@@ -20,8 +21,10 @@ def test_every_release_is_scored(reference: Path, tmp_path: Path) -> None:
     names = {original["name"] for original in again["originals"]}
     assert again["originals"] == [o for o in first["originals"] if o["name"] in names]
     counted = json.loads((reference / "data" / "nist" / "sdnist_values.json").read_text())
-    checked = 0
+    checked, page = 0, PAGE.read_text(encoding="utf-8")
     for original in first["originals"]:
+        head, rows = release_table(original["releases"])
+        assert all(f"| {' | '.join(row)} |" in page for row in (head, *rows)), original["name"]
         for release in original["releases"]:
             if release["name"] in NOT_SCORED:
                 continue
