@@ -24,6 +24,7 @@ from bench import (
     reading,
     reasoning,
     relativerisk,
+    releases,
     report,
     scale,
     startup,
@@ -60,6 +61,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "utility": utility.run,
     "report": report.run,
     "synthetic": synthetic.run,
+    "releases": releases.run,
 }
 
 
