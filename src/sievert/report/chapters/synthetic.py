@@ -22,8 +22,8 @@ def blocks(part: ReportPart) -> Iterator[Chapter]:
     several = len(tables) > 1
     reading = Paragraph(part.say("reading" if _controlled(part) else "reading_alone"), "reading")
     if several:
-        words = ("ranking_highest", "ranking_reading")[0 if _controlled(part) else 1 :]
-        inner = (*_ranking(part), *(Paragraph(part.say(key), "reading") for key in words))
+        keys = ("ranking_highest", "ranking_reading")[0 if _controlled(part) else 1 :]
+        inner = (*_ranking(part), *(Paragraph(part.say(key), "reading") for key in keys))
         yield Chapter(part.say("ranking_title"), part.anchor("ranking"), inner, screen=True)
     chapters = []
     for number, table in enumerate(tables, 1):
