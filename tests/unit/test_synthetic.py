@@ -722,6 +722,20 @@ def test_the_page_of_several_tables() -> None:
         assert "1 of 2 releases meets the policy" in repr(judged)
 
 
+def test_the_map_shows_the_highest_risk_of_any_attack() -> None:
+    """Copies of whole rows may leave membership in doubt: the map must not look safe then."""
+    own, other = people(200, 1), people(200, 5)
+    fakes = [as_dict(people(200, 2), WHO), as_dict(own, WHO)]
+    controlled = sievert.synthetic(as_dict(own, WHO), fakes, as_dict(other, WHO))
+    attacks = [table["attacks"] for table in controlled.to_dict()["synthetic"]]
+    names = ("copies", "unique_copies", "singling_out", "membership")
+    highest = [max(0.0, *(each[name]["risk"] for name in names)) for each in attacks]
+    assert highest[1] > attacks[1]["membership"]["risk"]
+    page = builder.build([controlled])
+    dots = next(iter(page.pictures())).spec["data"]["values"]
+    assert sorted(dot["up"] for dot in dots) == pytest.approx(sorted(100 * r for r in highest))
+
+
 def test_help_names_no_default_of_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert app._run(["synthetic", "--help"]) == 0
     assert "MISSING" not in capsys.readouterr().out

@@ -60,11 +60,11 @@ def _number(part: ReportPart, number: Data) -> tuple[Cell, str, str]:
     values = part.data["inference"][secret] if secret else part.data["reidentification"]
     entry = values.get(measure) or {"value": None}
     shown = NOTHING if entry["value"] is None else value_with_unit(part, measure, entry)
-    asked = texts("frameworks.none_named")
+    threshold = texts("frameworks.none_named")
     if number["max"] is not None:
         key = {True: "within", False: "above", None: "open"}[number["within"]]
-        asked = texts(f"frameworks.{key}", most=bound_text(measure, number["max"]))
-    return Link(title, f"def-{measure}"), shown, asked
+        threshold = texts(f"frameworks.{key}", most=bound_text(measure, number["max"]))
+    return Link(title, f"def-{measure}"), shown, threshold
 
 
 def _record(part: ReportPart, evidence: Data) -> Grid:

@@ -339,8 +339,8 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
         )
         for name, table in ranked
     ]
-    told = "head_highest_risk" if controlled else "head_nearer"
-    heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), told)
+    height = "head_highest_risk" if controlled else "head_nearer"
+    heads = ("head_table", "head_columns", *(("head_alarms",) if controlled else ()), height)
     losses = (f"head_{name}" for name in RANKED)
     more = ("head_singled", "head_unique", "head_margins", "head_pairs", *losses)
     yield part.grid("ranking_table", (*heads, *more), rows)
@@ -349,7 +349,7 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
         for name, table in ranked
         for far in [100 * _lost(table)]
     ]
-    across, up = (part.say("in_percent", what=part.say(head)) for head in ("head_pairs", told))
+    across, up = (part.say("in_percent", what=part.say(head)) for head in ("head_pairs", height))
     spec = risk_utility_chart(
         part.say("map_chart"),
         [part.say("map_below")],
@@ -361,7 +361,7 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
         ),
     )
     numbers = [(d.name, writer.share(d.across / 100), writer.share(d.up / 100)) for d in dots]
-    head = (part.say("head_table"), part.say("head_pairs"), part.say(told))
+    head = (part.say("head_table"), part.say("head_pairs"), part.say(height))
     yield Picture(spec, part.say("map_see"), make_grid(part.say("map_caption"), head, numbers))
 
 
