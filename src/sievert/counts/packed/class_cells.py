@@ -41,13 +41,13 @@ class PackedCells:
 
     def _find_values(self) -> None:
         own = self.counted.keys if self.secret else self.counted.keys[:0]
-        self.present = np.arange(1 << self.low if self.low <= FEW_BITS else 0)
-        if self.low > FEW_BITS:
-            codes = (own & np.uint64((1 << self.low) - 1)).astype(np.int64)
-            self.present, own = rank_codes(codes, self.low)
-        self.values = own.astype(np.uint32)
-        if self.low <= FEW_BITS:
-            self.values &= np.uint32((1 << self.low) - 1)
+        size = 1 if self.secret is None else self.secret.places
+        if size <= 1 << FEW_BITS:
+            self.present = np.arange(size)
+            self.values = own.astype(np.uint32) & np.uint32((1 << self.low) - 1)
+        else:
+            self.present, ranks = rank_codes(code_field(own, 0, self.low), self.low)
+            self.values = ranks.astype(np.uint32)
         self.totals = kernels.sum_counts(self.values, self.counts, len(self.present))
 
     @property

@@ -6,7 +6,6 @@ one, texts and floats by the order in which they come.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ from pyarrow import compute
 
 from sievert.arrays import Ints
 from sievert.counts.packed import page_kernels
+from sievert.counts.packed.numbering import NumberedValues
 
 SPELLINGS: dict[str, Callable[[int], str]] = {
     "int": str,
@@ -47,13 +47,17 @@ class CodedColumn:
     kind: str  # int, date, bool, text, float
     least: int = 0
     bits: int = 1
-    values: Any = None  # texts or floats that were numbered, an array of Arrow's by their codes
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    values: NumberedValues = field(default_factory=NumberedValues)  # texts or floats
 
     @property
     def size(self) -> int:
         """How many texts or floats were numbered."""
-        return 0 if self.values is None else len(self.values)
+        return len(self.values)
+
+    @property
+    def places(self) -> int:
+        """How many codes there may be, 0 among them."""
+        return self.size + 1 if self.numbered else 1 << self.bits
 
     @property
     def numbered(self) -> bool:
@@ -91,7 +95,7 @@ class CodedColumn:
     def number_array(self, array: Any, *, growing: bool = False) -> Ints:
         """The codes of texts or floats; with `growing` however many bits they need."""
         if not pa.types.is_dictionary(array.type):
-            array = array.dictionary_encode()
+            return self._number(array, growing)
         numbers = np.append(self._number(array.dictionary, growing), np.uint32(0))
         indices = array.indices.fill_null(len(numbers) - 1) if array.null_count else array.indices
         return np.asarray(numbers[np.asarray(indices)])
@@ -103,17 +107,8 @@ class CodedColumn:
         else:  # -0 is 0
             values = compute.add(values.cast(pa.float64()), 0.0)
             values = compute.if_else(compute.is_nan(values), pa.scalar(None, pa.float64()), values)
-        with self.lock:
-            if not self.size:
-                self.values = values.unique().drop_null()
-                if len(self.values) == len(values) and (growing or self.size < 1 << self.bits):
-                    return np.arange(1, len(values) + 1)
-            places = compute.index_in(values, value_set=self.values)
-            codes = np.asarray(places.fill_null(-1)).astype(np.int64) + 1
-            unseen = compute.and_(places.is_null(), values.is_valid())
-            if len(new := values.filter(unseen).dictionary_encode()):
-                codes[np.asarray(unseen)] = np.asarray(new.indices) + self.size + 1
-                self.values = pa.concat_arrays([self.values, new.dictionary])
+        with self.values.lock:
+            codes = self.values.number(values)
             if not growing and self.size >= 1 << self.bits:
                 raise GrownError  # the bits stay as they are: other threads are packing with them
         return codes
@@ -128,8 +123,7 @@ class CodedColumn:
         if text is None:
             return 0
         if self.numbered:
-            code = self.values.index(text).as_py() + 1 if self.size and encodable(text) else 0
-            return code or -1
+            return self.values.code_of(text) if encodable(text) else -1
         try:
             number = NUMBERS[self.kind](text)
         except (KeyError, ValueError):
@@ -141,10 +135,17 @@ class CodedColumn:
     def spell(self, codes: Ints) -> list[Any]:
         """The texts of codes, as the engine would spell them; floats as they are."""
         if self.numbered:
-            places = pa.array(codes - 1, mask=codes == 0)
-            return self.values.take(places).to_pylist() if self.size else [None] * len(codes)
+            known = iter(self._take(codes[codes > 0]).to_pylist())
+            return [next(known) if code else None for code in codes.tolist()]
         spelling = SPELLINGS[self.kind]
         return [spelling(self.least + c - 1) if c else None for c in codes.tolist()]
+
+    def _take(self, codes: Ints) -> Any:
+        """The texts or floats of codes, an array of Arrow's."""
+        raw, bounds = self.values.take(codes)
+        if self.kind == "float":
+            return pa.array(raw.view(np.float64))
+        return pa.LargeStringArray.from_buffers(len(codes), pa.py_buffer(bounds), pa.py_buffer(raw))
 
     def ranks(self, present: Ints) -> Ints:
         """The rank of each of these codes, which ascend, in the order of the values; missing first.
@@ -155,7 +156,7 @@ class CodedColumn:
         if self.kind == "float":
             known = present[present > 0]
             first = len(present) - len(known)
-            ranks[first + np.argsort(np.asarray(self.values)[known - 1])] = ranks[first:].copy()
+            ranks[first + np.argsort(np.asarray(self._take(known)))] = ranks[first:].copy()
         return ranks
 
 

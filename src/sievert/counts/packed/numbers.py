@@ -9,7 +9,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import NumberCells, Ranked
 from sievert.counts.cells import WIDE
-from sievert.counts.packed import run_kernels
+from sievert.counts.packed import kernels, run_kernels
 from sievert.counts.packed.coding import CodedColumn
 from sievert.counts.packed.keys import KeyLayout
 
@@ -25,8 +25,11 @@ def code_field(keys: Ints, shift: int, bits: int) -> Ints:
 def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
     """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
     if bits > FEW_BITS:
-        present = np.union1d(codes, [0])
-        return present, np.searchsorted(present, codes)
+        numbers, different = kernels.rank_keys(np.append(codes.view(np.uint64), np.uint64(0)))
+        order = np.argsort(different)
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return different[order].view(np.int64), ranks[numbers[:-1]]
     occurs = np.bincount(codes, minlength=1 << bits) > 0
     occurs[0] = True
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]

@@ -136,7 +136,8 @@ class ParquetSource:
     def _read_column(self, part: int, group: int, name: str) -> Any:
         """A column of a row group; every thread has files of its own."""
         files = self._mine.__dict__.setdefault("files", {})
-        text = column_kind(self.schema.field(name).type) == "text"
+        noted = self._metadata[part].row_group(group).column(self._places[part][name])
+        text = noted.physical_type == "BYTE_ARRAY" and noted.has_dictionary_page
         if (part, text and name) not in files:
             files[part, text and name] = parquet.ParquetFile(
                 self._paths[part], read_dictionary=[name] if text else None, memory_map=True
