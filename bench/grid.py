@@ -46,7 +46,7 @@ class GridShape:
     """What the tables of a row of the grid have in common; `spread` is classes per record."""
 
     name: str
-    kind: str = "text"  # of the secrets: text, int, float, date
+    kind: str = "text"  # of the secrets: text, int, float, irregular (a float), date
     values: int = 20
     secrets: int = 1
     quasi: int = 3
@@ -84,6 +84,7 @@ class GridShape:
                 "text": f"'value ' || ({number})::VARCHAR",
                 "int": f"({number})::BIGINT",
                 "float": f"({number})::DOUBLE / 100",
+                "irregular": f"exp((hash({number}) % 90000) / 2e4)",
                 "date": f"DATE '1950-01-01' + ({number})::INTEGER",
             }[self.kind]
             columns.append(f"{value} AS {name}")
@@ -104,6 +105,9 @@ SHAPES = (
     GridShape("integer of 10^6 values", "int", 10**6, sizes=SIZES[:3]),
     GridShape("float with two decimals", "float", 10**4, sizes=SIZES[:3]),
     GridShape("date of 3,650 days", "date", 3650, sizes=SIZES[:3]),
+    GridShape(
+        "200 irregular floats, 10,000 classes", "irregular", 200, classes=10**4, sizes=SIZES[:3]
+    ),
     GridShape("20 text secrets", secrets=20),
     GridShape("10 quasi-identifiers", quasi=10),
     GridShape("60 quasi-identifiers of 4 values", quasi=60, sizes=SIZES[:3]),
