@@ -47,6 +47,12 @@ def reference() -> Path:
 
 
 def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
+    """Originals, a synthetic table and controls of Adult, without random numbers.
+
+    `shift`: column j of row k is that of original k + 1009 j; `shift5`: the same with one row of 20
+    copied; `half`: the first five columns of one original, the others of another; `self`: the
+    originals themselves; `fresh`: other people.
+    """
     with (reference() / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(file, delimiter=";")
     table: Rows = [tuple(row) for row in rows]
@@ -54,6 +60,10 @@ def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
         return table[0::3], table[2::3], table[1::3], names
     own, other = [r for i, r in enumerate(table) if i % 3 != 2], table[2::3]
     n = len(own)
+    if kind == "self":
+        return own, own, other, names
+    if kind == "half":
+        return own, [own[k][:5] + own[(k + 1009) % n][5:] for k in range(n)], other, names
     fake: Rows = [tuple(own[(k + 1009 * j) % n][j] for j in range(9)) for k in range(n)]
     if kind == "shift5":
         fake = [own[k] if k % 20 == 0 else row for k, row in enumerate(fake)]

@@ -157,20 +157,55 @@ def test_toy_keys(toy: SyntheticTables) -> None:
 
 
 VECTORS: dict[str, dict[str, Any]] = {
+    "shift": {
+        "copies": (4787, 2340),
+        "unique": (879, 10239, 430, 5273),
+        "pairs": (500, 120, 137),
+        "triples": (9354, 1565, 1537, 0.144142, 0.164315, 655, 348),
+        "linked": (0.958601, 0.486498),
+        "mode": (0.454979, 0.453302, 0.003068, None, None),
+        "occupation": (0.108767, 0.107606, 0.103937, 0.103383),
+        "distances": (7043112, 3590882, 0.504161, 0.662461, 52, 25),
+        "ratio": (0.427830, 0.423003, 0.654),
+    },
     "shift5": {
         "copies": (6057, 2568),
         "unique": (1322, 10239, 412, 5273),
-        "predicates": (9409, 1726, 1567, 0.156744, 0.166543, 674, 350),
+        "pairs": (499, 126, 147),
+        "triples": (9409, 1726, 1567, 0.156744, 0.166543, 674, 350),
         "linked": (17.684106, 0.862630),
         "mode": (0.489846, 0.468746, 0.039716, 0.030682, 0.048642),
         "occupation": (0.157690, 0.130401, 0.146322, 0.121494),
         "distances": (6096486, 3285924, 0.523809, 0.672878, 193, 23),
         "ratio": (0.772831, 0.435255, 4.479),
     },
+    "half": {
+        "copies": (7267, 3341),
+        "unique": (1224, 10239, 510, 5273),
+        "pairs": (495, 253, 136),
+        "triples": (8716, 2689, 1641, 0.210424, 0.188274, 901, 352),
+        "linked": (2.398649, 0.677444),
+        "mode": (0.523462, 0.512560, 0.022365, None, None),
+        "occupation": (0.150072, 0.147474, 0.142518, 0.141092),
+        "distances": (5544814, 2928042, 0.515564, 0.678246, 104, 25),
+        "ratio": (0.600401, 0.520603, 3.862),
+    },
+    "self": {
+        "copies": (20108, 4271),
+        "unique": (10239, 10239, 0, 5273),
+        "pairs": (483, 483, 140),
+        "triples": (8429, 8429, 1763, 0.5, 0.209159, 1719, 0),
+        "linked": (281.918528, 1.347676),
+        "mode": (0.801008, 0.569166, 0.538123, None, None),
+        "occupation": (0.626069, 0.259526, 0.571379, 0.227135),
+        "distances": (0, 2304106, 0.787597, 0.882521, 2921, 0),
+        "ratio": (8.011931, 0.656572, 19.397),
+    },
     "fresh": {
         "copies": (3402, 3367),
         "unique": (606, 5729, 534, 5650),
-        "predicates": (7849, 1819, 1842, 0.231749, 0.234680, 455, 469),
+        "pairs": (586, 139, 168),
+        "triples": (7849, 1819, 1842, 0.231749, 0.234680, 455, 469),
         "linked": (3.651743, 2.537715),
         "mode": (0.561314, 0.562528, -0.002775, None, None),
         "occupation": (0.248129, 0.247337, 0.225382, 0.225324),
@@ -193,6 +228,9 @@ def test_adult_vectors(kind: str) -> None:
         *(unique.original.hits, unique.original.people),
         *(unique.control.hits, unique.control.people),
     ) == vector["unique"]
+    pairs = singling_out.count_predicates(tables, 2)
+    singled = ((pairs.originals == 1).sum(), (pairs.controls == 1).sum())
+    assert (pairs.predicates, *singled) == vector["pairs"]
     counts = singling_out.count_predicates(tables, 3)
     rates = counts.singled_out(n, tables.controls, min(n, tables.controls))
     hit = counts.per_person > 0
@@ -200,7 +238,7 @@ def test_adult_vectors(kind: str) -> None:
         *(counts.predicates, (counts.originals == 1).sum(), (counts.controls == 1).sum()),
         *(round(rate / counts.predicates, 6) for rate in rates),
         *(hit[:n].sum(), hit[n:].sum()),
-    ) == vector["predicates"]
+    ) == vector["triples"]
     chances = nearness.link_chances(tables, (names[:4], names[4:]))
     linked = nearness.linkability(tables, chances)
     assert linked.control is not None
