@@ -45,6 +45,7 @@ from sievert.attacks.synthetic.evidence import (
 from sievert.attacks.synthetic.kernels import Workers
 from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
+from sievert.commands import _clock
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
 from sievert.losses.unpaired import unpaired_loss
 from sievert.losses.unpaired_models import predict, tell_apart
@@ -412,7 +413,7 @@ def test_sets_of_columns_are_planned_and_time_holds() -> None:
             raise ExhaustedError("late")
 
     with pytest.raises(ExhaustedError, match="late"):
-        singling_out.count_predicates(tables, 3, Workers(1, tick))
+        singling_out.count_predicates(tables, 3, Workers(1, lambda *_: tick))
     assert next(ticks) == 4
 
 
@@ -421,7 +422,7 @@ def test_relabelling_raises_no_more_alarms_than_chance() -> None:
     tables = join_tables(*(columns(rows, names) for rows in (own[::10], own[5::10], other[::10])))
     scores = scores_of(tables, names)
     alarms = relabelled_alarms(scores, tables.originals, 200, np.random.default_rng(1))
-    assert len(alarms) == 9 and max(alarms.values()) <= 20, alarms
+    assert len(alarms) == 11 and max(alarms.values()) <= 20, alarms
 
 
 # -- the control ----------------------------------------------------------------------------------
@@ -577,17 +578,24 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-def test_time_runs_out_while_attacking() -> None:
-    own, fake = (as_dict(people(3000, seed), WHO) for seed in (1, 2))
-    slept = []
+@pytest.mark.parametrize(
+    "last", ["singling people out", "inferring secrets", "measuring what was lost"]
+)
+def test_time_runs_out_while_attacking(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, fake = (as_dict(people(300, seed), WHO[:3]) for seed in (1, 2))
+    steps = []
 
-    def slowly(step: str, *_: Any) -> None:
-        if step == "attacking":
-            slept.append(time.sleep(1.1))
+    class Late:
+        perf_counter = time.perf_counter
 
+        @staticmethod
+        def monotonic() -> float:
+            return time.monotonic() + 1000 * (steps[-1] == last)
+
+    monkeypatch.setattr(_clock, "time", Late)
     with pytest.raises(ExhaustedError, match="stopped"):
-        sievert.synthetic(own, fake, timeout=1.0, watch=slowly)
-    assert slept
+        sievert.synthetic(own, fake, timeout=600.0, watch=lambda step, _: steps.append(step))
+    assert steps[-1] == last
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -770,7 +778,11 @@ def test_the_map_shows_the_highest_risk_of_any_attack() -> None:
     highest = [max(0.0, *(each[name]["risk"] for name in names)) for each in attacks]
     assert highest[1] > attacks[1]["membership"]["risk"]
     page = builder.build([controlled])
-    dots = next(iter(page.pictures())).spec["data"]["values"]
+    spec = next(iter(page.pictures())).spec
+    titles = [spec["layer"][0]["encoding"][way]["title"] for way in "xy"]
+    assert "% of rows (to the right: less useful)" in titles[0]
+    assert titles[1] == "Highest risk, % (upwards: riskier)"
+    dots = spec["data"]["values"]
     assert sorted(dot["up"] for dot in dots) == pytest.approx(sorted(100 * r for r in highest))
 
 
