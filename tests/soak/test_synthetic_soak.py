@@ -75,9 +75,10 @@ def census_people() -> Population:
 
 # How many people each sample has, the draws of the published shares, and how many times as many
 # tables with 1 % of copies the density ratio sees as DCR. In the census no attack could see 8 times
-# as many: DCR sees 15 %, for whatever columns. Of n originals and as many controls, copies of a
-# share s lift the area under the curve by nearly s/2, whose standard error is 1/sqrt(6 n): 1 % of
-# 2,500 are 0.6 standard errors. So it is the copies that are needed which are compared there.
+# as many: DCR sees 15 %. Where columns tell nearly everybody apart, a share s of copies among n
+# originals, with as many controls, lifts the area under the curve by nearly s/2, whose standard
+# error is 1/sqrt(6 n): 1 % of 2,500 are 0.6 standard errors. So what is compared there is how many
+# copies are needed.
 POPULATIONS = {
     "adult": (adult_people, PEOPLE, 60, 3),
     "census": (census_people, CENSUS_PEOPLE, 50, 5),
