@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sequentialtrees import draw_rows
 
 from sievert.attacks.synthetic import keys, nearness, singling_out
 from sievert.attacks.synthetic.evidence import PoolGroups, chance, difference
@@ -47,6 +48,12 @@ def reference() -> Path:
 
 
 def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
+    """Originals, a synthetic table and controls of Adult, without random numbers.
+
+    `shift`: column j of row k is that of original k + 1009 j; `shift5`: the same with one row of 20
+    copied; `half`: the first five columns of one original, the others of another; `self`: the
+    originals themselves; `fresh`: other people.
+    """
     with (reference() / "data/adult/adult.csv").open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(file, delimiter=";")
     table: Rows = [tuple(row) for row in rows]
@@ -54,6 +61,10 @@ def adult(kind: str) -> tuple[Rows, Rows, Rows, list[str]]:
         return table[0::3], table[2::3], table[1::3], names
     own, other = [r for i, r in enumerate(table) if i % 3 != 2], table[2::3]
     n = len(own)
+    if kind == "self":
+        return own, own, other, names
+    if kind == "half":
+        return own, [own[k][:5] + own[(k + 1009) % n][5:] for k in range(n)], other, names
     fake: Rows = [tuple(own[(k + 1009 * j) % n][j] for j in range(9)) for k in range(n)]
     if kind == "shift5":
         fake = [own[k] if k % 20 == 0 else row for k, row in enumerate(fake)]
@@ -310,6 +321,8 @@ def scores_of(tables: SyntheticTables, names: Sequence[str] = ()) -> dict[str, A
         "density_ratio": near.density_ratio,
         "dcr": -near.synthetic,
         "dcr_auc": _ranks(-near.synthetic),
+        "nndr_auc": _ranks(-np.where(near.second > 0, near.synthetic / (near.second + 1e-9), 1.0)),
+        "dcr_share": near.share,
     }
     if names:
         hit = singling_out.count_predicates(tables, min(3, len(names))).per_person > 0
@@ -360,10 +373,18 @@ class Population:
     @classmethod
     def of(cls, rows: Rows, names: Sequence[str], numbers: Sequence[str]) -> Population:
         """The records of one table; columns are categories unless they are numbers."""
-        own = columns(rows, names)
-        texts = [["" if t is None else t for t in each[0]] for each in own.values()]
-        codes = np.stack([each[1] for each in own.values()], axis=1)
-        return cls(list(names), texts, codes, [n for n in names if n not in numbers])
+        texts, codes = [], []
+        for name, (values, own) in columns(rows, names).items():
+            known = ["" if text is None else text for text in values]
+            if name in numbers:
+                order = np.argsort([float(text) for text in known])
+            else:
+                order = np.arange(len(known))
+            texts.append([known[code] for code in order])
+            codes.append(np.argsort(order)[own])
+        return cls(
+            list(names), texts, np.stack(codes, axis=1), [n for n in names if n not in numbers]
+        )
 
     def join(self, original: Any, fake: Any, control: Any) -> SyntheticTables:
         """Three tables of codes."""
@@ -377,51 +398,22 @@ class Population:
         return join_tables(*tables, categories=self.categories)
 
     def draw(
-        self, people: int, seed: int, copied: float = 0.0, changed: int = 0, *, made: bool = True
+        self, people: int, seed: int, copied: float = 0.0, changed: int = 0
     ) -> SyntheticTables:
-        """Originals, controls, and rows made from others; some are copies, with columns changed.
+        """Originals, controls, and rows that trees learnt of others; some are copies, changed.
 
-        Unless they are `made`, the rows are those of other real people.
+        Every second seed exchanges the originals and the controls of the one before: who happens to
+        be odd then counts once on either side, and fewer draws tell as much.
         """
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed // 2)
         drawn = rng.permutation(len(self.codes))[: 3 * people]
         own, other, base = (self.codes[drawn[at::3]] for at in range(3))
-        fake = hot_deck(base, rng) if made else base.copy()
+        own, other = (other, own) if seed % 2 else (own, other)
+        numeric = np.array([name not in self.categories for name in self.names])
+        fake = draw_rows(base, numeric, people, rng)
         many = round(copied * people)
         fake[:many] = own[:many]
         for row in range(many):
             for at in rng.choice(len(self.names), changed, replace=False):
                 fake[row, at] = base[rng.integers(len(base)), at]
         return self.join(own, fake, other)
-
-
-LEAF = 5  # rows of the base that a value is drawn from, at least
-WINDOW = 8  # columns that a value depends on, at most
-
-
-def hot_deck(base: Any, rng: np.random.Generator) -> Any:
-    """Rows like those of a base: each column is drawn from base rows that agree on those before.
-
-    As a regression tree does, it takes fewer of the columns before where fewer than `LEAF` agree.
-    """
-    fake = np.empty_like(base)
-    rows, width = base.shape
-    for at in range(width):
-        left, windows = np.arange(rows), [np.zeros(2 * rows, dtype=np.int64)]
-        for used in range(1, min(at, WINDOW) + 1):
-            column = np.concatenate([base[:, at - used], fake[:, at - used]])
-            keys = windows[-1] * (int(column.max()) + 1) + column
-            windows.append(np.unique(keys, return_inverse=True)[1])
-        for used in range(len(windows) - 1, -1, -1):
-            keys = np.concatenate([windows[used][:rows], windows[used][rows:][left]])
-            order = np.argsort(keys[:rows], kind="stable")
-            sizes = np.bincount(keys[:rows], minlength=keys.max() + 1)
-            starts, mine = np.cumsum(sizes) - sizes, keys[rows:]
-            enough = sizes[mine] >= LEAF if used else np.ones(len(mine), dtype=bool)
-            mine = mine[enough]
-            donors = order[starts[mine] + rng.integers(0, 1 << 40, len(mine)) % sizes[mine]]
-            fake[left[enough], at] = base[donors, at]
-            left = left[~enough]
-            if not len(left):
-                break
-    return fake

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 import signal
@@ -20,6 +21,7 @@ import sievert
 from sievert.cli import app, catalogue, parser, progress
 from sievert.cli import help as help_
 from sievert.cli.parameters import HEADINGS, parameters
+from sievert.commands._clock import PartCounter
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.numerics import machine
@@ -600,6 +602,19 @@ def test_the_root_is_no_table(capsys) -> None:
 def test_one_clock_beside_the_progress() -> None:
     assert progress.describe("counting", 50.0, 60.0).endswith("] left at most 1:00")
     assert progress.describe("reading", -1.0, 61.0) == "reading 1:01"
+
+
+def test_progress_goes_on_after_a_table_is_closed() -> None:
+    class Closed:
+        def progress(self) -> float:
+            raise ValueError("closed")
+
+    watch = progress.Watch()
+    assert watch._progress() == -1.0
+    watch("reading", Closed())
+    assert watch._progress() == -1.0
+    watch("singling people out", PartCounter(4, math.inf))
+    assert watch._progress() == 0.0
 
 
 def test_texts_are_read_as_toml_is() -> None:

@@ -45,6 +45,7 @@ from sievert.attacks.synthetic.evidence import (
 from sievert.attacks.synthetic.kernels import Workers
 from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
+from sievert.commands import _clock
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
 from sievert.losses.unpaired import unpaired_loss
 from sievert.losses.unpaired_models import predict, tell_apart
@@ -157,20 +158,55 @@ def test_toy_keys(toy: SyntheticTables) -> None:
 
 
 VECTORS: dict[str, dict[str, Any]] = {
+    "shift": {
+        "copies": (4787, 2340),
+        "unique": (879, 10239, 430, 5273),
+        "pairs": (500, 120, 137),
+        "triples": (9354, 1565, 1537, 0.144142, 0.164315, 655, 348),
+        "linked": (0.958601, 0.486498),
+        "mode": (0.454979, 0.453302, 0.003068, None, None),
+        "occupation": (0.108767, 0.107606, 0.103937, 0.103383),
+        "distances": (7043112, 3590882, 0.504161, 0.662461, 52, 25),
+        "ratio": (0.427830, 0.423003, 0.654),
+    },
     "shift5": {
         "copies": (6057, 2568),
         "unique": (1322, 10239, 412, 5273),
-        "predicates": (9409, 1726, 1567, 0.156744, 0.166543, 674, 350),
+        "pairs": (499, 126, 147),
+        "triples": (9409, 1726, 1567, 0.156744, 0.166543, 674, 350),
         "linked": (17.684106, 0.862630),
         "mode": (0.489846, 0.468746, 0.039716, 0.030682, 0.048642),
         "occupation": (0.157690, 0.130401, 0.146322, 0.121494),
         "distances": (6096486, 3285924, 0.523809, 0.672878, 193, 23),
         "ratio": (0.772831, 0.435255, 4.479),
     },
+    "half": {
+        "copies": (7267, 3341),
+        "unique": (1224, 10239, 510, 5273),
+        "pairs": (495, 253, 136),
+        "triples": (8716, 2689, 1641, 0.210424, 0.188274, 901, 352),
+        "linked": (2.398649, 0.677444),
+        "mode": (0.523462, 0.512560, 0.022365, None, None),
+        "occupation": (0.150072, 0.147474, 0.142518, 0.141092),
+        "distances": (5544814, 2928042, 0.515564, 0.678246, 104, 25),
+        "ratio": (0.600401, 0.520603, 3.862),
+    },
+    "self": {
+        "copies": (20108, 4271),
+        "unique": (10239, 10239, 0, 5273),
+        "pairs": (483, 483, 140),
+        "triples": (8429, 8429, 1763, 0.5, 0.209159, 1719, 0),
+        "linked": (281.918528, 1.347676),
+        "mode": (0.801008, 0.569166, 0.538123, None, None),
+        "occupation": (0.626069, 0.259526, 0.571379, 0.227135),
+        "distances": (0, 2304106, 0.787597, 0.882521, 2921, 0),
+        "ratio": (8.011931, 0.656572, 19.397),
+    },
     "fresh": {
         "copies": (3402, 3367),
         "unique": (606, 5729, 534, 5650),
-        "predicates": (7849, 1819, 1842, 0.231749, 0.234680, 455, 469),
+        "pairs": (586, 139, 168),
+        "triples": (7849, 1819, 1842, 0.231749, 0.234680, 455, 469),
         "linked": (3.651743, 2.537715),
         "mode": (0.561314, 0.562528, -0.002775, None, None),
         "occupation": (0.248129, 0.247337, 0.225382, 0.225324),
@@ -193,6 +229,9 @@ def test_adult_vectors(kind: str) -> None:
         *(unique.original.hits, unique.original.people),
         *(unique.control.hits, unique.control.people),
     ) == vector["unique"]
+    pairs = singling_out.count_predicates(tables, 2)
+    singled = ((pairs.originals == 1).sum(), (pairs.controls == 1).sum())
+    assert (pairs.predicates, *singled) == vector["pairs"]
     counts = singling_out.count_predicates(tables, 3)
     rates = counts.singled_out(n, tables.controls, min(n, tables.controls))
     hit = counts.per_person > 0
@@ -200,7 +239,7 @@ def test_adult_vectors(kind: str) -> None:
         *(counts.predicates, (counts.originals == 1).sum(), (counts.controls == 1).sum()),
         *(round(rate / counts.predicates, 6) for rate in rates),
         *(hit[:n].sum(), hit[n:].sum()),
-    ) == vector["predicates"]
+    ) == vector["triples"]
     chances = nearness.link_chances(tables, (names[:4], names[4:]))
     linked = nearness.linkability(tables, chances)
     assert linked.control is not None
@@ -374,7 +413,7 @@ def test_sets_of_columns_are_planned_and_time_holds() -> None:
             raise ExhaustedError("late")
 
     with pytest.raises(ExhaustedError, match="late"):
-        singling_out.count_predicates(tables, 3, Workers(1, tick))
+        singling_out.count_predicates(tables, 3, Workers(1, lambda *_: tick))
     assert next(ticks) == 4
 
 
@@ -383,7 +422,7 @@ def test_relabelling_raises_no_more_alarms_than_chance() -> None:
     tables = join_tables(*(columns(rows, names) for rows in (own[::10], own[5::10], other[::10])))
     scores = scores_of(tables, names)
     alarms = relabelled_alarms(scores, tables.originals, 200, np.random.default_rng(1))
-    assert len(alarms) == 9 and max(alarms.values()) <= 20, alarms
+    assert len(alarms) == 11 and max(alarms.values()) <= 20, alarms
 
 
 # -- the control ----------------------------------------------------------------------------------
@@ -539,17 +578,24 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
-def test_time_runs_out_while_attacking() -> None:
-    own, fake = (as_dict(people(3000, seed), WHO) for seed in (1, 2))
-    slept = []
+@pytest.mark.parametrize(
+    "last", ["singling people out", "inferring secrets", "measuring what was lost"]
+)
+def test_time_runs_out_while_attacking(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, fake = (as_dict(people(300, seed), WHO[:3]) for seed in (1, 2))
+    steps = []
 
-    def slowly(step: str, *_: Any) -> None:
-        if step == "attacking":
-            slept.append(time.sleep(1.1))
+    class Late:
+        perf_counter = time.perf_counter
 
+        @staticmethod
+        def monotonic() -> float:
+            return time.monotonic() + 1000 * (steps[-1] == last)
+
+    monkeypatch.setattr(_clock, "time", Late)
     with pytest.raises(ExhaustedError, match="stopped"):
-        sievert.synthetic(own, fake, timeout=1.0, watch=slowly)
-    assert slept
+        sievert.synthetic(own, fake, timeout=600.0, watch=lambda step, _: steps.append(step))
+    assert steps[-1] == last
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -732,7 +778,11 @@ def test_the_map_shows_the_highest_risk_of_any_attack() -> None:
     highest = [max(0.0, *(each[name]["risk"] for name in names)) for each in attacks]
     assert highest[1] > attacks[1]["membership"]["risk"]
     page = builder.build([controlled])
-    dots = next(iter(page.pictures())).spec["data"]["values"]
+    spec = next(iter(page.pictures())).spec
+    titles = [spec["layer"][0]["encoding"][way]["title"] for way in "xy"]
+    assert "% of rows (to the right: less useful)" in titles[0]
+    assert titles[1] == "Highest risk, % (upwards: riskier)"
+    dots = spec["data"]["values"]
     assert sorted(dot["up"] for dot in dots) == pytest.approx(sorted(100 * r for r in highest))
 
 

@@ -55,11 +55,18 @@ class Watch:
             while not self._done.wait(INTERVAL):
                 if self._step != step:  # the remaining time follows from the pace of this step
                     step, begun = self._step, time.monotonic()
-                share = self._work.progress() if self._work else -1.0
-                sys.stderr.write(f"{CLEAR}{describe(step, share, time.monotonic() - begun)}")
+                sys.stderr.write(
+                    f"{CLEAR}{describe(step, self._progress(), time.monotonic() - begun)}"
+                )
                 sys.stderr.flush()
             sys.stderr.write(CLEAR)
             sys.stderr.flush()
+
+    def _progress(self) -> float:
+        """Per cent of the step; below 0 where nobody knows, as of a table that was just closed."""
+        with suppress(Exception):
+            return self._work.progress() if self._work else -1.0
+        return -1.0
 
 
 def describe(step: str, share: float, seconds: float) -> str:

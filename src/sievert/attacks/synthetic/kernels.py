@@ -28,26 +28,31 @@ PARTS = 16  # of the rows per thread, at least
 PART = 1 << 32  # cells that a part compares, at most: a second or less
 
 
-def _no_tick() -> None:
+def _nobody(_step: str, _parts: int) -> Callable[[], None]:
     """Nobody watches."""
+    return lambda: None
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Threads that go through all rows in parts; who watches may stop them between two."""
+    """Threads that go through all rows in parts; who watches may stop them between two.
+
+    `count` begins a step of so many parts, and returns what is called at each.
+    """
 
     threads: int | None = None
-    tick: Callable[[], None] = _no_tick
+    count: Callable[[str, int], Callable[[], None]] = _nobody
 
-    def run(self, loop: Callable[..., Any], rows: int, *arguments: Any) -> None:
+    def run(self, step: str, loop: Callable[..., Any], rows: int, *arguments: Any) -> None:
         """Run a loop over all rows, which writes into its arguments; two tables are the first."""
         workers = thread_count(self.threads)
         x, y = arguments[:2]
         parts = max(workers * PARTS, x.shape[1] * y.size // PART)
         ends = np.linspace(0, rows, min(rows, parts) + 1).astype(np.int64).tolist()
+        begin_part = self.count(step, len(ends) - 1)
 
         def run_part(span: tuple[int, int]) -> None:
-            self.tick()
+            begin_part()
             loop(*span, *arguments)
 
         if workers == 1:

@@ -45,6 +45,7 @@ def link_chances(
     x, y = (tables.places(each.rows, order) for each in (people, fake))
     linked = np.zeros(len(people.rows))
     workers.run(
+        "linking what is known in two places",
         link_halves,
         len(people.rows),
         *(x, y, fake.counts, tables.numeric[order], shared_columns(x), half, linked),
@@ -100,6 +101,7 @@ def guesses(
     right, expected, median = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.int64)
     offsets = np.cumsum([0, *(tables.columns[i].values for i in at)])
     workers.run(
+        "inferring secrets",
         guess_secrets,
         len(people.rows),
         *(x, y, fake.counts, tables.numeric[order], shared_columns(x)),
@@ -248,6 +250,7 @@ def _near(
     weights = np.zeros(0) if weights is None else weights
     me = np.full(n, -1) if me is None else me
     workers.run(
+        "looking for the nearest rows",
         count_near,
         n,
         *(x, y, counts, tables.numeric[tables.order], shared_columns(x), me, reach, weights),

@@ -92,8 +92,9 @@ def count_predicates(
     per_person = np.zeros(tables.people, dtype=np.int64)
     originals, controls = [], []
     sets, every = plan_sets(tables, width)
+    begin_set = workers.count("singling people out", len(sets))
     for at in sets:
-        workers.tick()
+        begin_set()
         count = _by_cells if _cells(tables, at) <= MOST_CELLS else _by_tree
         own, other, hits = count(tables, at, [cuts[i] for i in at])
         originals.append(own)

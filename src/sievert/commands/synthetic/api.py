@@ -31,7 +31,6 @@ from sievert.files import escape_formula
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
-PARTS = 100  # about as many are attacked one after the other
 NO_CONTROL = (
     "no control group: these are rates, not risks; a stranger may suffer as much (--control FILE)"
 )
@@ -135,6 +134,7 @@ def synthetic(
             with reading(data) as (table, questions):
                 clock("reading the synthetic table", questions)
                 fake = read_codes(questions, table.name, unused, None)
+            clock("bringing the tables together", None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
             lacking += beside([*people.columns], names, fake.name, roles)
@@ -146,7 +146,7 @@ def synthetic(
                 secrets,
                 known,
                 split_columns(split, [*people.columns], names, fake.name),
-                Workers(source.get("threads"), clock.count("attacking", PARTS)),
+                Workers(source.get("threads"), clock.count),
             )
             attacked.append(attack_table(tables, settings, fake.name, requested, roles))
         if target is not None and records is not None:

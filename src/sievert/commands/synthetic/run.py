@@ -215,6 +215,8 @@ def attack_table(
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(requested.policy, results, requested, roles, columns)
+    begin_part = settings.workers.count("measuring what was lost", 1)
+    begin_part()
     return AttackedTable(
         name,
         len(tables.synthetic),

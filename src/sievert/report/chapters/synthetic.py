@@ -349,13 +349,12 @@ def _ranking(part: ReportPart) -> Iterator[Block]:
         for name, table in ranked
         for far in [100 * _lost(table)]
     ]
-    across, up = (part.say("in_percent", what=part.say(head)) for head in ("head_pairs", height))
     spec = risk_utility_chart(
         part.say("map_chart"),
         [part.say("map_below")],
         dots,
-        across=across,
-        up=up,
+        across=part.say("map_across"),
+        up=part.say("map_up" if controlled else "map_up_alone"),
         said=lambda d: part.say(
             "map_dot", name=d.name, lost=percent(d.across / 100), told=percent(d.up / 100)
         ),
