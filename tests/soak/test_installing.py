@@ -27,6 +27,7 @@ TRIED: dict[str, tuple[str, ...]] = {
     "limit": ("limit", "mine.csv", "-q", "sex", "-s", "income", "--at", "0.1"),
     "postgres": ("assess", "postgresql://127.0.0.1:1/none?table=t", "-q", "sex"),
     "spark": ("doctor", "--start"),
+    "workbench": ("doctor",),
 }
 CODES = {"postgres": 6}  # there is no such server; without the extra it would be 2
 

@@ -204,6 +204,11 @@ class OutputOptions:
     debug: bool = False
 
     def __post_init__(self) -> None:
+        require(
+            self.language in FILES,
+            f"no language is called {self.language!r}",
+            hint=", ".join(FILES),
+        )
         for given, what in ((self.show_values, "values"), (self.timings, "timings")):
             if self.share and given:
                 raise NOT_SHAREABLE[what]
