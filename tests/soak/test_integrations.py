@@ -111,7 +111,7 @@ def test_limits_are_read_by_real_parsers(tmp_path: Path, environment: Any) -> No
     ]
 
 
-# SARIF 2.1.0 is in the package of Microsoft's validator, Jenkins' schema of JUnit in pytest's source.
+# SARIF's schema is in Microsoft's validator, Jenkins' schema of JUnit in pytest's source.
 VALIDATED = """
 import json
 from pathlib import Path
