@@ -91,7 +91,7 @@ def test_all_extras(wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("extras", [[], ["charts"]], ids=["core", "charts"])
+@pytest.mark.parametrize("extras", [[], ["charts", "workbench"]], ids=["core", "extras"])
 def test_every_system_has_wheels(extras: list[str]) -> None:
     import platforms
 
