@@ -93,7 +93,11 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
     except OSError:
         return error
     close = nearest(path.name, names)
-    return error if close is None else type(error)(error.what, hint=close)
+    if close is None:
+        return error
+    place, here = path.parent / close, Path.cwd()
+    shown = place.relative_to(here) if place.is_relative_to(here) else place
+    return type(error)(error.what, hint=str(shown))
 
 
 def command_line(arguments: Iterable[str], error: SievertError) -> str:

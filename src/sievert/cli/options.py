@@ -290,7 +290,7 @@ class PageOptions:
         ):
             if path is not None:
                 right = str(path) == STDIN or path.suffix.lower() in endings
-                hint = f"{path.stem or 'page'}{endings[0]}"
+                hint = str(path.with_suffix(endings[0])) if path.name else f"page{endings[0]}"
                 later = not existing and os.path.lexists(path)
                 require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)
 
