@@ -32,6 +32,11 @@ def explained(demo: Path) -> Any:
     return sievert.explain(demo / "hospital.csv", QUASI, "diagnosis")
 
 
+def of_a_sample(demo: Path) -> Any:
+    """The original as a sample of ten times as many people."""
+    return sievert.explain(demo / "hospital.csv", QUASI, "diagnosis", population_size=20_000)
+
+
 def attacked(demo: Path) -> Any:
     """The release in bands of age, by somebody who has the original."""
     ages = {"age": demo / "hierarchies" / "age.csv"}
@@ -46,6 +51,13 @@ def compared(demo: Path) -> Any:
     return sievert.compare(
         demo / "hospital.csv", releases, QUASI, "diagnosis", hierarchies=ages, types=TYPES
     )
+
+
+def compared_with_the_limit(demo: Path) -> Any:
+    """The same three releases by two columns, and the least that any release could disclose."""
+    releases = {name: demo / f"{name}.csv" for name in ("bands", "hidden", "noisy")}
+    columns = ["sex", "department"]
+    return sievert.compare(demo / "hospital.csv", releases, columns, "diagnosis", limit=True)
 
 
 def protected(demo: Path) -> Any:
@@ -95,15 +107,22 @@ PICTURES: dict[str, tuple[Result, str]] = {
     "column_shares": (explained, "Each column's share"),
     "known_columns": (explained, "People alone, the more"),
     "subsets": (explained, "People alone by how many"),
+    "secrets": (explained, "The secrets by how many"),
+    "population": (of_a_sample, "People who are alone in the whole"),
     "rare_values": (explained, "The values that tell most"),
     "identity": (attacked, "Whose record it is"),
+    "originals": (attacked, "The original values"),
+    "secret": (attacked, "diagnosis, by column"),
+    "likeliest": (attacked, "diagnosis: most likely"),
     "values": (attacked, "diagnosis, by value of age"),
     "linkage": (attacked, "Records linked"),
     "learner": (attacked, "Attacker against learner"),
     "risk_utility_map": (compared, "What each release"),
+    "least_disclosure": (compared_with_the_limit, "What each release tells"),
     "frontier": (protected, "What each recoding"),
     "limit": (limited, "The best release"),
     "guesses": (compromised, "What is left to guess"),
+    "distance": (compromised, "How far off"),
     "usefulness": (compromised, "Protection of"),
     "synthetic": (synthesised, ""),
 }

@@ -7,10 +7,11 @@ name files, columns, types and counts. They never repeat a value of the data.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
 from sievert.formatting import nearest, printable
+from sievert.formatting.language import ENGLISH
 
 OUT_OF_MEMORY = re.compile(
     "annot allocate memory|failed to map segment|can't start new thread|bad_alloc|OutOfMemory"
@@ -41,7 +42,15 @@ class SettingsError(UsageError):
 
 
 class MissingRolesError(UsageError):
-    """No quasi-identifiers are given: the message is help, with likely roles and the reasons."""
+    """No quasi-identifiers are given: the message is help, with likely roles and the reasons.
+
+    `describe` says its first line and the others in a language.
+    """
+
+    def __init__(self, describe: Callable[[str], tuple[str, str]], *, hint: str) -> None:
+        what, lines = describe(ENGLISH)
+        super().__init__(what, lines=lines, hint=hint)
+        self.describe = describe
 
 
 class InputError(SievertError):

@@ -119,6 +119,18 @@ def test_the_policy_of_the_page_on_policies() -> None:
     assert parse_policy(tomllib.loads(block[1])).roles.quasi == ("age", "zip")
 
 
+def test_the_table_of_extras_is_complete() -> None:
+    import tomllib
+
+    text = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for extra, requirements in declared["optional-dependencies"].items():
+        row = re.search(rf"^\| `{extra}` \| .* \| (.*) \|$", text, re.MULTILINE)
+        assert (row is None) == (extra == "dev"), extra
+        needed = {re.split(r"[>\[]", each)[0] for each in requirements}
+        assert row is None or {*row[1].lower().split(", ")} == needed, extra
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
 

@@ -27,6 +27,7 @@ TRIED: dict[str, tuple[str, ...]] = {
     "limit": ("limit", "mine.csv", "-q", "sex", "-s", "income", "--at", "0.1"),
     "postgres": ("assess", "postgresql://127.0.0.1:1/none?table=t", "-q", "sex"),
     "spark": ("doctor", "--start"),
+    "workbench": ("doctor",),
 }
 CODES = {"postgres": 6}  # there is no such server; without the extra it would be 2
 
@@ -90,7 +91,7 @@ def test_all_extras(wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("extras", [[], ["charts"]], ids=["core", "charts"])
+@pytest.mark.parametrize("extras", [[], ["charts", "workbench"]], ids=["core", "extras"])
 def test_every_system_has_wheels(extras: list[str]) -> None:
     import platforms
 

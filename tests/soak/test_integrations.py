@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
+from xml.etree import ElementTree
 
 import dbtmacros
 import duckdb
@@ -107,6 +109,174 @@ def test_limits_are_read_by_real_parsers(tmp_path: Path, environment: Any) -> No
     assert [(r["Location"], r["Line"], r["Severity"]) for r in parsed["records"]] == [
         ("p.toml", line, "error") for line in (7, 10, 6)
     ]
+
+
+# SARIF's schema is in Microsoft's validator, Jenkins' schema of JUnit in pytest's source.
+VALIDATED = """
+import json
+from pathlib import Path
+from jsonschema import Draft202012Validator
+from lxml import etree
+
+(own,) = Path().glob("**/sarif-2.1.0.json")
+schema = Draft202012Validator(json.loads(own.read_text()))
+(own,) = Path().glob("**/junit-10.xsd")
+jenkins = etree.XMLSchema(etree.parse(own))
+for state in ("met", "breached", "undecided", "shared"):
+    schema.validate(json.loads(Path(f"{state}.sarif").read_text()))
+    jenkins.assertValid(etree.parse(f"{state}.xml"))
+"""
+
+
+def test_limits_are_as_the_schemas_say(tmp_path: Path, environment: Any) -> None:
+    rows = "\n".join(f"{i % 2},s{i // 2 % 3}" for i in range(24))
+    (tmp_path / "t.csv").write_text(f"age,ill\n{rows}\n")
+    undecided = LIMITS.replace("unique_records = { max = 0.5 }\n", "")
+    policies = {
+        "met": undecided.partition("[limits.inference")[0],
+        "breached": undecided.replace("5", "50"),
+        "undecided": undecided,
+        "shared": undecided.replace("5", "50"),
+    }
+    for state, text in policies.items():
+        (tmp_path / f"{state}.toml").write_text(text)
+        files = [f"--{kind}={tmp_path / state}.{end}" for kind, end in OUTPUTS]
+        share = ["--share"] if state == "shared" else []
+        given = [tmp_path / "t.csv", "--policy", tmp_path / f"{state}.toml", "--quick", *share]
+        code = app._run(["assess", *map(str, given), *files])
+        assert code == (0 if state == "met" else 1), state
+    commands = environment("jsonschema", "lxml")
+    pip = [commands / "pip", "download", "--quiet", "--no-deps", "--no-binary", "pytest"]
+    run_in(tmp_path, *pip, "pytest")
+    run_in(tmp_path, "npm", "pack", "--silent", "@microsoft/sarif-multitool-linux")
+    for archive in (*tmp_path.glob("*.tgz"), *tmp_path.glob("*.tar.gz")):
+        shutil.unpack_archive(archive, tmp_path / archive.stem, filter="data")
+    run_in(tmp_path, commands / "python", "-c", VALIDATED)
+
+
+# -- pipelines ------------------------------------------------------------------------------------
+
+AS_JSON = """
+import json, sys
+from ruamel.yaml import YAML
+json.dump(YAML(typ="safe").load(open(sys.argv[1])), sys.stdout)
+"""
+OUTPUTS = (("junit", "xml"), ("sarif", "sarif"))
+
+
+def in_bash(script: str, folder: Path, variables: dict[str, str]) -> tuple[int, str]:
+    """The exit code and the log of a script, in an environment of these variables only."""
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script],
+        cwd=folder,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def run_action(
+    action: dict[str, Any], inputs: dict[str, str], folder: Path, variables: dict[str, str]
+) -> tuple[int, str, dict[str, str]]:
+    """The steps of a composite action in their order, as a runner does: until one fails."""
+    for name, entry in action["inputs"].items():
+        assert name in inputs or "default" in entry, f"{name} is needed"
+    given = {name: entry.get("default", "") for name, entry in action["inputs"].items()} | inputs
+    log, outputs = "", {}
+    for step in action["runs"]["steps"]:
+        if "if" in step:
+            name, sign, text = step["if"].removeprefix("inputs.").partition(" == ")
+            assert sign and text.strip("'") == text[1:-1]
+            if given[name] != text[1:-1]:
+                continue
+        assert step["shell"] == "bash" and "${{" not in step["run"]
+        own = {
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda m: given[m[1]], text)
+            for name, text in step.get("env", {}).items()
+        }
+        code, said = in_bash(step["run"], folder, variables | own)
+        log += said
+        if code:
+            break
+    lines = Path(variables["GITHUB_OUTPUT"]).read_text().splitlines()
+    outputs = dict(line.split("=", 1) for line in lines)
+    assert {f"steps.gate.outputs.{n}" for n in outputs} == {
+        output["value"][4:-3] for output in action["outputs"].values()
+    }
+    return code, log, outputs
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, environment: Any) -> tuple[Path, Path, Any]:
+    """A clone of the last commit, commands of an empty environment, and a reader of YAML."""
+    clone = tmp_path / "clone"
+    run_in(tmp_path, "git", "clone", "--quiet", "--no-hardlinks", ROOT, clone)
+    reader = environment("check-jsonschema")
+
+    def read(file: str, kind: str) -> Any:
+        path = INTEGRATIONS / file
+        run_in(tmp_path, reader / "check-jsonschema", "--builtin-schema", f"vendor.{kind}", path)
+        return json.loads(run_in(tmp_path, reader / "python", "-c", AS_JSON, path))
+
+    venv.create(tmp_path / "runner", with_pip=True)
+    return clone, tmp_path / "runner" / "bin", read
+
+
+def release_and_policy(folder: Path, ages: int) -> None:
+    folder.mkdir()
+    (folder / "policy.toml").write_text(POLICY)
+    rows = "".join(f"a{i % ages},s{i // 2 % 3}\n" for i in range(1200))
+    (folder / "release.csv").write_text(f"age,ill\n{rows}")
+
+
+def test_the_whole_action(pipeline: tuple[Path, Path, Any], tmp_path: Path) -> None:
+    """From an empty environment: installed, judged, annotated, for a release of each kind."""
+    clone, commands, read = pipeline
+    action = read("github/action.yml", "github-actions")
+    for name, ages, code, install in (("closed", 2, 0, "true"), ("open", 1200, 1, "false")):
+        release_and_policy(folder := tmp_path / name, ages)
+        files = {n: tmp_path / f"{name}_{n}" for n in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+        for file in files.values():
+            file.touch()
+        variables = {
+            **{name: str(file) for name, file in files.items()},
+            **{"CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(folder)},
+            "GITHUB_ACTION_PATH": str(clone / "integrations" / "github"),
+            "RUNNER_TEMP": str(tmp_path),
+            "PATH": f"{commands}:/usr/bin:/bin",
+            "HOME": str(tmp_path),
+        }
+        inputs = {"data": "release.csv", "policy": "policy.toml", "install": install}
+        ended, log, outputs = run_action(action, inputs, folder, variables)
+        assert ended == code, log
+        assert outputs == {"met": str(code == 0).lower(), "code": str(code)}
+        annotated = [line for line in log.splitlines() if line.startswith("::error ")]
+        assert len(annotated) == 3 * code and ("k_anonymity" in log) is bool(code)
+        assert "olicy" in files["GITHUB_STEP_SUMMARY"].read_text()
+        assert (folder / "sievert-limits.xml").is_file()
+        assert (folder / "sievert-limits.sarif").is_file()
+
+
+def test_the_whole_job_of_gitlab(pipeline: tuple[Path, Path, Any], tmp_path: Path) -> None:
+    clone, commands, read = pipeline
+    job = read("gitlab/sievert.gitlab-ci.yml", "gitlab-ci")["sievert"]
+    for name, ages, code in (("closed", 2, 0), ("open", 1200, 1)):
+        release_and_policy(folder := tmp_path / name, ages)
+        variables = {
+            **{"CI": "true", "GITLAB_CI": "true", "CI_PROJECT_DIR": str(folder)},
+            **job["variables"],
+            "SIEVERT_INSTALL": str(clone),
+            "PATH": f"{commands}:/usr/bin:/bin",
+            "HOME": str(tmp_path),
+        }
+        ended, log = in_bash("\n".join(job["script"]), folder, variables)
+        assert ended == code, log
+        report = folder / job["artifacts"]["reports"]["junit"]
+        root = ElementTree.parse(report).getroot()
+        assert root.attrib["failures"] == str(3 * code)
 
 
 # -- dbt ------------------------------------------------------------------------------------------

@@ -277,11 +277,11 @@ ERRORS = {
     "no data": (["assess", "-q", "zip"], 2, "assess: DATA is missing. Try: sievert assess --help"),
     "no value": (["limit", "{table}", "--at"], 2, "--at needs a value. Try: sievert limit --help"),
     "no number": (["assess", "{table}", "--threads", "two"], 2, "into int. Try: sievert assess"),
-    "mistyped file": (["assess", "{table}s", "-q", "zip"], 3, ". Try: patients.csv\n"),
-    "mistyped policy": (["assess", "{table}", "--policy", "{table}x"], 2, ". Try: patients.csv\n"),
+    "mistyped file": (["assess", "{table}s", "-q", "zip"], 3, ". Try: {table}\n"),
+    "mistyped policy": (["assess", "{table}", "--policy", "{table}x"], 2, ". Try: {table}\n"),
     "mistyped beside others": (["assess", "{table}/x.csv", "-q", "zip"], 3, "x.csv: Not a dir"),
     "report of a folder": (["report", "/"], 3, "is a directory. Try: a file written"),
-    "page as PDF": (["assess", "{table}", "-q", "zip", "--html", "no/x.pdf"], 2, "Try: x.html"),
+    "page as PDF": (["assess", "{table}", "-q", "zip", "--html", "no/x.pdf"], 2, "Try: no/x.html"),
     "page as text": (["paper", "itpr", "--markdown", "x.txt"], 2, "or .markdown. Try: x.md"),
     "unknown measure": (["measures", "itpt"], 2, "'itpr'"),
     "unknown engine": (["assess", "{table}", "-q", "zip", "--engine", "duckdbb"], 2, "'duckdb'"),
@@ -331,7 +331,7 @@ def test_errors_are_one_line_with_the_right_code(
     arguments, code, words = ERRORS[name]
     assert run(*(a.format(table=table) for a in arguments)) == code
     out, err = capsys.readouterr()
-    assert out == "" and err.startswith("error: ") and words in err
+    assert out == "" and err.startswith("error: ") and words.format(table=table) in err
     assert err.count("\n") == 1
     assert "Traceback" not in err
     for value in ("01234", "flu", "hiv"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -323,6 +324,29 @@ def test_quick_and_pages(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert "options" not in quick and "explanation" not in quick
     paged = run(data, "--policy", file, "--markdown", tmp_path / "a.md", tmp_path / "c.json")
     assert "options" in paged and "explanation" in paged
+
+
+def test_the_printed_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the directory where the table was assessed, with the options that it was read with."""
+    monkeypatch.chdir(tmp_path)
+    for folder, name in (("our data", "release.csv"), ("policies", "strict.toml")):
+        Path(folder).mkdir()
+        table = zip(*people().values(), strict=True)
+        rows = [";".join(people()), *(";".join(map(str, row)) for row in table)]
+        limits = "[limits.reidentification]\nk_anonymity = { min = 3 }\n"
+        text = "\n".join(rows) if name == "release.csv" else "roles.rows_are_people=true\n" + limits
+        Path(folder, name).write_text(text)
+    arguments = ["assess", "our data/release.csv", "--delimiter=;", "-q", "age,town", "-q", "sex"]
+    arguments += ["-s", "ill", "--policy", "policies/strict.toml", "--na=-9", "--threads", "1"]
+    assert app._run([*arguments, "--all", "--language", "de"]) == 1
+    *_, head, _, line = capsys.readouterr().out.splitlines()
+    assert head == "So entsteht die beste dieser Veröffentlichungen:"
+    name, command, *options = shlex.split(line)
+    assert (name, command) == ("sievert", "protect") and "--all" not in options
+    assert app._run([command, *options]) == 0
+    assert Path("new_release.csv").is_file() and "eingehalten" in capsys.readouterr().out
 
 
 def test_the_policy_has_a_name_and_a_digest(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema_subset import faults
 
 from sievert.cli import app
 
@@ -25,6 +26,64 @@ unique_records = { max = 0.5 }
 [limits.inference.SECRET]
 max_confidence = { max = 0.9 }
 """
+
+
+# What the schemas of the two formats say of what we write; the soak tests read the real ones.
+COUNTS = {"tests", "failures", "errors"}
+JUNIT: dict[str, tuple[set[str], set[str], set[str]]] = {  # children, attributes needed and allowed
+    "testsuites": ({"testsuite"}, set(), {"name", "time", *COUNTS}),
+    "testsuite": ({"properties", "testcase"}, {"name", *COUNTS}, {"time"}),
+    "properties": ({"property"}, set(), set()),
+    "property": (set(), {"name", "value"}, set()),
+    "testcase": ({"failure", "error", "system-out"}, {"classname", "name"}, {"time"}),
+    **dict.fromkeys(("failure", "error"), (set[str](), set[str](), {"message", "type"})),
+    "system-out": (set(), set(), set()),
+}
+
+
+def an_object(needed: dict[str, Any], **optional: Any) -> dict[str, Any]:
+    known = {**needed, **optional, "properties": {"type": "object"}}
+    never = {"enum": []}
+    return {
+        "type": "object",
+        "required": [*needed],
+        "properties": known,
+        "additionalProperties": never,
+    }
+
+
+TEXT, MESSAGE = {"type": "string"}, an_object({"text": {"type": "string"}})
+PLACE = an_object(
+    {},
+    logicalLocations={"type": "array", "items": an_object({"fullyQualifiedName": TEXT})},
+    physicalLocation=an_object(
+        {"artifactLocation": an_object({"uri": {"type": "string", "pattern": r"^[^ :\\]+$"}})},
+        region=an_object({}, startLine={"type": "integer", "minimum": 1}),
+    ),
+)
+FINDING = an_object(
+    {"message": MESSAGE},
+    ruleId=TEXT,
+    ruleIndex={"type": "integer", "minimum": 0},
+    kind={"enum": ["fail"]},  # with any other, the level must be "none"
+    level={"enum": ["none", "note", "warning", "error"]},
+    locations={"type": "array", "items": PLACE},
+    partialFingerprints={"type": "object", "additionalProperties": TEXT},
+)
+RULE = an_object({"id": TEXT}, shortDescription=MESSAGE, fullDescription=MESSAGE)
+DRIVER = an_object({"name": TEXT}, version=TEXT, rules={"type": "array", "items": RULE})
+RUN = an_object(
+    {"tool": an_object({"driver": DRIVER})},
+    invocations={
+        "type": "array",
+        "items": an_object({"executionSuccessful": {"type": "boolean"}}),
+    },
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    results={"type": "array", "items": FINDING},
+)
+SARIF = an_object(
+    {"version": {"enum": ["2.1.0"]}, "runs": {"type": "array", "items": RUN}}, **{"$schema": TEXT}
+)
 
 
 def write(path: Path, columns: dict[str, list[str]]) -> Path:
@@ -52,8 +111,15 @@ def run(*tokens: object) -> int:
 
 
 def cases(path: Path) -> dict[tuple[str, str, str], str]:
-    """Every test case of a JUnit file, by its suite and its names, with what became of it."""
+    """Every test case of a JUnit file, by its suite and its names, with what became of it.
+
+    It has no names but those of Jenkins' schema, and all that this demands.
+    """
     root = ElementTree.parse(path).getroot()
+    for element in root.iter():
+        children, needed, optional = JUNIT[element.tag]
+        assert {child.tag for child in element} <= children
+        assert needed <= {*element.attrib} <= needed | optional
     seen: dict[tuple[str, str, str], str] = {}
     for suite in root.iter("testsuite"):
         states = []
@@ -70,9 +136,8 @@ def cases(path: Path) -> dict[tuple[str, str, str], str]:
 def findings(path: Path) -> list[dict[str, Any]]:
     """The results of a SARIF file, which has the keys that its schema demands and no others."""
     log = json.loads(path.read_text(encoding="utf-8"))
-    assert set(log) == {"$schema", "version", "runs", "properties"} and log["version"] == "2.1.0"
+    assert faults(log, SARIF, SARIF) == []
     (only,) = log["runs"]
-    assert set(only) == {"tool", "invocations", "columnKind", "results"}
     rules = [rule["id"] for rule in only["tool"]["driver"]["rules"]]
     assert only["tool"]["driver"]["name"] == "Sievert" and len({*rules}) == len(rules)
     for result in only["results"]:

@@ -90,13 +90,27 @@ def test_the_command_line_runs(path: Path, capsys: pytest.CaptureFixture[str]) -
     assert run(*arguments) == 0
 
 
-def test_other_options_are_not_repeated(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They may hold values of the data."""
+def test_what_was_typed_is_repeated(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All but options that may hold values of the data; columns with a role have no other."""
     assert run("assess", path, "--alpha-value", "diagnosis=canary1", "--threads", 1) == 2
     err = capsys.readouterr().err
-    assert "canary" not in err and err.endswith("-i patient_id ...\n")
-    assert run("assess", "--threads", 1, path) == 2
-    assert "  sievert assess DATA -q sex," in capsys.readouterr().err
+    assert "canary" not in err and err.endswith("-i patient_id --threads 1 ...\n")
+    assert run("assess", "--missing", "drop", path, "-s", "ward") == 2
+    name, *arguments = shlex.split(capsys.readouterr().err.splitlines()[-1])
+    assert arguments == [
+        *("assess", str(path), "-q", "sex,seen,pay,heat", "-s", "diagnosis"),
+        *("-i", "patient_id", "--missing", "drop", "-s", "ward"),
+    ]  # fmt: skip
+    assert name == "sievert" and run(*arguments) == 0
+    assert "Learning ward" in capsys.readouterr().out
+
+
+def test_in_german(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("assess", path, "--language", "de") == 2
+    err = capsys.readouterr().err
+    assert err.startswith("keine Quasi-Identifikatoren angegeben: Welche Spalten")
+    assert "ein Wert in 70 % der Datensätze" in " ".join(err.split())
+    assert err.endswith("-i patient_id --language de\n")
 
 
 def test_many_columns_are_summarised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

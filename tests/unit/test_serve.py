@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from sievert.cli import analyses
-from sievert.cli.options import EngineOptions, ReadingOptions, RoleOptions
+from sievert.cli.options import EngineOptions, OutputOptions, ReadingOptions, RoleOptions
 from sievert.cli.serve import LONGEST_LINE, _digest, _Server
 from sievert.errors import UsageError
 from sievert.sources import isolation
@@ -151,10 +152,18 @@ def test_exact_answers(here: Path) -> None:
     assert explained["code"] == 0 and "shapley" in explained["result"]
 
 
+def test_masked_names(here: Path) -> None:
+    requests = [{"command": "assess", "data": "open.csv"}, {"command": "policy"}]
+    assessed, policy = ask(here, requests, "--mask-names")
+    assert assessed["code"] == 1 and assessed["result"]["roles"]["sensitive"] == ["secret 1"]
+    assert policy["code"] == 7
+    assert not re.search(r"\b(age|ill)\b", json.dumps([assessed, policy]))
+
+
 def server(here: Path) -> _Server:
     policy = here / "policy.toml"
-    roles = RoleOptions(policy=policy)
-    return _Server(roles, ReadingOptions(), EngineOptions(), False, policy, _digest(policy))
+    roles, output = RoleOptions(policy=policy), OutputOptions(json_="-", share=True)
+    return _Server(roles, ReadingOptions(), EngineOptions(), output, policy, _digest(policy))
 
 
 def test_another_policy_is_refused(here: Path) -> None:
@@ -176,7 +185,14 @@ def test_a_crash_costs_one_answer(here: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--stdio"], ["--policy", "policy.toml"], ["--stdio", "--policy", "none.toml"]]
+    "options",
+    [
+        [],
+        ["--stdio"],
+        ["--policy", "policy.toml"],
+        ["--stdio", "--policy", "none.toml"],
+        ["--stdio", "--policy", "policy.toml", "--exact", "--mask-names"],
+    ],
 )
 def test_it_does_not_start_without_a_policy(
     options: list[str], here: Path, monkeypatch: pytest.MonkeyPatch

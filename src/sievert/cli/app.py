@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from sievert.errors import MissingRolesError, SettingsError, SievertError
@@ -177,13 +177,14 @@ def _report_interrupt() -> int:
     return _stopped[0] if _stopped else 130
 
 
-def _complain(error: SievertError, arguments: Iterable[str] = ()) -> int:
+def _complain(error: SievertError, arguments: Sequence[str] = ()) -> int:
     """Print the line of an error; with --share it names no file, no column and no small count."""
     from sievert.cli import messages
 
     text = f"{error}"
-    if isinstance(error, MissingRolesError) and not messages.to_be_shared(arguments):
-        messages.tell(f"{error.body}\n\n  {messages.command_line(arguments, error)}\n")
+    if isinstance(error, MissingRolesError) and arguments and not messages.to_be_shared(arguments):
+        question, lines = error.describe(messages.language_of(arguments))
+        messages.tell(f"{question}\n{lines}\n\n  {messages.command_line(arguments, error)}\n")
         return error.exit_code
     plain = error in messages.ABOUT_SHARING or isinstance(error, SettingsError)
     if messages.to_be_shared(arguments) and not plain:

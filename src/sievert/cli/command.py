@@ -15,8 +15,10 @@ from sievert.cli.options import (
     ReadingOptions,
     RoleOptions,
 )
-from sievert.cli.parameters import STDIN, TableName
+from sievert.cli.parameters import STDIN, TableName, parameters
 from sievert.errors import NOT_SHAREABLE, require
+
+RELEASE = "release.csv"
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,36 @@ class Command:
 
             page = builder.screen(result, output.language)
             say(terminal.for_stdout(page, everything=output.all_))
+            if self.name == "assess" and not output.share and not result.key_sets:
+                self._say_how_to_release(result, tables[0], options["population_size"])
         return code
+
+    def _say_how_to_release(self, assessment: Any, table: str, people: int | None) -> None:
+        """Print the command that makes the best release, to be run where this one was."""
+        from sievert.cli.parser import function_of, spell
+        from sievert.report.options import best_way
+        from sievert.report.texts import read_texts
+
+        ways = [] if assessment.options is None else assessment.options.to_dict()["ways"]
+        if not ways or "levels" not in best_way(ways):
+            return
+        options = {
+            **{("roles", field): value for field, value in vars(self.roles).items()},
+            **{("reading", field): value for field, value in vars(self.reading).items()},
+            **{("engine", field): value for field, value in vars(self.engine).items()},
+            ("roles", "alpha_value"): None,  # for assess only
+            ("making", "population_size"): people,
+            ("output", "language"): self.output.language,
+            ("release", ""): RELEASE if Path(table).name != RELEASE else f"new_{RELEASE}",
+        }
+        values = {
+            p: value
+            for p in parameters(function_of("protect"))
+            if (value := options.get((p.argument, p.field), p.default)) != p.default
+        }
+        line = spell("sievert protect", [table], values)
+        texts = read_texts(None, self.output.language)
+        say(f"\n{texts('options.command')}\n\n  {line}\n")
 
 
 def _assessment_charts(assessment: Any) -> dict[str, Any]:

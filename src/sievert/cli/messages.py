@@ -1,13 +1,13 @@
 """Every failure as one line of our own words, without anything that comes from the data."""
 
 import os
-import shlex
 import sys
 from collections.abc import Iterable
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from sievert.cli import parser
 from sievert.errors import (
     NOT_SHAREABLE,
     ExhaustedError,
@@ -16,10 +16,12 @@ from sievert.errors import (
     UsageError,
     is_out_of_memory,
 )
-from sievert.formatting import nearest, printable
+from sievert.formatting import nearest
+from sievert.formatting.language import ENGLISH
 from sievert.sources.isolation import is_short_of_addresses
 
-OF_FILES = ("--policy", "--html", "--markdown", "--json", "--records")
+# Options whose texts may be values of the data.
+OF_VALUES = ("na", "suppressed", "value", "alpha_value", "domain")
 MOST_LOOKED_AT = 10_000  # files of a directory, for the one that was meant
 
 INTERNAL_AND_SHARED = UsageError(
@@ -91,26 +93,29 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
     except OSError:
         return error
     close = nearest(path.name, names)
-    return error if close is None else type(error)(error.what, hint=close)
+    if close is None:
+        return error
+    place, here = path.parent / close, Path.cwd()
+    shown = place.relative_to(here) if place.is_relative_to(here) else place
+    return type(error)(error.what, hint=str(shown))
 
 
 def command_line(arguments: Iterable[str], error: SievertError) -> str:
-    """The command to go on with: the same tables, the hint, and options that name files.
+    """The command to go on with: what was typed, and the hint.
 
-    Other options may hold values of the data.
+    Options that may hold values of the data are not repeated.
     """
-    given = list(arguments)
-    command = list(takewhile(lambda token: not token.startswith("-") or token == "-", given))
-    tables, rest = command[1:] or ["DATA"], given[len(command) :]
-    kept = [
-        token
-        for before, token in zip(["", *rest], rest, strict=False)
-        if before in OF_FILES or token.partition("=")[0] in OF_FILES
-    ]
-    more = "" if len(kept) == len(rest) else " ..."
-    files = f" {shlex.join(map(printable, kept))}" if kept else ""
-    first = shlex.join(map(printable, ["sievert", *given[:1], *tables]))
-    return f"{first} {error.hint}{files}{more}"
+    command, places, values = parser.read(arguments)
+    kept = {p: v for p, v in values.items() if (p.field or p.argument) not in OF_VALUES}
+    more = "" if len(kept) == len(values) else " ..."
+    words = [parser.spell(f"sievert {command}", places), error.hint, parser.spell("", (), kept)]
+    return " ".join(filter(None, words)) + more
+
+
+def language_of(arguments: Iterable[str]) -> str:
+    """The language that the arguments ask for."""
+    values = parser.read(arguments)[2]
+    return next((v for p, v in values.items() if p.field == "language"), ENGLISH)
 
 
 def to_be_shared(arguments: Iterable[str]) -> bool:

@@ -204,6 +204,11 @@ class OutputOptions:
     debug: bool = False
 
     def __post_init__(self) -> None:
+        require(
+            self.language in FILES,
+            f"no language is called {self.language!r}",
+            hint=", ".join(FILES),
+        )
         for given, what in ((self.show_values, "values"), (self.timings, "timings")):
             if self.share and given:
                 raise NOT_SHAREABLE[what]
@@ -285,7 +290,7 @@ class PageOptions:
         ):
             if path is not None:
                 right = str(path) == STDIN or path.suffix.lower() in endings
-                hint = f"{path.stem or 'page'}{endings[0]}"
+                hint = str(path.with_suffix(endings[0])) if path.name else f"page{endings[0]}"
                 later = not existing and os.path.lexists(path)
                 require(right or later, f"{what} ends in {' or '.join(endings)}", hint=hint)
 

@@ -1,13 +1,14 @@
 """The command line as a call of a function: commands, options and their values."""
 
 import re
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from sievert.cli.parameters import Parameter, parameters
+from sievert.cli.parameters import STDIN, Parameter, parameters
 from sievert.errors import RefusedError, UsageError, require
-from sievert.formatting import nearest
+from sievert.formatting import nearest, printable
 from sievert.sources.addresses import holds_password
 
 # Where each command lives: a command of several words after its first word.
@@ -112,6 +113,27 @@ def call(command: str, tokens: list[str]) -> int:
     groups = {n: g for n, g in function.__annotations__.items() if hasattr(g, "heading")}
     arguments |= {n: group(**arguments.get(n, {})) for n, group in groups.items()}
     return function(*places, **arguments) or 0
+
+
+def read(arguments: Iterable[str]) -> tuple[str, list[Any], dict[Parameter, Any]]:
+    """The command of a line without mistakes, its arguments and its options."""
+    command, tokens = split_command(join_lists(arguments))
+    return command, *_parse(parameters(function_of(command)), command, tokens)
+
+
+def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | None = None) -> str:
+    """Arguments and options as a shell takes them: the inverse of reading them."""
+    tokens = start.split()
+    for place in map(str, places):
+        tokens.append("-" if place == STDIN else f"./{place}" if OPTION.match(place) else place)
+    for parameter, value in (values or {}).items():
+        name = min(parameter.names, key=len)
+        for text in map(str, value if parameter.several else [value]):
+            if parameter.kind is bool:
+                tokens.append(name if value else f"{name}=false")
+            else:
+                tokens += [f"{name}={text}"] if OPTION.match(text) else [name, text]
+    return shlex.join(map(printable, tokens))
 
 
 def _parse(

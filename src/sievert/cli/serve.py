@@ -46,6 +46,7 @@ def serve(
     *,
     stdio: bool = False,
     exact: bool = False,
+    mask_names: bool = False,
     roles: RoleOptions = RoleOptions(),
     reading: ReadingOptions = ReadingOptions(),
     engine: EngineOptions = EngineOptions(),
@@ -65,13 +66,17 @@ def serve(
         way.
     exact
         Answer with exact, internal numbers; without it only with what is shareable.
+    mask_names
+        Hide the names of columns in answers too.
     debug
         Show where in the program an error came up, before the first request.
     """
     require(stdio, "serve reads standard input and writes standard output", hint="--stdio")
     require(roles.policy is not None, "serve answers for one policy", hint="--policy FILE")
+    require(not (exact and mask_names), "exact answers name columns: --mask-names hides them")
     assert roles.policy is not None
-    server = _Server(roles, reading, engine, exact, roles.policy, _digest(roles.policy))
+    output = OutputOptions(json_="-", share=not exact, mask_names=mask_names)
+    server = _Server(roles, reading, engine, output, roles.policy, _digest(roles.policy))
     server.limits()  # so that a mistake in the policy is an error before the first request
     for module in ("commands.assess.api", "counts.duckdb.connection", "policy.judgement"):
         import_module(f"sievert.{module}")  # once, and not in every child
@@ -113,7 +118,7 @@ class _Server:
     roles: RoleOptions
     reading: ReadingOptions
     engine: EngineOptions
-    exact: bool
+    output: OutputOptions
     policy: Path
     sha256: str
 
@@ -124,12 +129,7 @@ class _Server:
             request = _parse(line)
             about["id"] = _identity(request)
             checked = _checked(request)
-            require(
-                self.exact or checked["command"] not in EXACT_ONLY,
-                f"{checked['command']}: nothing of it is shareable here",
-                hint="serve --exact",
-                error=RefusedError,
-            )
+            self._check_shareable(checked["command"])
             code, result = self._result(checked)
         except SievertError as error:
             return about | _failure(error.exit_code, str(error)), error.exit_code
@@ -137,6 +137,20 @@ class _Server:
             text = result.rpartition("error: ")[2].strip()
             return about | _failure(code, text.replace(*ELSEWHERE)), code
         return about | {"ok": True, "code": code, "result": json.loads(result)}, code
+
+    def _check_shareable(self, command: str) -> None:
+        require(
+            not (command in EXACT_ONLY and self.output.share),
+            f"{command}: nothing of it is shareable here",
+            hint="serve --exact",
+            error=RefusedError,
+        )
+        require(
+            not (command == "policy" and self.output.mask_names),
+            "policy: its limits name columns, which are hidden here",
+            hint="serve without --mask-names",
+            error=RefusedError,
+        )
 
     def _result(self, request: Request) -> tuple[int, str]:
         """The exit code of a command, and the JSON or the message that it gave."""
@@ -148,7 +162,7 @@ class _Server:
         )
         if request["command"] == "policy":
             return 0, json.dumps({"sha256": self.sha256, "limits": self.limits()})
-        arguments = [] if self.exact else ["--share"]
+        arguments = ["--share"] if self.output.share else []
         with TemporaryFile() as out, TemporaryFile() as err:
 
             def work() -> int:
@@ -171,7 +185,7 @@ class _Server:
             "roles": self.roles,
             "reading": self.reading,
             "engine": self.engine,
-            "output": OutputOptions(json_="-", share=not self.exact),
+            "output": self.output,
         }
         if request["command"] == "assess":
             given["quick"] = True

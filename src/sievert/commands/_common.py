@@ -139,7 +139,7 @@ class RequestedRoles:
 
             what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
             require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
-            raise no_quasi(questions)
+            raise no_quasi(questions, {*sensitive, *identifier}, self.person)
         measured = {*quasi, *sensitive, *identifier, *absent, *chain(*self.other_sets)}
         roles = role.assign(
             questions.columns,

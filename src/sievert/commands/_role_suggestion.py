@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +10,7 @@ from itertools import pairwise
 from sievert.counts.questions import Questions
 from sievert.errors import MissingRolesError, SievertError, require
 from sievert.formatting import percent, printable, wrap
+from sievert.formatting.language import count
 from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
 from sievert.roles import looks_like_record, tells_people_apart
@@ -174,38 +175,22 @@ def _missing_codes(
     ]
 
 
-def no_quasi(questions: Questions) -> MissingRolesError:
-    """The help where no quasi-identifiers are given: columns, likely roles, options to go on."""
-    columns, texts = questions.columns, read_texts(None)
+def no_quasi(
+    questions: Questions, used: Collection[str] = (), person: str | None = None
+) -> MissingRolesError:
+    """The help where no quasi-identifiers are given: columns, likely roles, options to go on.
+
+    Columns that have a role already are neither listed nor among the options.
+    """
     require(
-        not (questions.first_line and looks_like_record(columns)),
+        not (questions.first_line and looks_like_record(questions.columns)),
         "no quasi-identifiers given, and the first line looks like a record: it is not listed",
         hint="--no-header, or -q COLUMNS if these are names",
     )
+    columns = [c for c in questions.columns if c not in used and c != person]
+    require(columns, "no quasi-identifiers given: every column has another role", hint="-q COLUMNS")
     evidence = examine_columns(questions, columns[:MOST_COLUMNS])
     roles = {column: suggest_role(column, each) for column, each in evidence.items()}
-    names = {column: printable(column[: LONGEST + 1])[:LONGEST] for column in evidence}
-    width, wide = max(map(len, names.values())), max(2, *(len(o) for o, _ in roles.values()))
-    lines = []
-    for column, (option, reason) in roles.items():
-        start = (
-            f"  {names[column]:<{width}}  {evidence[column].values:>9,}  {option or '?':<{wide}}  "
-        )
-        why = reason_text(evidence[column], reason, texts)
-        lines += wrap(why, max(100, len(start) + 40), start, " " * len(start))
-    if others := columns[len(evidence) :]:
-        most = MOST_LISTED if len(others) <= MOST_LISTED else FEW_LISTED
-        listed = [printable(c[: LONGEST + 1])[:LONGEST] for c in others[:most]]
-        more = len(others) - len(listed)
-        listed += [texts("front.more_columns", number=f"{more:,}")] if more else []
-        words = texts("suggested.others", number=f"{len(others):,}", columns=texts.join(listed))
-        lines += wrap(words, 100, "  ")
-    head = f"  {texts('suggested.column'):<{width}}  {texts('suggested.values'):>9}"
-    head += f"  {texts('suggested.why')}"
-    unclear = [names[c] for c, (_, reason) in roles.items() if reason == "unclear"]
-    notes = [texts("suggested.decide")]
-    notes += [texts("suggested.unclear_columns", columns=texts.join(unclear))] if unclear else []
-    body = [head, *lines, *(line for note in notes for line in wrap(note, 100, ""))]
     likely = {
         option: _list_for_shell(c for c, (o, _) in roles.items() if o == option)
         for option in _USUAL
@@ -213,10 +198,46 @@ def no_quasi(questions: Questions) -> MissingRolesError:
     options = [f"-q {likely['-q'] or 'COLUMNS'}"]
     options += [f"{option} {likely[option]}" for option in ("-s", "-i") if likely[option]]
     people = [c for c, (option, _) in roles.items() if option == PERSON]
-    options += [f"{PERSON} {_list_for_shell(people[:1])}"] if len(people) == 1 else []
-    return MissingRolesError(
-        texts("suggested.question"), lines="\n".join(body), hint=" ".join(options)
+    if len(people) == 1 and person is None:
+        options.append(f"{PERSON} {_list_for_shell(people)}")
+
+    def describe(language: str) -> tuple[str, str]:
+        texts = read_texts(None, language)
+        with texts.spoken():
+            lines = _describe(evidence, roles, columns[len(evidence) :], texts)
+            return texts("suggested.question"), "\n".join(lines)
+
+    return MissingRolesError(describe, hint=" ".join(options))
+
+
+def _describe(
+    evidence: Mapping[str, ColumnEvidence],
+    roles: Mapping[str, tuple[str, str]],
+    others: Sequence[str],
+    texts: Texts,
+) -> Iterator[str]:
+    """The columns with likely roles and the reasons, those not looked at, and what to decide."""
+    names = {column: printable(column[: LONGEST + 1])[:LONGEST] for column in evidence}
+    width, wide = max(map(len, names.values())), max(2, *(len(o) for o, _ in roles.values()))
+    yield (
+        f"  {texts('suggested.column'):<{width}}  {texts('suggested.values'):>9}"
+        f"  {texts('suggested.why')}"
     )
+    for column, (option, reason) in roles.items():
+        values = count(evidence[column].values)
+        start = f"  {names[column]:<{width}}  {values:>9}  {option or '?':<{wide}}  "
+        why = reason_text(evidence[column], reason, texts)
+        yield from wrap(why, max(100, len(start) + 40), start, " " * len(start))
+    if others:
+        most = MOST_LISTED if len(others) <= MOST_LISTED else FEW_LISTED
+        listed = [printable(c[: LONGEST + 1])[:LONGEST] for c in others[:most]]
+        more = len(others) - len(listed)
+        listed += [texts("front.more_columns", number=count(more))] if more else []
+        words = texts("suggested.others", number=count(len(others)), columns=texts.join(listed))
+        yield from wrap(words, 100, "  ")
+    yield from wrap(texts("suggested.decide"), 100, "")
+    if unclear := [names[c] for c, (_, reason) in roles.items() if reason == "unclear"]:
+        yield from wrap(texts("suggested.unclear_columns", columns=texts.join(unclear)), 100, "")
 
 
 def _list_for_shell(columns: Iterable[str]) -> str:

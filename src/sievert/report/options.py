@@ -1,6 +1,6 @@
 """What would help: a few ways to change the table, and whether the policy is then met."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sievert.formatting import percent
 from sievert.formatting.language import count
@@ -28,10 +28,9 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
                 said = f"{said} {texts('options.budget_none')}"
             yield texts("options.none"), said
         return
-    met = next((way for way in ways if way["met"] is True), None)
-    best = met or max(ways, key=lambda way: (way["limits_met"], -way["detail_lost"]))
+    best = best_way(ways)
     limits, number = best["limits_met"], len(best["limits"])
-    if met is not None:
+    if best["met"] is True:
         head = "options.meets"
     elif limits == number:  # what stands against it is no limit
         head = "options.all_limits"
@@ -45,14 +44,19 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
         lost=percent(best["detail_lost"]),
     )
     if "levels" in best:
-        data, policy = part.data["table"].get("name"), part.data["policy"]["name"]
-        text = f"{text} {texts('options.make', data=data or 'DATA', policy=policy or 'POLICY')}"
+        text = f"{text} {texts('options.make')}"
     if still := _still_breached(part, best):
         text = f"{text} {texts('options.still', limits=still)}"
     if impossible := sum(bool(v["impossible"]) for v in limits_of(part.data)):
         one = "_one" if impossible == 1 else ""
         text = f"{text} {texts(f'options.impossible{one}', number=impossible)}"
     yield texts(head), text
+
+
+def best_way(ways: Sequence[Data]) -> Data:
+    """The first one that meets the policy, or the one that meets most limits at the least loss."""
+    met = next((way for way in ways if way["met"] is True), None)
+    return met or max(ways, key=lambda way: (way["limits_met"], -way["detail_lost"]))
 
 
 def _still_breached(part: ReportPart, way: Data) -> str:

@@ -133,7 +133,7 @@ def explain(
         if roles.sensitive and not roles.quasi:
             from sievert.commands._role_suggestion import no_quasi
 
-            raise no_quasi(questions)
+            raise no_quasi(questions, roles.every_column, roles.person)
         stated.check_columns(questions, roles.quasi)
         if records is not None:
             questions.engine.check_writable()
