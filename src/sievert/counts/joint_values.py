@@ -16,7 +16,7 @@ from sievert.counts.cube import run_starts
 from sievert.counts.joint_classes import ABSENT
 
 MISSING = 0  # the number of a value that is not there
-DENSE = 1 << 26  # classes times values up to which a table says which class has which value
+FEW = 512  # values up to which the set of a class is a bit for each value
 AT_ONCE = 1 << 23  # values that are looked at together
 
 
@@ -33,16 +33,18 @@ class ValueSets:
         self.sizes = np.bincount(self.keys // number, minlength=rows)
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.lacks = np.bincount(classes[~known], minlength=rows) > 0
-        self._table: Bools | None = None
-        if rows * number <= DENSE:
-            self._table = np.zeros(rows * number, dtype=bool)
-            self._table[self.keys] = True
+
+    def words(self, word: int) -> Ints:
+        """The 64 values of one word as bits, of every class."""
+        classes, values = np.divmod(self.keys, self.number)
+        here = values >> 6 == word
+        bits = np.zeros(len(self.sizes), dtype=np.uint64)
+        np.bitwise_or.at(bits, classes[here], np.uint64(1) << (values[here] & 63).astype(np.uint64))
+        return bits
 
     def have(self, classes: Ints, values: Ints) -> Bools:
         """Whether each of some classes has a value."""
         keys = classes * self.number + values
-        if self._table is not None:
-            return np.asarray(self._table[keys])
         if not len(self.keys):
             return np.zeros(len(keys), dtype=bool)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -100,6 +102,8 @@ def _smallest_of_runs(joint: Sequence[Ints], sets: Sequence[ValueSets], smallest
 
 def _common(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
     """How many known values all classes of each combination have; 0 where there is no class."""
+    if sets[0].number <= FEW:
+        return _common_bits(joint, sets)
     absent = np.iinfo(np.int64).max
     sizes = np.stack(
         [np.where(c == ABSENT, absent, s.sizes[c]) for c, s in zip(joint, sets, strict=True)]
@@ -113,6 +117,19 @@ def _common(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
         part = np.arange(start, stop)
         counts[part] = _count_part([c[part] for c in joint], sets, fewest[part], least[part])
     return counts
+
+
+def _common_bits(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Ints:
+    """The same of few values, 64 of them at once."""
+    somewhere = np.any([classes != ABSENT for classes in joint], axis=0)
+    counts = np.zeros(len(somewhere), dtype=np.int64)
+    every = ~np.uint64(0)
+    for word in range(-(-sets[0].number // 64)):
+        common = np.full(len(counts), every)
+        for classes, own in zip(joint, sets, strict=True):
+            common &= np.where(classes == ABSENT, every, own.words(word)[classes])
+        counts += np.bitwise_count(common)
+    return np.where(somewhere, counts, 0)
 
 
 def _count_part(

@@ -32,6 +32,7 @@ SHOWN = {
 }
 LEARNT = ("mutual_information", "bayes_vulnerability_posterior")
 UNKNOWN = {"order", "hierarchy", "parts", "population"}  # what coded values cannot have
+ONLY_CODES = "a ledger has codes of values, without their order, hierarchy or parts"
 Numbers = dict[str, Value]
 
 
@@ -121,6 +122,11 @@ class ClassMeasures:
         limited = {m for _, m, _ in policy.every_limit()} if policy is not None else set()
         ids = {m for m in SHOWN | limited if not UNKNOWN & {*BY_ID[m].needs}}
         self._ids = [m for m in BY_ID if m in ids]
+        self._undefined = {
+            m: Value(m, None, BY_ID[m].unit, BY_ID[m].riskier, ONLY_CODES)
+            for m in BY_ID
+            if m in limited - ids and "secret" in BY_ID[m].kinds
+        }
 
     def measure(
         self, classes: Ints, person: Ints, secrets: Mapping[str, Ints], ids: Sequence[str] = ()
@@ -131,7 +137,8 @@ class ClassMeasures:
         orders: dict[str, list[str]] = {secret: [] for secret in secrets}  # no measure needs one
         settings = MeasureSettings(orders=orders, parameters=self._coded_parameters(secrets))
         table = TableMeasures(questions, roles, settings, ids or self._ids, self._clock)
-        inference = {secret: table.inference(secret) for secret in secrets}
+        undefined = {} if ids else self._undefined
+        inference = {secret: table.inference(secret) | undefined for secret in secrets}
         return {} if ids else table.reidentification(), inference
 
     def _coded_parameters(self, secrets: Iterable[str]) -> dict[str, Mapping[str, Any]]:
