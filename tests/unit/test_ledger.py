@@ -157,6 +157,12 @@ def test_measures_that_coded_values_cannot_have_are_undecided(ledger: Path) -> N
     assert check(ledger, policy=policy).inference["ill"]["alpha_k"].value == 1.0
 
 
+def test_codes_of_the_policy_are_missing(ledger: Path) -> None:
+    policy = {**POLICY, "limits": {"k_anonymity": {"min": 1}}, "reading": {"na": ["?"]}}
+    result = check(ledger, {**AGES, "age": ["?", "1", "1", "1"]}, policy=policy)
+    assert result.met is True and "codes count as missing" in result.policy.rests_on
+
+
 def test_suppressed_people_are_a_class(ledger: Path) -> None:
     result = check(ledger, {**AGES, "age": ["*", "1", "1", "1"]})
     assert result.joint["k_anonymity"] == 1 and result.table["suppressed"] == 1

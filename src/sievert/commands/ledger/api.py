@@ -37,7 +37,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, UsageError, require
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.policy import Policy, judge
+from sievert.policy import Judgement, Policy, judge
 from sievert.roles import Roles, Typed
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -70,10 +70,9 @@ class _OpenRelease:
 
 @contextmanager
 def _opened(
-    reading: Reading, data: Any, policy: PolicySource, given: list[Names], person: Names
+    reading: Reading, data: Any, stated: RequestedRoles, person: Names
 ) -> Iterator[_OpenRelease]:
     """A release, and who its people are: by `person`, or as the policy says."""
-    stated = requested_roles(policy, *given)
     with reading(data) as (table, questions):
         columns = questions.columns
         typed = Typed([person]) if isinstance(person, str) else person
@@ -140,9 +139,9 @@ def add_to_ledger(
     path = store.ledger_path(ledger)
     _check_missing(missing)
     salt = store.salt_beside(path) if salt is None else Path(salt)
-    reading = Reading(watch, LARGE, verify=verify, **source)
-    given = [quasi, sensitive, identifier]
-    with _opened(reading, release, policy, given, person) as opened, store.locked(path):
+    requested = requested_roles(policy, quasi, sensitive, identifier)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated(dict(source)))
+    with _opened(reading, release, requested, person) as opened, store.locked(path):
         there = path.exists()
         pseudonyms = store.read_salt(salt) if there else store.make_salt(salt)
         releases = store.read_ledger(path, pseudonyms) if there else []
@@ -204,10 +203,11 @@ def check_with_ledger(
     _check_missing(missing)
     pseudonyms = store.read_salt(store.salt_beside(path) if salt is None else Path(salt))
     releases = store.read_ledger(path, pseudonyms)
-    reading = Reading(watch, LARGE, verify=verify, **source)
-    clock, given = reading.clock, [quasi, sensitive, identifier]
-    with _opened(reading, release, policy, given, person) as opened:
-        questions, roles, requested = opened.questions, opened.roles, opened.requested
+    requested = requested_roles(policy, quasi, sensitive, identifier)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated(dict(source)))
+    clock, limits = reading.clock, requested.policy
+    with _opened(reading, release, requested, person) as opened:
+        questions, roles = opened.questions, opened.roles
         clock("counting classes", questions)
         new = opened.code(pseudonyms, name, "")
         notes, kept = opened.notes, [r for r in releases if r.digest != new.digest]
@@ -216,7 +216,6 @@ def check_with_ledger(
         together = ReleasesTogether([*kept, new])
         described = describe_releases(together)
         notes = [*_strangers(described), *notes]
-        limits = requested.policy
         measures = ClassMeasures(
             questions,
             limits,
@@ -224,31 +223,23 @@ def check_with_ledger(
             clock,
         )
         assessment = JointAssessment(together, measures)
-        found, learnt = assessment.joint()
+        reidentification, inference = assessment.joint()
         clock("comparing with single releases", None)
         secrets = {secret: assessment.secret(secret) for secret in together.values}
-        learnt = _few_values(learnt, secrets)
+        inference = _few_values(inference, secrets)
         judged = alone = None
         if limits is not None:
-            own = replace(requested, person=None)  # people are those of the ledger, as they must be
-            gate = own.gate(
-                questions.columns, roles, missing, 0, questions.suppression, codes=opened.table.na
+            judged, alone, doubts = _judge(
+                opened, limits, (reidentification, inference), assessment
             )
-            assert gate is not None
-            numbers = assessment.alone()
-            alone = gate.judge(judge(_limits_of(limits, numbers[1]), *numbers)[0])
-            verdicts, doubts = judge(limits, found, learnt)
             notes += doubts
-            if alone.met and any(verdict.met is False for verdict in verdicts):
-                gate.not_met("unsafe_together")
-            judged = gate.judge(verdicts)
         return LedgerCheck(
             describe_input(opened.table, questions, missing) | {"people": described[-1]["people"]},
             roles,
             {"name": path.name, "releases": described},
             joint_risk(together, _least_k(limits)),
-            found,
-            learnt,
+            reidentification,
+            inference,
             secrets,
             judged,
             alone,
@@ -256,6 +247,29 @@ def check_with_ledger(
             unassessed=columns_without_role(questions, roles, *opened.person),
             **clock.stop(),
         )
+
+
+def _judge(
+    opened: _OpenRelease,
+    policy: Policy,
+    joint: tuple[dict[str, Value], dict[str, dict[str, Value]]],
+    assessment: JointAssessment,
+) -> tuple[Judgement, Judgement, list[str]]:
+    """The verdicts on all releases together, on the new one alone, and what is to be said of them.
+
+    People are those of the ledger, which finds them by a key, whatever the policy calls the person.
+    """
+    questions, codes = opened.questions, opened.table.na
+    gate = replace(opened.requested, person=None).gate(
+        questions.columns, opened.roles, "value", 0, questions.suppression, codes=codes
+    )
+    assert gate is not None
+    numbers = assessment.alone()
+    alone = gate.judge(judge(_limits_of(policy, numbers[1]), *numbers)[0])
+    verdicts, doubts = judge(policy, *joint)
+    if alone.met and any(verdict.met is False for verdict in verdicts):
+        gate.not_met("unsafe_together")
+    return gate.judge(verdicts), alone, doubts
 
 
 def _check_missing(missing: str) -> None:

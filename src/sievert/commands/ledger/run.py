@@ -225,7 +225,7 @@ class JointAssessment:
             rows = self.together.audience(place)
             every.append(self.measures.measure(joint.number[rows.joint], rows.person, rows.secrets))
         ordered = [*every[1:], every[0]]  # the new release first
-        found = {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}
+        identified = {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}
         learnt = {
             secret: {
                 m: riskiest([own[secret][m] for _, own in ordered if m in own.get(secret, {})])
@@ -233,7 +233,7 @@ class JointAssessment:
             }
             for secret in self.together.values
         }
-        return found, learnt
+        return identified, learnt
 
     def secret(self, secret: str) -> dict[str, Any]:
         """What is learnt of a secret from all releases, and from the best one alone.
