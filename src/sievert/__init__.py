@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sievert.commands.functions import discrimination_rate_by_value, l_diversity_by_class
     from sievert.commands.hierarchies.api import propose_hierarchies
     from sievert.commands.hierarchies.result import ProposedHierarchies
+    from sievert.commands.ledger.api import add_to_ledger, check_with_ledger, read_ledger
+    from sievert.commands.ledger.result import Ledger, LedgerCheck
     from sievert.commands.limit.api import randomise
     from sievert.commands.limit.distribution import Limit, limit
     from sievert.commands.limit.result import Limited
@@ -53,6 +55,8 @@ __all__ = [
     "Compromises",
     "Explanation",
     "Hierarchy",
+    "Ledger",
+    "LedgerCheck",
     "Limit",
     "Limited",
     "PolicyCheck",
@@ -62,10 +66,12 @@ __all__ = [
     "SyntheticAssessment",
     "Value",
     "__version__",
+    "add_to_ledger",
     "approximate_compromise",
     "assess",
     "attack",
     "check_policy",
+    "check_with_ledger",
     "compare",
     "compromise",
     "discrimination_rate_by_value",
@@ -75,6 +81,7 @@ __all__ = [
     "propose_hierarchies",
     "protect",
     "randomise",
+    "read_ledger",
     "synthetic",
     "write_report",
 ]
@@ -86,6 +93,8 @@ _HOMES = {
     "Compromises": "commands.compromise.result",
     "Explanation": "commands.explain.result",
     "Hierarchy": "hierarchies",
+    "Ledger": "commands.ledger.result",
+    "LedgerCheck": "commands.ledger.result",
     "Limit": "commands.limit.distribution",
     "Limited": "commands.limit.result",
     "PolicyCheck": "commands.policy.result",
@@ -94,10 +103,12 @@ _HOMES = {
     "SievertError": "errors",
     "SyntheticAssessment": "commands.synthetic.result",
     "Value": "measures.measure",
+    "add_to_ledger": "commands.ledger.api",
     "approximate_compromise": "measures.approximate.compromise",
     "assess": "commands.assess.api",
     "attack": "commands.attack.api",
     "check_policy": "commands.policy.api",
+    "check_with_ledger": "commands.ledger.api",
     "compare": "commands.compare.api",
     "compromise": "commands.compromise.api",
     "discrimination_rate_by_value": "commands.functions",
@@ -107,6 +118,7 @@ _HOMES = {
     "propose_hierarchies": "commands.hierarchies.api",
     "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
+    "read_ledger": "commands.ledger.api",
     "synthetic": "commands.synthetic.api",
     "write_report": "commands.report.api",
 }

@@ -21,7 +21,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 OUR_CSV = b"record,class_size,identity_bits"
 OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
 PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
-OUR_KEYS = ("table", "seconds", "measures", "paper", "limits")
+OUR_KEYS = ("listing", "table", "seconds", "measures", "paper", "limits")
 SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
 PART = re.compile(r"part-\d{5,}\.parquet")  # of a release that is a directory
 OUR_PAGE = b"<!-- written by sievert -->"

@@ -49,6 +49,7 @@ Data = Mapping[str, Any]
 
 # The key of a result that tells which command it is of.
 KINDS = {
+    "ledger": "ledger",
     "synthetic": "synthetic",
     "minimised": "protect",
     "proposals": "hierarchies",

@@ -70,6 +70,16 @@ RESULTS: dict[str, tuple[str, Callable[[], Any]]] = {
 }
 
 
+def test_ledgers(tmp_path: Path) -> None:
+    table, path = {"id": [str(i) for i in range(120)], **TABLE}, tmp_path / "ledger"
+    added = sievert.add_to_ledger(path, table, "sex", SECRET, person="id", name="first")
+    assert wrong(added.to_dict(), "ledger_listing") == []
+    policy = {**POLICY, "roles": {**POLICY["roles"], "identifier": ["id"]}}
+    for given in ({"policy": policy}, {"quasi": QUASI, "sensitive": SECRET}):
+        result = sievert.check_with_ledger(path, table, person="id", **given)
+        assert wrong(result.to_dict(), "ledger_check") == []
+
+
 def wrong(content: Any, kind: str) -> list[str]:
     """What a result has that its part of the schema does not know, or otherwise."""
     content = json.loads(outputs.as_json(content))

@@ -125,6 +125,16 @@ def saved(folder: Path, name: str, table: dict[str, list[str]]) -> Path:
     return path
 
 
+def ledger_check(folder: Path) -> Any:
+    """A release beside an earlier one, in which some are suppressed."""
+    key = {"αρ": [str(i) for i in range(N)]}
+    first, ledger = {**key, **SMALL}, folder / "λίστα"
+    sievert.add_to_ledger(ledger, first, ["πόλη"], "νόσος", person="αρ", name="πρώτη")
+    policy = {**SMALL_POLICY, "roles": {**SMALL_POLICY["roles"], "identifier": ["αρ"]}}
+    new = {**first, "πόλη": ["*", *SMALL["πόλη"][1:]], "φύλο": ["*", *SMALL["φύλο"][1:]]}
+    return sievert.check_with_ledger(ledger, new, policy=policy, person="αρ", name="νέα")
+
+
 DRAWN_PAGES = {"assess_policy", "protect", "shared"}  # pictures take long to draw
 RESULTS: dict[str, Callable[[Path], Any]] = {
     "assess": lambda _: sievert.assess(TABLE, *ROLES),
@@ -193,6 +203,7 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     "synthetic_control": lambda folder: sievert.synthetic(
         TABLE, [saved(folder, "πλαστό", TABLE), saved(folder, "άλλο", COARSE)], STRANGERS, *ROLES
     ),
+    "ledger": ledger_check,
     "shared": lambda _: sievert.assess(TABLE, policy=POLICY).share(),
 }
 

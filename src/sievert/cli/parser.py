@@ -22,6 +22,9 @@ COMMANDS = {
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
     "synthetic": "synthetic.synthetic",
+    "ledger add": "ledger.add",
+    "ledger check": "ledger.check",
+    "ledger show": "ledger.show",
     "report": "documents.report",
     "paper": "documents.paper",
     "measures": "documents.measures",
@@ -43,7 +46,10 @@ OWNERS = {
     "--epsilon": "compromise",
     **dict.fromkeys(("--control", "--split"), "synthetic"),
 }
-SUMMARIES = {"policy": "Check a policy against a table."}  # of words that begin several commands
+SUMMARIES = {
+    "policy": "Check a policy against a table.",
+    "ledger": "What was released about whom, and what a new release adds to it.",
+}  # of words that begin several commands
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number
 LISTS = {"--quasi", "-q", "--qi", "--sensitive", "-s", "--sa", "--identifier", "-i", "--key-set"}
 

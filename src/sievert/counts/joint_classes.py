@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.cube import run_starts
+from sievert.errors import ExhaustedError, require
 
 ABSENT = -1  # the class of who is not in a release
+MOST_COMBINATIONS = 10**8  # of people with several classes in several releases
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,8 @@ class JointClasses:
 
     person: Ints
     sizes: Ints
+    number: Ints  # of the joint class, from 0
+    classes: tuple[Ints, ...]  # in each release
 
     @property
     def smallest(self) -> int:
@@ -32,7 +37,28 @@ class JointClasses:
 
     def people_below(self, k: int) -> int:
         """How many people have classes that fewer than k share."""
-        return len(np.unique(self.person[self.sizes < k]))
+        return int(np.count_nonzero(marked(self.person[self.sizes < k])))
+
+    @cached_property
+    def members(self) -> Ints:
+        """The place of one member of each joint class, in the order of their numbers."""
+        places = np.empty(int(self.number.max()) + 1, dtype=np.int64)
+        places[self.number] = np.arange(len(self.number))
+        return places
+
+
+def marked(numbers: Ints, size: int = 0) -> Bools:
+    """Which numbers from 0 there are."""
+    marks = np.zeros(max(size, int(numbers.max(initial=-1)) + 1), dtype=bool)
+    marks[numbers] = True
+    return marks
+
+
+def distinct_pairs(person: Ints, classes: Ints) -> tuple[Ints, Ints]:
+    """Each person once with every class, in the order of people."""
+    width = int(classes.max()) + 1
+    pairs = np.sort(person.astype(np.int64) * width + classes)
+    return np.divmod(pairs[run_starts(pairs)], width)
 
 
 def join_releases(releases: Sequence[tuple[Ints, Ints]]) -> JointClasses:
@@ -48,22 +74,37 @@ def join_releases(releases: Sequence[tuple[Ints, Ints]]) -> JointClasses:
     >>> join_releases([first, (np.array([0, 1, 2]), np.array([0, 0, 0]))]).sizes.tolist()
     [2, 2, 1, 1]
     """
-    everybody = np.unique(np.concatenate([person for person, _ in releases]))
-    people, columns = everybody, list[Ints]()
+    last = max(int(person.max()) for person, _ in releases)
+    present = np.any([marked(person, last + 1) for person, _ in releases], axis=0)
+    people, columns = np.flatnonzero(present), list[Ints]()
     for person, classes in releases:
-        pairs = np.unique(np.stack([person, classes], axis=1), axis=0)
-        absent = np.setdiff1d(everybody, pairs[:, 0])
-        missing = np.stack([absent, np.full(len(absent), ABSENT)], axis=1)
-        pairs = np.concatenate([pairs, missing])
-        pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-        first = np.searchsorted(pairs[:, 0], people)
-        times = np.searchsorted(pairs[:, 0], people, side="right") - first
-        place = np.repeat(first - np.cumsum(times) + times, times) + np.arange(times.sum())
-        columns = [np.repeat(column, times) for column in columns] + [pairs[place, 1]]
+        own, of_person = _with_absent(person, classes, present)
+        often = np.bincount(own, minlength=last + 1)
+        first, times = np.cumsum(often) - often, often[people]
+        combinations = int(times.sum())
+        require(
+            combinations <= MOST_COMBINATIONS,
+            "people have too many rows in several releases to be held together",
+            hint="one row for each person",
+            error=ExhaustedError,
+        )
+        ends = np.cumsum(times)
+        place = np.repeat(first[people] - ends + times, times) + np.arange(combinations)
+        columns = [np.repeat(column, times) for column in columns] + [of_person[place]]
         people = np.repeat(people, times)
     order = np.lexsort(columns)
     starts = run_starts(*(column[order] for column in columns))
     of_group = np.diff(np.append(starts, len(order)))
-    sizes = np.empty(len(order), dtype=np.int64)
+    sizes, number = (np.empty(len(order), dtype=np.int64) for _ in range(2))
     sizes[order] = np.repeat(of_group, of_group)
-    return JointClasses(people, sizes)
+    number[order] = np.repeat(np.arange(len(of_group)), of_group)
+    return JointClasses(people, sizes, number, tuple(columns))
+
+
+def _with_absent(person: Ints, classes: Ints, present: Bools) -> tuple[Ints, Ints]:
+    """Each person once with every class of a release; those who lack one are absent."""
+    own, of_person = distinct_pairs(person, classes)
+    absent = np.flatnonzero(present & ~marked(own, len(present)))
+    own = np.concatenate([own, absent])
+    order = np.argsort(own, kind="stable")
+    return own[order], np.concatenate([of_person, np.full(len(absent), ABSENT)])[order]

@@ -10,6 +10,7 @@ Every call that some system lacks is here and nowhere else, with what happens wi
 - no signal masks (Windows): a signal while a command starts ends it without a word.
 - no files opened to be read that can be synced, and no directories (Windows): files are opened to
   be written, and directories are not synced.
+- no locks on files (Windows): a file is taken instead, and waited for as long as it is there.
 - no users by number (Windows): what lies in a private directory is taken to be one's own.
 - no files in memory (macOS, Windows): small files are read by an engine of their own, more slowly.
 - no size of the memory (Windows): 4 GiB are assumed; --memory says otherwise.
@@ -22,7 +23,9 @@ import re
 import select
 import signal
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +34,11 @@ try:
     import resource
 except ImportError:
     resource = None
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
@@ -224,3 +232,33 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def lock(path: Path, seconds: float) -> Iterator[bool]:
+    """Hold a lock that one process at a time can have; False if it is not free in some seconds.
+
+    The system frees it when the process ends, however it ends; the empty file stays. Where it
+    cannot, the file is the lock.
+    """
+    until, mode = time.monotonic() + seconds, os.O_CREAT | os.O_RDWR
+    handle: int | None = None
+    while handle is None:
+        try:
+            handle = os.open(path, mode if fcntl is not None else mode | os.O_EXCL, 0o600)
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, FileExistsError):
+            if handle is not None:
+                os.close(handle)
+                handle = None
+            if time.monotonic() >= until:
+                break
+            time.sleep(0.02)
+    try:
+        yield handle is not None
+    finally:
+        if handle is not None:
+            os.close(handle)
+            if fcntl is None:
+                path.unlink()

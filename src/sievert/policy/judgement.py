@@ -43,6 +43,7 @@ REASONS = {
     "person_replaced": "the person given here is not that of the policy: {}",
     "rows_without_person": "rows have no person: whether they are of different people is not known",
     "too_few_together": "together with an earlier release, fewer people look alike than k asks for",
+    "unsafe_together": "the release meets the policy alone, and not together with earlier releases",
     "too_many_suppressed": "more records would be suppressed than may be",
     "no_release": "no recoding of these columns meets the limits; the numbers are the table's",
     "search_stopped": "time was over before a recoding was found that meets the limits; the "

@@ -77,7 +77,7 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
     compared = [part for part in parts if any(r.get("policy") for r in releases_of(part))]
     texts = parts[0].texts
     if not judged and not compared:
-        asks = any(part.kind in ("assess", "compare", "synthetic") for part in parts)
+        asks = any(part.kind in ("assess", "compare", "synthetic", "ledger") for part in parts)
         words = texts.each("front", ("open", "open_why"), ".")
         return [PolicyAnswer("open", words[0], words[1])] if asks else []
     answers = [_verdict(texts, judged)] if judged else []

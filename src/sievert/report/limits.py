@@ -90,14 +90,18 @@ def tally_text(texts: Texts, counts: Data) -> str:
     return ", ".join(words)
 
 
-def numbers_chapter(part: ReportPart) -> Chapter:
-    """The numbers a decision rests on: those with a limit, and the best known ones."""
+def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
+    """The numbers a decision rests on: those with a limit, and the best known ones.
+
+    `value` is the head of their column, where they are not those of the table.
+    """
     texts, limits = part.texts, limits_of(part.data)
     counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
     which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
     key = f"{which}_one" if which != "none" and counts[which] == 1 else which
     title = texts(f"limits_table.title_{key}", number=len(limits), **counts)
-    head = texts.each("limits_table", HEAD if limits else (*HEAD[:4], "side", HEAD[5]), ".")
+    head = [*texts.each("limits_table", HEAD if limits else (*HEAD[:4], "side", HEAD[5]), ".")]
+    head[HEAD.index("value")] = value or head[HEAD.index("value")]
     places: list[tuple[str, tuple[str, ...], Data]]
     places = [("reidentification", OF_RECORDS, part.data["reidentification"])]
     places += [(f"inference.{s}", _of_secret(v), v) for s, v in part.data["inference"].items()]

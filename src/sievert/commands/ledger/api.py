@@ -1,0 +1,335 @@
+"""The public functions of a ledger: add a release, check a new one, list what is there.
+
+They have one keyword per option of the command, so that editors and `help` show them all.
+"""
+
+import datetime
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from sievert import roles as role
+from sievert.commands._common import (
+    LARGE,
+    PolicySource,
+    Reading,
+    RequestedRoles,
+    check_known,
+    requested_roles,
+)
+from sievert.commands._suppression import keep_suppressed
+from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.commands.ledger import store
+from sievert.commands.ledger.joint import ReleasesTogether
+from sievert.commands.ledger.result import Ledger, LedgerCheck
+from sievert.commands.ledger.run import (
+    ClassMeasures,
+    JointAssessment,
+    code_release,
+    describe_releases,
+    joint_risk,
+)
+from sievert.counts.questions import Questions
+from sievert.errors import Caution, InputError, UsageError, require
+from sievert.measures import BY_ID
+from sievert.measures.measure import Value
+from sievert.policy import Judgement, Policy, judge
+from sievert.roles import Roles, Typed
+from sievert.session import Steps, no_progress
+from sievert.sources.options import ReaderOptions
+from sievert.sources.table import Table
+
+Names = str | Iterable[str] | None
+A_CLASS = "who is suppressed in one release may be found by another"
+NOBODY = "nobody of the release is in {!r}: if people are the same, their keys are not"
+KNOWN_BEFORE = "the ledger has this release already, as {!r}: it is held against the others"
+
+
+@dataclass(frozen=True)
+class _OpenRelease:
+    """A release that is open, with the roles of its columns."""
+
+    table: Table
+    questions: Questions
+    requested: RequestedRoles
+    roles: Roles
+    person: tuple[str, ...]
+    notes: list[str]
+
+    def code(
+        self, pseudonyms: store.Pseudonyms, name: str | None, date: str
+    ) -> store.LedgerRelease:
+        """As a ledger keeps it."""
+        own = name or self.table.name
+        return code_release(self.questions, self.roles, self.person, pseudonyms, own, date)
+
+
+@contextmanager
+def _opened(
+    reading: Reading, data: Any, stated: RequestedRoles, person: Names
+) -> Iterator[_OpenRelease]:
+    """A release, and who its people are: by `person`, or as the policy says."""
+    with reading(data) as (table, questions):
+        columns = questions.columns
+        typed = Typed([person]) if isinstance(person, str) else person
+        if person is None and stated.policy is not None and stated.policy.roles.person:
+            typed = (stated.policy.roles.person,)
+        people = role.names(typed, columns)
+        require(people, "a ledger finds people again by a column", hint="--person COLUMN")
+        for column in people:
+            check_known("person: column", column, columns)
+        _, _, identifier = stated.names(columns)
+        requested = replace(stated, person=people[0] if len(people) == 1 else None)
+        if len(people) > 1:
+            requested = replace(
+                requested, given=(*requested.given[:2], (*dict.fromkeys((*identifier, *people)),))
+            )
+        roles, notes = requested.assign(questions, people=True)
+        roles = replace(roles, repeated=())  # people are counted
+        notes = [note for note in notes if not isinstance(note, Caution)]
+        notes += [*questions.engine.notes, *keep_suppressed(questions, roles, A_CLASS)]
+        questions.suppression = replace(questions.suppression, kept=True)
+        yield _OpenRelease(table, questions, requested, roles, people, notes)
+
+
+# The public function: its keywords are the options of the command, its docstring their reference.
+def add_to_ledger(
+    ledger: str | os.PathLike[str],
+    release: Any,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
+    *,
+    person: Names = None,
+    name: str | None = None,
+    date: str | None = None,
+    salt: str | os.PathLike[str] | None = None,
+    policy: PolicySource = None,
+    missing: str = "value",
+    verify: bool = False,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
+) -> Ledger:
+    """Note in a ledger what a release says about whom: the classes of people, not the data.
+
+    Parameters
+    ----------
+    ledger
+        The file of the ledger; it is made, with a salt, if it is not there.
+    release
+        The publisher's own copy of the release, with the key of its people: a path, a frame, a dict
+        of lists.
+    person
+        The column, or several, by which people are found again in all releases.
+    name
+        What the release is called; the name of its file unless given.
+    date
+        When it was released, YYYY-MM-DD; today unless given.
+    salt
+        The file of the salt; beside the ledger (LEDGER.salt) unless given.
+    policy
+        Its roles are used where none are given.
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+    """
+    path = store.ledger_path(ledger)
+    _check_missing(missing)
+    salt = store.salt_beside(path) if salt is None else Path(salt)
+    requested = requested_roles(policy, quasi, sensitive, identifier)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated(dict(source)))
+    with _opened(reading, release, requested, person) as opened, store.locked(path):
+        there = path.exists()
+        pseudonyms = store.read_salt(salt) if there else store.make_salt(salt)
+        releases = store.read_ledger(path, pseudonyms) if there else []
+        reading.clock("counting classes", opened.questions)
+        new = opened.code(pseudonyms, name, _date(date))
+        store.check_new(releases, new.name, new.digest)
+        reading.clock("writing the ledger", None)
+        store.write_ledger(path, [*releases, new], pseudonyms)
+    return Ledger(path.name, [r.describe() for r in (*releases, new)], new.name)
+
+
+def read_ledger(ledger: str | os.PathLike[str]) -> Ledger:
+    """List the releases of a ledger; this needs no salt."""
+    path = store.ledger_path(ledger)
+    return Ledger(path.name, store.read_manifest(path)["releases"])
+
+
+# The public function: its keywords are the options of the command, its docstring their reference.
+def check_with_ledger(
+    ledger: str | os.PathLike[str],
+    release: Any,
+    quasi: Names = None,
+    sensitive: Names = None,
+    identifier: Names = None,
+    *,
+    person: Names = None,
+    name: str | None = None,
+    salt: str | os.PathLike[str] | None = None,
+    policy: PolicySource = None,
+    missing: str = "value",
+    verify: bool = False,
+    watch: Steps = no_progress,
+    **source: Unpack[ReaderOptions],
+) -> LedgerCheck:
+    """Hold a new release against a policy together with all releases of a ledger; writes nothing.
+
+    An attacker is taken to know the quasi-identifiers of a person in every release, and in which
+    releases the person is. People who look alike in all of them are a joint class. The limits apply
+    to joint classes, of the people of every release: the riskiest number decides.
+
+    Parameters
+    ----------
+    ledger
+        The file of the ledger.
+    release
+        The publisher's own copy of the new release, with the key of its people.
+    person
+        The column, or several, by which people are found again.
+    name
+        What the new release is called; the name of its file unless given.
+    salt
+        The file of the salt; beside the ledger (LEDGER.salt) unless given.
+    policy
+        Its limits are held against all releases together, and against the new one alone.
+    source
+        How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
+    """
+    path = store.ledger_path(ledger)
+    _check_missing(missing)
+    pseudonyms = store.read_salt(store.salt_beside(path) if salt is None else Path(salt))
+    releases = store.read_ledger(path, pseudonyms)
+    requested = requested_roles(policy, quasi, sensitive, identifier)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated(dict(source)))
+    clock, limits = reading.clock, requested.policy
+    with _opened(reading, release, requested, person) as opened:
+        questions, roles = opened.questions, opened.roles
+        clock("counting classes", questions)
+        new = opened.code(pseudonyms, name, "")
+        notes, kept = opened.notes, [r for r in releases if r.digest != new.digest]
+        notes += [KNOWN_BEFORE.format(r.name) for r in releases if r.digest == new.digest]
+        clock("joining the releases", None)
+        together = ReleasesTogether([*kept, new])
+        described = describe_releases(together)
+        notes = [*_strangers(described), *notes]
+        measures = ClassMeasures(
+            questions,
+            limits,
+            lambda s, value: together.value_number(s, pseudonyms.values(s, [value])[0]),
+            clock,
+        )
+        assessment = JointAssessment(together, measures)
+        reidentification, inference = assessment.joint()
+        clock("comparing with single releases", None)
+        secrets = {secret: assessment.secret(secret) for secret in together.values}
+        inference = _few_values(inference, secrets)
+        judged = alone = None
+        if limits is not None:
+            judged, alone, doubts = _judge(
+                opened, limits, (reidentification, inference), assessment
+            )
+            notes += doubts
+        return LedgerCheck(
+            describe_input(opened.table, questions, missing) | {"people": described[-1]["people"]},
+            roles,
+            {"name": path.name, "releases": described},
+            joint_risk(together, _least_k(limits)),
+            reidentification,
+            inference,
+            secrets,
+            judged,
+            alone,
+            warnings=tuple(notes),
+            unassessed=columns_without_role(questions, roles, *opened.person),
+            **clock.stop(),
+        )
+
+
+def _judge(
+    opened: _OpenRelease,
+    policy: Policy,
+    joint: tuple[dict[str, Value], dict[str, dict[str, Value]]],
+    assessment: JointAssessment,
+) -> tuple[Judgement, Judgement, list[str]]:
+    """The verdicts on all releases together, on the new one alone, and what is to be said of them.
+
+    People are those of the ledger, which finds them by a key, whatever the policy calls the person.
+    """
+    questions, codes = opened.questions, opened.table.na
+    gate = replace(opened.requested, person=None).gate(
+        questions.columns, opened.roles, "value", 0, questions.suppression, codes=codes
+    )
+    assert gate is not None
+    numbers = assessment.alone()
+    alone = gate.judge(judge(_limits_of(policy, numbers[1]), *numbers)[0])
+    verdicts, doubts = judge(policy, *joint)
+    if alone.met and any(verdict.met is False for verdict in verdicts):
+        gate.not_met("unsafe_together")
+    return gate.judge(verdicts), alone, doubts
+
+
+def _check_missing(missing: str) -> None:
+    require(
+        missing == "value",
+        "a missing value is a value of its own in a ledger",
+        hint="--missing value",
+    )
+
+
+def _date(given: str | None) -> str:
+    """A date as a ledger keeps it; SOURCE_DATE_EPOCH is today where it is set."""
+    if given is None:
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+        now = int(epoch) if epoch.isdecimal() else time.time()
+        return datetime.datetime.fromtimestamp(now, datetime.UTC).date().isoformat()
+    try:
+        return datetime.date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise UsageError("--date takes a day", hint="--date 2026-01-31") from None
+
+
+def _strangers(releases: list[dict[str, Any]]) -> list[str]:
+    """Cautions on releases that share nobody with the new one: their keys may differ."""
+    earlier = releases[:-1]
+    require(
+        not earlier or any(release["shared"] for release in earlier),
+        "nobody of the release is in the ledger: are people called by the same keys?",
+        hint="the right --person",
+        error=InputError,
+    )
+    return [Caution(NOBODY.format(r["name"])) for r in earlier if not r["shared"]]
+
+
+def _few_values(
+    learnt: dict[str, dict[str, Value]], secrets: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Value]]:
+    """The same numbers, with the fewest values that are left for anybody where they are fewer."""
+    changed = {}
+    for secret, values in learnt.items():
+        own, least = dict(values), secrets[secret]["values_left"]["least"]
+        before = own.get("l_diversity")
+        if before is not None and before.value is not None and least < before.value:
+            own["l_diversity"] = replace(before, value=least)
+        changed[secret] = own
+    return changed
+
+
+def _limits_of(policy: Policy, secrets: Collection[str]) -> Policy:
+    """The policy without limits on secrets that one release does not have."""
+    every = policy.everywhere.items()
+    changed = {
+        "inference": {s: limits for s, limits in policy.inference.items() if s in secrets},
+        "everywhere": {m: own for m, own in every if secrets or "record" in BY_ID[m].kinds},
+    }
+    return policy.model_copy(update=changed)
+
+
+def _least_k(policy: Policy | None) -> int | None:
+    """The k that a policy asks for."""
+    limits = [] if policy is None else policy.every_limit()
+    asked = [limit.min for _, m, limit in limits if m == "k_anonymity" and limit.min is not None]
+    return int(max(asked)) if asked else None

@@ -1,0 +1,166 @@
+"""Releases of the same people put together: everybody once, with the class in each release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.commands.ledger.store import LedgerRelease
+from sievert.counts.cube import run_starts
+from sievert.counts.joint_classes import (
+    ABSENT,
+    JointClasses,
+    distinct_pairs,
+    join_releases,
+    marked,
+)
+from sievert.counts.joint_values import CommonValues, ValueSets, count_common_values
+
+
+@dataclass(frozen=True, eq=False)
+class Audience:
+    """The rows of one release: whose they are, and with which values of its secrets."""
+
+    joint: Ints  # the place of each row among the joint classes
+    person: Ints
+    secrets: Mapping[str, Ints]  # 0 is missing
+
+
+@dataclass(frozen=True, eq=False)
+class DisclosedPeople:
+    """People for whom releases leave so few values of a secret, where it stays the same."""
+
+    least: int  # the fewest values that are left for anybody
+    disclosed: int  # people for whom one is left
+    only_together: int  # of them those for whom no release alone leaves one
+    none_common: int  # people whose classes have no known value in common
+    changed: int  # people of whom releases have different values
+
+
+class ReleasesTogether:
+    """All releases of a ledger, a new one the last of them."""
+
+    def __init__(self, releases: Sequence[LedgerRelease]) -> None:
+        self.releases = releases
+        self.people = number_words([release.people for release in releases])
+        pairs = zip(self.people, (release.classes for release in releases), strict=True)
+        self.joint: JointClasses = join_releases(list(pairs))
+        self._most = int(self.joint.person.max()) + 1
+        self._class_sizes = [self._count_classes(place) for place in range(len(releases))]
+        self.values: dict[str, dict[int, Ints]] = {}  # of each secret its numbers by release
+        self._words: dict[str, tuple[Ints, Ints]] = {}  # hashes of values, and their numbers
+        for name in dict.fromkeys(s for release in releases for s in release.secrets):
+            self.values[name] = self._number_values(name)
+
+    def _number_values(self, secret: str) -> dict[int, Ints]:
+        """The values of a secret in the rows of each release that has it: 0 is missing."""
+        own = {i: r.secrets[secret] for i, r in enumerate(self.releases) if secret in r.secrets}
+        words = [each.codes for each in own.values()]
+        numbers = number_words(words)
+        self._words[secret] = np.concatenate(words), np.concatenate(numbers) + 1
+        return {
+            place: np.append(0, number + 1)[each.rows]
+            for (place, each), number in zip(own.items(), numbers, strict=True)
+        }
+
+    def value_number(self, secret: str, word: Ints) -> int:
+        """The number of a value by its keyed hash; -1 where no release has it."""
+        words, numbers = self._words[secret]
+        same = np.flatnonzero((words == word).all(axis=1))
+        return int(numbers[same[0]]) if len(same) else -1
+
+    def _count_classes(self, place: int) -> tuple[Ints, Ints]:
+        """The people of one release, each once with every class, and how many are in it."""
+        person, classes = distinct_pairs(self.people[place], self.releases[place].classes)
+        return person, np.bincount(classes)[classes]
+
+    def members(self, place: int) -> Bools:
+        """Who is in a release, by the numbers of people."""
+        return marked(self.people[place], self._most)
+
+    def smallest_class(self, place: int) -> int:
+        """The fewest people of a class of one release."""
+        return int(self._class_sizes[place][1].min())
+
+    def unique_in(self, place: int) -> Bools:
+        """Who is unique in a class of one release."""
+        person, sizes = self._class_sizes[place]
+        return marked(person[sizes == 1], self._most)
+
+    def unique_together(self) -> Bools:
+        """Who is unique in a joint class."""
+        return marked(self.joint.person[self.joint.sizes == 1], self._most)
+
+    def audience(self, place: int) -> Audience:
+        """The rows of one release, each with every joint class of its person."""
+        person, classes = self.people[place], self.releases[place].classes
+        width = int(classes.max()) + 1
+        order = np.argsort(keys := person * width + classes, kind="stable")
+        present = np.flatnonzero(self.joint.classes[place] != ABSENT)
+        wanted = self.joint.person[present] * width + self.joint.classes[place][present]
+        first, last = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
+        times = last - first
+        within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        rows = order[np.repeat(first, times) + within]
+        secrets = {s: of[place][rows] for s, of in self.values.items() if place in of}
+        return Audience(np.repeat(present, times), person[rows], secrets)
+
+    def disclosed(self, secret: str) -> DisclosedPeople:
+        """What the releases leave of a secret that stays the same."""
+        values, joint = self.values[secret], self.joint
+        number = 1 + max(int(own.max()) for own in values.values())
+        sets = [ValueSets(self.releases[i].classes, own, number) for i, own in values.items()]
+        columns = [joint.classes[i][joint.members] for i in values]
+        seen = np.any([column != ABSENT for column in columns], axis=0)
+        common = count_common_values([column[seen] for column in columns], sets)
+        return self._count_people(common, np.flatnonzero(seen), values)
+
+    def _count_people(
+        self, common: CommonValues, seen: Ints, values: Mapping[int, Ints]
+    ) -> DisclosedPeople:
+        """The people of joint classes of which this is known; for each the worst one counts."""
+        of_class = np.full(len(self.joint.members), -1)
+        of_class[seen] = np.arange(len(seen))
+        place = of_class[self.joint.number]
+        person, place = self.joint.person[place >= 0], place[place >= 0]
+        one = marked(person[common.together[place] == 1], self._most)
+        alone = marked(person[common.alone[place] == 1], self._most)
+        doubtful = marked(person[common.none_common[place]], self._most)
+        most = self._most
+        least, largest = np.full(most, np.iinfo(np.int64).max), np.zeros(most, dtype=np.int64)
+        for release, own in values.items():
+            known = own > 0
+            np.minimum.at(least, self.people[release][known], own[known])
+            np.maximum.at(largest, self.people[release][known], own[known])
+        return DisclosedPeople(
+            int(common.together.min()),
+            int(one.sum()),
+            int((one & ~alone).sum()),
+            int(doubtful.sum()),
+            int(np.count_nonzero(largest > least)),
+        )
+
+
+def number_words(parts: Sequence[Ints]) -> list[Ints]:
+    """Number keyed hashes from 0, the same ones alike; a hash is a row of two words.
+
+    >>> one, other = np.array([[7, 1], [5, 1]]), np.array([[5, 1], [5, 2]])
+    >>> [numbers.tolist() for numbers in number_words([one, other])]
+    [[2, 0], [0, 1]]
+    """
+    words = np.concatenate(parts)
+    order = np.argsort(words[:, 0])
+    ordered = words[order]
+    starts = run_starts(ordered[:, 0])
+    times = np.diff(np.append(starts, len(words)))
+    if np.any(ordered[:, 1] != np.repeat(ordered[starts, 1], times)):  # half of two hashes is alike
+        order = np.lexsort((words[:, 1], words[:, 0]))
+        ordered = words[order]
+        starts = run_starts(ordered[:, 0], ordered[:, 1])
+        times = np.diff(np.append(starts, len(words)))
+    numbers = np.empty(len(words), dtype=np.int64)
+    numbers[order] = np.repeat(np.arange(len(starts)), times)
+    return np.split(numbers, np.cumsum([len(part) for part in parts])[:-1])

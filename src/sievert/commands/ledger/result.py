@@ -1,0 +1,113 @@
+"""The results of `sievert ledger`: what it holds, and what a new release adds to it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.commands._result import Result, frame
+from sievert.formatting import printable
+from sievert.formatting.language import ENGLISH, count
+from sievert.measures.measure import Value
+from sievert.policy import Judgement
+from sievert.report.texts import read_texts
+from sievert.version import __version__
+
+
+@dataclass(frozen=True, repr=False)
+class Ledger:
+    """The releases that a ledger has, without anybody in them."""
+
+    name: str  # of its file
+    releases: Sequence[Mapping[str, Any]]  # in the order in which they were added
+    added: str | None = None  # the name of the release that was added now
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line: stable."""
+        entries = [dict(release) for release in self.releases]
+        return {"sievert": __version__, "listing": {"name": self.name, "releases": entries}}
+
+    def to_frame(self) -> Any:
+        """One row per release, as a pandas or Polars frame, whichever is installed."""
+        return frame(self.releases)
+
+    def __repr__(self) -> str:
+        """The terminal output."""
+        return self.describe()
+
+    def describe(self, language: str = ENGLISH) -> str:
+        """The terminal output in a language."""
+        texts = read_texts(None, language)
+        with texts.spoken():
+            head = texts("ledger.added" if self.added else "ledger.listed")
+            number = texts.number_of(len(self.releases), "release")
+            lines = [texts("ledger.line", what=head, ledger=printable(self.name), releases=number)]
+            for release in self.releases:
+                secrets = release["roles"]["sensitive"]
+                lines.append(
+                    texts(
+                        "ledger.entry",
+                        name=printable(release["name"]),
+                        date=printable(release["date"]),
+                        rows=count(release["rows"]),
+                        classes=count(release["classes"]),
+                        quasi=printable(texts.join(release["roles"]["quasi"])),
+                        secrets=printable(texts.join(secrets)),
+                    )
+                )
+            return "\n".join(lines)
+
+
+@dataclass(frozen=True, repr=False)
+class LedgerCheck(Result):
+    """A new release together with those of a ledger, held against a policy."""
+
+    ledger: Mapping[str, Any]  # its name, and all releases, the new one last
+    joint: Mapping[str, Any]  # how many people look alike in all releases
+    reidentification: Mapping[str, Value]  # by joint classes: the riskiest of any release
+    inference: Mapping[str, Mapping[str, Value]]  # the same of each secret
+    secrets: Mapping[str, Mapping[str, Any]]  # what is learnt beyond the best release alone
+    policy: Judgement | None  # of all releases together
+    alone: Judgement | None  # of the new release by itself
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the releases together meet the policy; None without one, or if undecided."""
+        return None if self.policy is None else self.policy.met
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing stands against the release: there is no policy, or it is met."""
+        return self.policy is None or self.policy.met is True
+
+    @property
+    def only_together(self) -> bool:
+        """Whether the policy is met by the new release alone, and not beside the others."""
+        return self.alone is not None and self.alone.met is True and not self.passed
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "ledger": dict(self.ledger),
+            "joint": dict(self.joint),
+            "reidentification": {m: v.to_dict() for m, v in self.reidentification.items()},
+            "inference": {
+                secret: {m: v.to_dict() for m, v in values.items()}
+                for secret, values in self.inference.items()
+            },
+            "secrets": {secret: dict(entry) for secret, entry in self.secrets.items()},
+            "policy": None if self.policy is None else self.policy.to_dict(),
+            "alone": None if self.alone is None else self.alone.to_dict(),
+            "only_together": self.only_together,
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        chapters = [(None, self.reidentification), *self.inference.items()]
+        for secret, values in chapters:
+            for measure, value in values.items():
+                yield {
+                    "sensitive": secret,
+                    "measure": measure,
+                    "value": value.value,
+                    "unit": value.unit,
+                    "riskier": value.riskier,
+                    "reason": value.reason,
+                }

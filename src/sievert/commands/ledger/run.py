@@ -1,0 +1,317 @@
+"""A release as a ledger keeps it, and all releases held against a policy together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.commands._clock import Clock
+from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTogether
+from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
+from sievert.counts.cube import Cube
+from sievert.counts.joint_classes import marked
+from sievert.counts.questions import Questions
+from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.recoded_people import RecodedPeopleQuestions, class_numbers
+from sievert.errors import InputError, require
+from sievert.formatting import plural
+from sievert.measures import BY_ID
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
+from sievert.policy import Policy
+from sievert.policy.judgement import READINGS
+from sievert.roles import Roles
+
+CLASS, PERSON = "\0class", "\0person"  # names that no column has
+SHOWN = {
+    *("k_anonymity", "unique_records", "average_risk"),
+    *("l_diversity", "max_confidence", "guess_gain", "discrimination_rate", "mutual_information"),
+}
+LEARNT = ("mutual_information", "bayes_vulnerability_posterior")
+UNKNOWN = {"order", "hierarchy", "parts", "population"}  # what coded values cannot have
+ONLY_CODES = "a ledger has codes of values, without their order, hierarchy or parts"
+Numbers = dict[str, Value]
+
+
+# -- a table as a release -------------------------------------------------------------------------
+
+
+def code_release(
+    questions: Questions,
+    roles: Roles,
+    person: Sequence[str],
+    pseudonyms: Pseudonyms,
+    name: str,
+    date: str,
+) -> LedgerRelease:
+    """Who is in which class with which values, by keyed hashes; each such row once."""
+    columns = (*roles.quasi, *roles.sensitive, *person)
+    for column in columns:
+        questions.engine.check_usable(column)
+    cube = questions.cube(columns)
+    keys = cube.codes[-len(person) :]
+    lacking = np.any([codes == 0 for codes in keys], axis=0)
+    number = int(cube.counts[lacking].sum())
+    require(not number, f"{plural(number, 'record')} without a person", error=InputError)
+    secrets = {}
+    for place, secret in enumerate(roles.sensitive, len(roles.quasi)):
+        texts = [text for text in cube.values[place] if text is not None]
+        codes = pseudonyms.values(secret, texts)
+        secrets[secret] = Secret(cube.codes[place].astype(np.int64), codes)
+    parts = [json_names(columns)]
+    parts += [
+        "\0".join(f"{len(t or '')}:{t or ''}" for t in v).encode("utf-8", "surrogatepass")
+        for v in cube.values
+    ]
+    parts += [codes.astype("<u4").tobytes() for codes in cube.codes]
+    return LedgerRelease(
+        name,
+        date,
+        pseudonyms.digest([*parts, cube.counts.astype("<u8").tobytes()]),
+        {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive), "person": list(person)},
+        _people(cube, len(person), pseudonyms),
+        class_numbers(cube.codes[: len(roles.quasi)], len(cube.counts)),
+        secrets,
+        questions.suppression.records,
+    )
+
+
+def json_names(columns: Iterable[str]) -> bytes:
+    """The names of columns as bytes that no other names have."""
+    return "".join(f"{len(name)}:{name}" for name in columns).encode("utf-8", "surrogatepass")
+
+
+def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms) -> Ints:
+    """The keyed hash of the person of each cell: of one column, or of several together."""
+    if columns == 1:
+        texts = [text or "" for text in cube.values[-1]]
+        return pseudonyms.people(texts)[cube.codes[-1]]
+    own = cube.select_columns(cube.columns[-columns:])
+    stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
+    different, place = np.unique(stacked, axis=0, return_inverse=True)
+    keys = [
+        "".join(
+            f"{len(text)}:{text}"
+            for text in (own.values[i][code] or "" for i, code in enumerate(row))
+        )
+        for row in different.tolist()
+    ]
+    return pseudonyms.people(keys)[place.reshape(-1)]
+
+
+# -- measures of rows that are codes --------------------------------------------------------------
+
+
+class ClassMeasures:
+    """Measures of people by some classes, as if these were the values of a quasi-identifier."""
+
+    def __init__(
+        self,
+        table: Questions,
+        policy: Policy | None,
+        named: Callable[[str, str], int],
+        clock: Clock,
+    ) -> None:
+        """`named` is the number of a value of a secret."""
+        self._table, self._clock, self._number = table, clock, named
+        stated = MeasureSettings().with_policy(policy).parameters
+        self._parameters = {m: own for m, own in stated.items() if not UNKNOWN & {*BY_ID[m].needs}}
+        limited = {m for _, m, _ in policy.every_limit()} if policy is not None else set()
+        ids = {m for m in SHOWN | limited if not UNKNOWN & {*BY_ID[m].needs}}
+        self._ids = [m for m in BY_ID if m in ids]
+        self._undefined = {
+            m: Value(m, None, BY_ID[m].unit, BY_ID[m].riskier, ONLY_CODES)
+            for m in BY_ID
+            if m in limited - ids and "secret" in BY_ID[m].kinds
+        }
+
+    def measure(
+        self, classes: Ints, person: Ints, secrets: Mapping[str, Ints], ids: Sequence[str] = ()
+    ) -> tuple[Numbers, dict[str, Numbers]]:
+        """The numbers of re-identification and of each secret; with `ids` only these of secrets."""
+        questions = self._questions(classes, person, secrets)
+        roles = Roles((CLASS,), tuple(secrets), person=PERSON)
+        orders: dict[str, list[str]] = {secret: [] for secret in secrets}  # no measure needs one
+        settings = MeasureSettings(orders=orders, parameters=self._coded_parameters(secrets))
+        table = TableMeasures(questions, roles, settings, ids or self._ids, self._clock)
+        undefined = {} if ids else self._undefined
+        inference = {secret: table.inference(secret) | undefined for secret in secrets}
+        return {} if ids else table.reidentification(), inference
+
+    def _coded_parameters(self, secrets: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+        """The parameters of measures; the value that alpha_k names is a number here."""
+        own = self._parameters.get("alpha_k", {})
+        if (value := own.get("value")) is None:
+            return dict(self._parameters)
+        by_secret = value if isinstance(value, Mapping) else dict.fromkeys(secrets, value)
+        numbers = {s: str(self._number(s, str(by_secret[s]))) for s in secrets if s in by_secret}
+        return {**self._parameters, "alpha_k": {**own, "value": numbers}}
+
+    def _questions(self, classes: Ints, person: Ints, secrets: Mapping[str, Ints]) -> Questions:
+        """What is asked of a table with these classes."""
+        classes, person = renumber(classes), renumber(person)
+        ones = np.ones(len(classes), dtype=np.int64)
+        columns = {CLASS: classes + 1, PERSON: person + 1, **secrets}
+        texts = {c: (None, *("",) * int(columns[c].max())) for c in (CLASS, PERSON)}
+        texts |= {s: (None, *map(str, range(1, int(own.max()) + 1))) for s, own in secrets.items()}
+
+        def cube(*names: str) -> Cube:
+            codes = tuple(columns[name].astype(np.uint32) for name in names)
+            return Cube(names, codes, ones, tuple(texts[name] for name in names))
+
+        questions: Questions
+        if int(person.max()) + 1 < len(person):
+            of_secrets = {s: cube(CLASS, s, PERSON) for s in secrets}
+            questions = RecodedPeopleQuestions(self._table, cube(CLASS, PERSON), of_secrets)
+        else:
+            of_secrets = {s: cube(CLASS, s) for s in secrets}
+            questions = RecodedQuestions(self._table, cube(CLASS), of_secrets)
+        questions.records = len(classes)
+        return questions
+
+
+def renumber(numbers: Ints) -> Ints:
+    """Other numbers for the same things, from 0 and without gaps; -1 is one of the old ones.
+
+    >>> renumber(np.array([7, -1, 7, 3])).tolist()
+    [2, 0, 2, 1]
+    """
+    return np.asarray((np.cumsum(marked(numbers + 1)) - 1)[numbers + 1])
+
+
+def riskiest(values: Sequence[Value]) -> Value:
+    """Of the same measure of several tables the number that is riskiest."""
+    values = [v for v in values if v.details.get("occurs") is not False] or list(values)
+
+    def risk(value: Value) -> tuple[int, float]:
+        if value.value is None:
+            return (2 if value.reason in (UNBOUNDED, NOTHING_TO_LEARN) else 1), 0.0
+        readings = [value.value, *(value.details.get(r) for r in READINGS)]
+        numbers = [float(n) for n in readings if n is not None]
+        sign = {"high": 1, "low": -1}.get(value.riskier, 0)
+        return 0, max(sign * n for n in numbers)
+
+    return max(values, key=risk)
+
+
+# -- all releases together ------------------------------------------------------------------------
+
+
+class JointAssessment:
+    """The numbers of all releases together, the last of which is new."""
+
+    def __init__(self, together: ReleasesTogether, measures: ClassMeasures) -> None:
+        self.together, self.measures = together, measures
+        self.last = len(together.releases) - 1
+
+    def alone(self) -> tuple[Numbers, dict[str, Numbers]]:
+        """The numbers of the new release by itself."""
+        rows = self.together.audience(self.last)
+        classes = self.together.joint.classes[self.last][rows.joint]
+        return self.measures.measure(classes, rows.person, rows.secrets)
+
+    def joint(self) -> tuple[Numbers, dict[str, Numbers]]:
+        """The riskiest numbers of the people of any release, by their joint classes.
+
+        Few who are exposed must not be hidden by many who are not, so that everybody is looked at
+        as well as those of each release.
+        """
+        joint = self.together.joint
+        every = [self.measures.measure(joint.number, joint.person, {})]
+        for place in reversed(range(len(self.together.releases))):
+            rows = self.together.audience(place)
+            every.append(self.measures.measure(joint.number[rows.joint], rows.person, rows.secrets))
+        ordered = [*every[1:], every[0]]  # the new release first
+        identified = {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}
+        learnt = {
+            secret: {
+                m: riskiest([own[secret][m] for _, own in ordered if m in own.get(secret, {})])
+                for m in next(own[secret] for _, own in ordered if secret in own)
+            }
+            for secret in self.together.values
+        }
+        return identified, learnt
+
+    def secret(self, secret: str) -> dict[str, Any]:
+        """What is learnt of a secret from all releases, and from the best one alone.
+
+        Its values are those of the last release that has it, and so are the people.
+        """
+        together, of_releases = self.together, self.together.values[secret]
+        place = max(of_releases)
+        rows = together.audience(place)
+        own = {secret: rows.secrets[secret]}
+        joint = self._learnt(together.joint.number[rows.joint], rows, own)
+        alone = [
+            (
+                together.releases[i].name,
+                self._learnt(together.joint.classes[i][rows.joint], rows, own),
+            )
+            for i in of_releases
+        ]
+        disclosed: DisclosedPeople = together.disclosed(secret)
+        entry: dict[str, Any] = {
+            "release": together.releases[place].name,
+            "people": int(together.members(place).sum()),
+            "releases": len(of_releases),
+        }
+        for i, key in enumerate(("bits", "best_guess")):
+            name, best = max(((n, numbers[i]) for n, numbers in alone), key=lambda pair: pair[1])
+            entry[key] = {
+                "joint": joint[i],
+                "alone": best,
+                "best_release": name,
+                "gain": max(0.0, joint[i] - best),
+            }
+        return entry | {"values_left": vars(disclosed)}
+
+    def _learnt(
+        self, classes: Ints, rows: Audience, secrets: Mapping[str, Ints]
+    ) -> tuple[float, ...]:
+        """Bits of a secret and the share of right guesses, with some classes known."""
+        _, inference = self.measures.measure(classes, rows.person, secrets, LEARNT)
+        (numbers,) = inference.values()
+        return tuple(float(numbers[m].value or 0.0) for m in LEARNT)
+
+
+def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
+    """How many people look alike in all releases, and who is unique only together."""
+    joint = together.joint
+    unique = together.unique_together()
+    alone = np.any([together.unique_in(i) for i in range(len(together.releases))], axis=0)
+    return {
+        "people": int(marked(joint.person).sum()),
+        "classes": len(joint.members),
+        "k_anonymity": joint.smallest,
+        "unique": int(unique.sum()),
+        "unique_only_together": int((unique & ~alone).sum()),
+        "k": k,
+        "below": None if k is None else joint.people_below(k),
+    }
+
+
+def describe_releases(together: ReleasesTogether) -> list[dict[str, Any]]:
+    """Each release: its people, its classes, and how many people the new one has of it."""
+    last = len(together.releases) - 1
+    newest, entries = together.members(last), []
+    for place, release in enumerate(together.releases):
+        members = together.members(place)
+        entries.append(
+            {
+                "name": release.name,
+                "date": release.date,
+                "digest": release.digest,
+                **release.roles,
+                "people": int(members.sum()),
+                "classes": int(release.classes.max()) + 1,
+                "k_anonymity": together.smallest_class(place),
+                "unique": int(together.unique_in(place).sum()),
+                "suppressed": release.suppressed,
+                "shared": int((members & newest).sum()),
+                "new": place == last,
+            }
+        )
+    return entries

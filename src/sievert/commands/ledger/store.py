@@ -1,0 +1,280 @@
+"""The file of a ledger, and that of its salt: what was released about whom, without names.
+
+A ledger is a ZIP archive: `manifest.json`, arrays of integers for each release, and a seal, the
+keyed hash of all of them. People and the values of secrets are there as keyed hashes of 128 bits;
+the key, the salt, lies in a file of its own.
+"""
+
+import hmac
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sievert import files
+from sievert.arrays import Ints
+from sievert.errors import ExhaustedError, InputError, RefusedError, require
+from sievert.numerics import machine
+from sievert.version import __version__
+
+FORMAT, VERSION = "sievert ledger", 1
+SALT_BYTES = 32
+HASH_BYTES = 16
+WAIT = 120.0  # seconds for another process that is writing
+HINT = "a file that sievert ledger add has written"
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """A secret in the rows of a release: places in its codes; 0 is missing, 1 the first code."""
+
+    rows: Ints
+    codes: Ints  # two words of a keyed hash for each value
+
+
+@dataclass(frozen=True, eq=False)
+class LedgerRelease:
+    """A release in a ledger: who is in which class, with which values; each such row once."""
+
+    name: str
+    date: str
+    digest: str
+    roles: Mapping[str, Any]
+    people: Ints  # two words of a keyed hash for each row
+    classes: Ints  # their numbers, from 0
+    secrets: Mapping[str, Secret]
+    suppressed: int = 0  # records, which are a class here
+
+    def describe(self) -> dict[str, Any]:
+        """As it stands in the manifest."""
+        return {
+            "name": self.name,
+            "date": self.date,
+            "digest": self.digest,
+            "roles": dict(self.roles),
+            "rows": len(self.classes),
+            "classes": int(self.classes.max()) + 1,
+            "suppressed": self.suppressed,
+            "secrets": {name: len(secret.codes) for name, secret in self.secrets.items()},
+        }
+
+    def arrays(self) -> Iterator[tuple[str, Any]]:
+        """The arrays, each under its name in the archive."""
+        yield "people", self.people
+        yield "classes", self.classes.astype("<u4")
+        for number, secret in enumerate(self.secrets.values()):
+            yield f"secret{number}", secret.rows.astype("<u4")
+            yield f"codes{number}", secret.codes
+
+
+class Pseudonyms:
+    """Keyed hashes of people and values: without the salt they cannot be guessed."""
+
+    def __init__(self, salt: bytes) -> None:
+        self._salt = salt
+
+    def _hash(self, kind: bytes, text: bytes, size: int = HASH_BYTES) -> bytes:
+        return blake2b(text, key=self._salt, digest_size=size, person=kind).digest()
+
+    @property
+    def mark(self) -> str:
+        """What tells whether a salt is that of a ledger."""
+        return self._hash(b"sievert salt", b"").hex()
+
+    def people(self, texts: Sequence[str]) -> Ints:
+        """The hashes of people's keys, two words each."""
+        return self._words(b"sievert person", "", texts)
+
+    def values(self, column: str, texts: Sequence[str]) -> Ints:
+        """The hashes of a secret's values; equal values of columns of the same name are equal."""
+        return self._words(b"sievert value", f"{len(column)}:{column}", texts)
+
+    def _words(self, kind: bytes, start: str, texts: Sequence[str]) -> Ints:
+        joined = b"".join(
+            self._hash(kind, f"{start}{t}".encode("utf-8", "surrogatepass")) for t in texts
+        )
+        return np.frombuffer(joined, dtype="<u8").reshape(-1, 2)
+
+    def digest(self, parts: Sequence[bytes]) -> str:
+        """The keyed digest of a release, or the seal of a ledger."""
+        state = blake2b(key=self._salt, digest_size=SALT_BYTES, person=b"sievert digest")
+        for part in parts:
+            state.update(len(part).to_bytes(8, "little"))
+            state.update(part)
+        return state.hexdigest()
+
+
+def salt_beside(ledger: Path) -> Path:
+    """Where the salt of a ledger lies, unless it is said.
+
+    >>> salt_beside(Path("releases.ledger")).name
+    'releases.ledger.salt'
+    """
+    return ledger.with_name(f"{ledger.name}.salt")
+
+
+def read_salt(path: Path) -> Pseudonyms:
+    """The salt in a file, as what is hashed with it."""
+    hint = "--salt FILE: the ledger is of no use without the salt that it was made with"
+    try:
+        salt = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
+        raise InputError(f"{path.name}: there is no such salt", hint=hint) from None
+    except OSError as error:
+        raise InputError(f"{path.name}: {error.strerror}", hint=hint) from None
+    except ValueError:
+        salt = b""
+    require(len(salt) == SALT_BYTES, f"{path.name} holds no salt", hint=hint, error=InputError)
+    return Pseudonyms(salt)
+
+
+def make_salt(path: Path) -> Pseudonyms:
+    """The salt of a new ledger: one that lies there already, or a random one, for its owner only.
+
+    Whoever makes it holds the lock.
+    """
+    if not path.exists():
+        with files.write_whole(path) as temporary:
+            assert temporary is not None
+            temporary.write_text(f"{secrets.token_hex(SALT_BYTES)}\n", encoding="ascii")
+    return read_salt(path)
+
+
+@contextmanager
+def locked(ledger: Path) -> Iterator[None]:
+    """Nobody else writes a ledger meanwhile; two releases that are added at once both stay."""
+    files.check(ledger, force=True)
+    try:
+        with machine.lock(ledger.with_name(f"{ledger.name}.lock"), WAIT) as free:
+            what = f"{ledger.name}: another process has been writing it for {WAIT:g} seconds"
+            require(free, what, hint="once more, or remove the .lock file", error=ExhaustedError)
+            yield
+    except PermissionError as error:
+        raise InputError(f"{ledger.name}: {error.strerror}", hint="a directory of yours") from None
+
+
+def write_ledger(ledger: Path, releases: Sequence[LedgerRelease], pseudonyms: Pseudonyms) -> None:
+    """Replace a ledger, or make it: whole or not at all, readable by its owner only."""
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sievert": __version__,
+        "salt": pseudonyms.mark,
+        "releases": [release.describe() for release in releases],
+    }
+    members = {"manifest.json": json.dumps(manifest, indent=1).encode()}
+    for number, release in enumerate(releases):
+        members |= {f"{number}/{name}": array.tobytes() for name, array in release.arrays()}
+    members["seal"] = pseudonyms.digest([*members.values()]).encode()
+    with files.write_whole(ledger, force=True) as temporary:
+        assert temporary is not None
+        with zipfile.ZipFile(temporary, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(zipfile.ZipInfo(name), content)  # without a time: same bytes
+
+
+def read_manifest(ledger: Path) -> dict[str, Any]:
+    """What a ledger says of its releases; needs no salt, and proves nothing."""
+    with _opened(ledger) as archive:
+        return _manifest(ledger, archive)
+
+
+def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
+    """The releases of a ledger, in the order in which they were added."""
+    with _opened(ledger) as archive:
+        manifest = _manifest(ledger, archive)
+        require(
+            hmac.compare_digest(str(manifest.get("salt")), pseudonyms.mark),
+            f"the salt is not that of {ledger.name}: nobody in it would be found again",
+            hint="--salt FILE, the one that the ledger was made with",
+            error=RefusedError,
+        )
+        names = [name for name in archive.namelist() if name != "seal"]
+        members = {name: archive.read(name) for name in names}
+        seal = archive.read("seal").decode("ascii")
+        if not hmac.compare_digest(seal, pseudonyms.digest([*members.values()])):
+            raise ValueError
+        return [_release(i, each, members) for i, each in enumerate(manifest["releases"])]
+
+
+def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
+    manifest = json.loads(archive.read("manifest.json"))
+    require(
+        manifest["format"] == FORMAT and manifest["version"] == VERSION,
+        f"{ledger.name} is a ledger of another version",
+        hint=f"version {VERSION} is read here",
+        error=InputError,
+    )
+    return dict(manifest)
+
+
+@contextmanager
+def _opened(ledger: Path) -> Iterator[zipfile.ZipFile]:
+    """A ledger to be read; one that is damaged, or something else, is bad input."""
+    damaged = InputError(f"{ledger.name} is damaged, or no ledger", hint=HINT)
+    try:
+        content = ledger.read_bytes()  # at once: it may be replaced meanwhile
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            yield archive
+    except FileNotFoundError:
+        raise InputError(f"{ledger.name}: no such ledger", hint="sievert ledger add") from None
+    except OSError as error:
+        raise InputError(f"{ledger.name}: {error.strerror}", hint=HINT) from None
+    except (
+        *(zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError),
+        *(EOFError, NotImplementedError, RuntimeError, RecursionError, UnicodeError),
+    ):
+        raise damaged from None
+
+
+def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]) -> LedgerRelease:
+    def array(name: str, kind: str, rows: int, words: int = 1) -> Ints:
+        numbers = np.frombuffer(members[f"{number}/{name}"], dtype=kind)
+        return numbers.reshape(rows, words) if words > 1 else numbers.astype(np.int64)
+
+    rows = int(entry["rows"])
+    own = {
+        name: Secret(array(f"secret{i}", "<u4", rows), array(f"codes{i}", "<u8", values, 2))
+        for i, (name, values) in enumerate(entry["secrets"].items())
+    }
+    return LedgerRelease(
+        name=str(entry["name"]),
+        date=str(entry["date"]),
+        digest=str(entry["digest"]),
+        roles=dict(entry["roles"]),
+        people=array("people", "<u8", rows, 2),
+        classes=array("classes", "<u4", rows),
+        secrets=own,
+        suppressed=int(entry["suppressed"]),
+    )
+
+
+def check_new(releases: Sequence[LedgerRelease], name: str, digest: str) -> None:
+    """An error for a release that the ledger has already, by its content or by its name."""
+    for release in releases:
+        require(
+            release.digest != digest,
+            f"the ledger has this release already, as {release.name!r}",
+            error=RefusedError,
+        )
+        require(
+            release.name != name,
+            f"the ledger has another release that is called {name!r}",
+            hint="--name",
+            error=RefusedError,
+        )
+
+
+def ledger_path(ledger: Any) -> Path:
+    """The path of a ledger."""
+    require(isinstance(ledger, str | os.PathLike), "a ledger is a file", error=InputError)
+    return Path(ledger)

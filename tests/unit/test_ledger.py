@@ -1,0 +1,313 @@
+"""The ledger of releases: its file, its salt, what is refused, and cases that are known by hand."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sievert
+from sievert.cli import app
+from sievert.commands.ledger import store
+from sievert.counts import joint_values
+from sievert.counts.joint_values import ValueSets, count_common_values
+from sievert.errors import InputError, RefusedError, UsageError
+
+TOWNS = {"id": list("abcd"), "town": list("xyxy"), "ill": ["flu", "cold", "cold", "flu"]}
+AGES = {"id": list("abcd"), "age": list("1122"), "ill": ["flu", "cold", "cold", "flu"]}
+POLICY: dict[str, Any] = {
+    "roles": {"quasi": ["age"], "sensitive": ["ill"], "person": "id"},
+    "limits": {"k_anonymity": {"min": 2}},
+}
+RULES = """[roles]
+quasi = ["age"]
+sensitive = ["ill"]
+person = "id"
+[limits]
+k_anonymity = { min = 2 }
+"""
+
+
+def add(ledger: Path, release: Any = None, **options: Any) -> Any:
+    given = {"quasi": "town", "sensitive": "ill", "person": "id", "name": "towns"} | options
+    return sievert.add_to_ledger(ledger, TOWNS if release is None else release, **given)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    add(tmp_path / "ledger", date="2026-01-31")
+    return tmp_path / "ledger"
+
+
+def check(ledger: Path, release: Any = None, policy: Any = POLICY, **options: Any) -> Any:
+    given = {"name": "ages"} | options
+    return sievert.check_with_ledger(ledger, release or AGES, policy=policy, **given)
+
+
+def write(path: Path, table: dict[str, list[str]]) -> Path:
+    rows = [table, *zip(*table.values(), strict=True)]
+    path.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+# -- cases that are known by hand -----------------------------------------------------------------
+
+
+def test_safe_alone_and_unsafe_together(ledger: Path) -> None:
+    result = check(ledger)
+    assert result.alone.met is True and result.met is False and result.only_together
+    assert not result.passed
+    assert [r.what for r in result.policy.reasons] == ["unsafe_together"]
+    assert result.joint == {
+        "people": 4, "classes": 4, "k_anonymity": 1, "unique": 4, "unique_only_together": 4,
+        "k": 2, "below": 4,
+    }  # fmt: skip
+    ill = result.secrets["ill"]
+    assert ill["bits"] == {"joint": 1.0, "alone": 0.0, "best_release": "towns", "gain": 1.0}
+    assert ill["best_guess"]["gain"] == 0.5
+    assert ill["values_left"]["least"] == 2  # no set of values says more: the people do
+
+
+def test_the_same_classes_again_add_nothing(ledger: Path) -> None:
+    same = {**AGES, "age": list("1212")}
+    result = check(ledger, same)
+    assert result.met is True and result.passed and not result.only_together
+    assert result.joint["k_anonymity"] == 2 and result.secrets["ill"]["bits"]["gain"] == 0.0
+
+
+def test_who_has_left_is_found_by_elimination(tmp_path: Path) -> None:
+    """Two of four leave: both had a cold, and the new release tells who is still there."""
+    first = {"id": list("abcd"), "town": ["x"] * 4, "ill": ["flu", "ache", "cold", "cold"]}
+    second = {"id": list("ab"), "age": ["1"] * 2, "ill": ["flu", "ache"]}
+    add(tmp_path / "ledger", first)
+    limits = {"inference": {"ill": {"l_diversity": {"min": 2}}}}
+    result = check(tmp_path / "ledger", second, policy={**POLICY, "limits": limits})
+    assert result.alone.met is True and result.met is False
+    assert result.inference["ill"]["l_diversity"].value == 1
+
+
+def test_few_exposed_people_are_not_hidden_by_many(tmp_path: Path) -> None:
+    many = [str(i) for i in range(1000)]
+    add(tmp_path / "ledger", {"id": many, "town": ["x", "y"] * 500, "ill": ["a", "b"] * 500})
+    new = {"id": many[:4], "age": list("1122"), "ill": ["a"] * 4}
+    limits = {"unique_records": {"max": 0.01}}
+    result = check(tmp_path / "ledger", new, policy={**POLICY, "limits": limits})
+    assert result.reidentification["unique_records"].value == 1.0 and result.met is False
+
+
+def count(*sets: list[list[int]]) -> Any:
+    """The values left for one person, whose class in each release has these values."""
+    number = 10
+    own = [ValueSets(np.zeros(len(values), int), np.array(values), number) for (values,) in sets]
+    common = count_common_values([np.zeros(1, int)] * len(sets), own)
+    return int(common.together[0]), bool(common.none_common[0])
+
+
+@pytest.mark.parametrize("few", [0, 512])
+def test_values_in_common(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """0 is missing; a value that was missing or has changed does not hide what the others say."""
+    monkeypatch.setattr(joint_values, "FEW", few)
+    assert count([[1, 2, 3]], [[2, 3]]) == (2, False)
+    assert count([[1, 2]], [[2, 3]]) == (1, False)
+    assert count([[1, 2]], [[3, 4]]) == (2, True)
+    assert count([[1, 2]], [[3, 4]], [[4, 5]]) == (1, True)
+    assert count([[3, 4]], [[0, 1]], [[4, 5]]) == (1, True)  # missing may be any value
+    assert count([[0]], [[0]]) == (1, True)
+
+
+def test_a_secret_that_changes(tmp_path: Path) -> None:
+    """Joint classes are diverse, and yet one value is common to all classes of somebody."""
+    first = {"id": list("abcd"), "town": list("xxyy"), "ill": ["flu", "cold", "flu", "cold"]}
+    second = {"id": list("abcd"), "age": list("1122"), "ill": ["flu", "ache", "flu", "cold"]}
+    add(tmp_path / "ledger", first)
+    limits = {"inference": {"ill": {"l_diversity": {"min": 2}}}}
+    result = check(tmp_path / "ledger", second, policy={**POLICY, "limits": limits})
+    left = result.secrets["ill"]["values_left"]
+    assert left == {
+        "least": 1, "disclosed": 2, "only_together": 2, "none_common": 0, "changed": 1,
+    }  # fmt: skip
+    assert result.inference["ill"]["l_diversity"].value == 1 and result.met is False
+
+
+def test_people_of_several_columns_and_rows(tmp_path: Path) -> None:
+    first = {
+        "name": ["Ann", "Ann", "Bob", "Bob"], "born": ["1", "2", "1", "1"],
+        "town": ["x", "x", "x", "y"], "ill": ["flu"] * 4,
+    }  # fmt: skip
+    add(tmp_path / "ledger", first, person=["name", "born"])
+    new = {"name": ["Ann", "Ann", "Bob"], "born": ["1", "2", "1"], "age": ["1"] * 3}
+    result = sievert.check_with_ledger(tmp_path / "ledger", new, "age", person="name,born")
+    assert result.joint["people"] == 3 and result.joint["k_anonymity"] == 1
+    assert result.joint["unique"] == 1 and result.ledger["releases"][-1]["k_anonymity"] == 3
+
+
+def test_measures_that_coded_values_cannot_have_are_undecided(ledger: Path) -> None:
+    limits = {"k_anonymity": {"min": 1}, "inference": {"ill": {"t_closeness_ordered": {"max": 1}}}}
+    policy = {**POLICY, "limits": limits, "orders": {"ill": ["cold", "flu"]}}
+    result = check(ledger, policy=policy)
+    assert result.met is None and not result.passed
+    named = {"k_anonymity": {"min": 1}, "inference": {"ill": {"alpha_k": {"max": 0.9}}}}
+    policy = {**POLICY, "limits": named, "parameters": {"alpha_k": {"value": {"ill": "flu"}}}}
+    assert check(ledger, policy=policy).inference["ill"]["alpha_k"].value == 1.0
+
+
+def test_codes_of_the_policy_are_missing(ledger: Path) -> None:
+    policy = {**POLICY, "limits": {"k_anonymity": {"min": 1}}, "reading": {"na": ["?"]}}
+    result = check(ledger, {**AGES, "age": ["?", "1", "1", "1"]}, policy=policy)
+    assert result.met is True and "codes count as missing" in result.policy.rests_on
+
+
+def test_suppressed_people_are_a_class(ledger: Path) -> None:
+    result = check(ledger, {**AGES, "age": ["*", "1", "1", "1"]})
+    assert result.joint["k_anonymity"] == 1 and result.table["suppressed"] == 1
+    assert any("may be found by another" in w for w in result.warnings)
+
+
+# -- the file -------------------------------------------------------------------------------------
+
+
+def test_what_is_kept(ledger: Path, tmp_path: Path) -> None:
+    salt = tmp_path / "ledger.salt"
+    for path in (ledger, salt):
+        assert path.stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(ledger) as archive:
+        content = b"".join(archive.read(name) for name in archive.namelist())
+    for value in (b"flu", b"cold", b'"a"'):
+        assert value not in content
+    before, names = ledger.read_bytes(), sorted(os.listdir(tmp_path))
+    check(ledger)
+    assert ledger.read_bytes() == before and sorted(os.listdir(tmp_path)) == names
+    listed = sievert.read_ledger(ledger).releases
+    assert [(r["name"], r["date"], r["rows"], r["classes"]) for r in listed] == [
+        ("towns", "2026-01-31", 4, 2)
+    ]
+
+
+def test_other_salts_give_other_codes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        add(tmp_path / name)
+    one, two = (
+        store.read_ledger(tmp_path / n, store.read_salt(tmp_path / f"{n}.salt"))[0]
+        for n in ("one", "two")
+    )
+    assert not np.isin(one.people, two.people).any() and one.digest != two.digest
+    elsewhere = tmp_path / "elsewhere"
+    add(tmp_path / "three", salt=elsewhere)
+    assert elsewhere.exists() and not (tmp_path / "three.salt").exists()
+
+
+def test_refusals(ledger: Path, tmp_path: Path) -> None:
+    salt = tmp_path / "ledger.salt"
+    for error, words, call in (
+        (RefusedError, "already, as 'towns'", lambda: add(ledger, name="other")),
+        (RefusedError, "another release", lambda: add(ledger, AGES, quasi="age")),
+        (UsageError, "shoe", lambda: add(ledger, person="shoe")),
+        (UsageError, "--person", lambda: add(ledger, person=None)),
+        (UsageError, "--date", lambda: add(ledger, date="tomorrow")),
+        (UsageError, "value of its own", lambda: add(ledger, missing="drop")),
+        (InputError, "without a person", lambda: add(ledger, {**TOWNS, "id": [None, *"bcd"]})),
+        (InputError, "no such ledger", lambda: check(tmp_path / "none", salt=salt)),
+        (InputError, "no such salt", lambda: check(ledger, salt=tmp_path / "none")),
+        (InputError, "called by the same keys", lambda: check(ledger, {**AGES, "id": [*"efgh"]})),
+    ):
+        before = ledger.read_bytes()
+        with pytest.raises(error, match=words):
+            call()
+        assert ledger.read_bytes() == before
+    other = tmp_path / "other"
+    other.write_text("00" * 32, encoding="ascii")
+    for call in (
+        lambda: check(ledger, salt=other),
+        lambda: add(ledger, AGES, quasi="age", salt=other),
+    ):
+        with pytest.raises(RefusedError, match="salt is not that of"):
+            call()
+    other.write_text("pepper", encoding="ascii")
+    with pytest.raises(InputError, match="holds no salt"):
+        check(ledger, salt=other)
+
+
+def test_damage_and_other_versions(ledger: Path) -> None:
+    whole = ledger.read_bytes()
+    place = whole.index(b"0/classes") + 11
+    damaged = [b"", b"no archive", whole[:-30], whole[: len(whole) // 2]]
+    damaged.append(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+    for content in damaged:
+        ledger.write_bytes(content)
+        with pytest.raises(InputError, match="damaged"):
+            check(ledger)
+    rewritten = rewrite(ledger, whole, "0/classes", lambda content: content[:-4] + bytes(4))
+    with pytest.raises(InputError, match="damaged"):
+        check(rewritten)
+    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 1,', b'n": 2,'))
+    with pytest.raises(InputError, match="another version"):
+        check(newer)
+
+
+def rewrite(ledger: Path, whole: bytes, member: str, change: Any) -> Path:
+    """The same archive with one member changed, and sums that are right."""
+    ledger.write_bytes(whole)
+    with zipfile.ZipFile(ledger) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members[member] = change(members[member])
+    with zipfile.ZipFile(ledger, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return ledger
+
+
+def _add_one(ledger: Path, number: int) -> None:
+    add(ledger, {**TOWNS, "town": [f"{number}{t}" for t in TOWNS["town"]]}, name=f"r{number}")
+
+
+def test_releases_that_are_added_at_once_all_stay(tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    context = multiprocessing.get_context("fork")
+    adding = [context.Process(target=_add_one, args=(ledger, i)) for i in range(4)]
+    for process in adding:
+        process.start()
+    for process in adding:
+        process.join()
+    names = {release["name"] for release in sievert.read_ledger(ledger).releases}
+    assert names == {f"r{i}" for i in range(4)}
+
+
+# -- the command line and the page ----------------------------------------------------------------
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    towns, ages = write(tmp_path / "towns.csv", TOWNS), write(tmp_path / "ages.csv", AGES)
+    (rules := tmp_path / "p.toml").write_text(RULES, encoding="utf-8")
+    ledger, out = tmp_path / "ledger", tmp_path / "out.json"
+    given = ["--person", "id", "-q", "town", "-s", "ill"]
+    assert app._run(["ledger", "add", str(ledger), str(towns), *given]) == 0
+    assert "Added to ledger: 1 release" in capsys.readouterr().out
+    page = tmp_path / "page.html"
+    line = ["ledger", "check", str(ledger), str(ages), "--policy", str(rules)]
+    assert app._run([*line, "--json", str(out), "--html", str(page)]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("✗ No. The policy is not met.")
+    sentence = "Alone, the release meets the policy; together with the earlier releases it does not"
+    assert sentence in said and sentence in page.read_text(encoding="utf-8")
+    assert "4 of them are unique in no release alone" in said
+    content = json.loads(out.read_text(encoding="utf-8"))
+    assert content["only_together"] is True and content["policy"]["met"] is False
+    assert app._run(["ledger", "show", str(ledger), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["listing"]["releases"][0]["name"] == "towns.csv"
+    assert app._run(["report", str(out)]) == 0
+    assert app._run([*line, "--share"]) == 7
+    assert app._run(["ledger", "add", str(ledger), str(towns), *given]) == 7
+    assert app._run(["ledger", "check", str(ledger), str(ages), "-q", "age", "--person", "x"]) == 2
+
+
+def test_without_a_policy_there_is_no_verdict(ledger: Path) -> None:
+    result = sievert.check_with_ledger(ledger, AGES, "age", "ill", person="id")
+    assert result.met is None and result.passed and result.alone is None
+    assert "No policy was given" in repr(result)
+    assert len(list(result._rows())) == len(result.reidentification) + len(result.inference["ill"])
