@@ -21,6 +21,9 @@ COMMANDS = {
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
     "synthetic": "synthetic.synthetic",
+    "count": "states.count",
+    "merge": "states.merge",
+    "update": "states.update",
     "report": "documents.report",
     "paper": "documents.paper",
     "measures": "documents.measures",
@@ -41,6 +44,8 @@ OWNERS = {
     **dict.fromkeys(("--at", "--distortion"), "limit"),
     "--epsilon": "compromise",
     **dict.fromkeys(("--control", "--split"), "synthetic"),
+    **dict.fromkeys(("--add", "--remove", "--compact"), "update"),
+    "--subtract": "merge",
 }
 SUMMARIES = {"policy": "Check a policy against a table."}  # of words that begin several commands
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number
