@@ -178,7 +178,7 @@ def read_manifest(folder: Path) -> StateManifest:
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         version = content.pop("state")
-    except (OSError, ValueError, KeyError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise InputError(f"{name}: the manifest is {DAMAGED}", hint=AGAIN) from None
     require(
         version == FORMAT,

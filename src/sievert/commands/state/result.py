@@ -15,11 +15,11 @@ from sievert.version import __version__
 class CountState:
     """What a state holds: how many records, combinations and segments, and of which columns."""
 
-    manifest: StateManifest
+    manifest: StateManifest  # of the state as it is now
     _: KW_ONLY
-    added: int = 0  # records
-    removed: int = 0
-    compacted: bool = False
+    added: int = 0  # records that an update added
+    removed: int = 0  # records that it took away
+    compacted: bool = False  # whether all segments were put into one
     timings: dict[str, float] = field(default_factory=dict, compare=False)  # seconds by step
     peaks: dict[str, int] = field(default_factory=dict, compare=False)  # bytes by step
 
