@@ -20,6 +20,7 @@ from sievert.numerics.machine import physical_memory
 from sievert.sources import isolation, unpack
 from sievert.sources.addresses import DATABASES
 from sievert.sources.options import ReaderOptions
+from sievert.sources.states import StateManifest
 from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
@@ -210,17 +211,14 @@ def _questions(
 ) -> Questions:
     """NumPy answers of a small table, packed keys of a larger one, else the engine."""
     if table.state is not None:
-        from sievert.counts.state.questions import StateQuestions
-
-        return StateQuestions(adapter, table.state)
+        return _state_questions(adapter, table.state, options, large)
     questions = Questions(adapter, adapter.expected)
     records = questions.records
     if engine == "duckdb" and records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedQuestions
 
         return CodedQuestions(adapter, records, adapter.kinds)
-    given = options.get("memory")
-    memory = unpack.size(given, "--memory") - LOADED if given else physical_memory()
+    memory = _room(options)
     if engine != "duckdb" or records < large or memory <= 0:
         return questions
     try:
@@ -233,6 +231,30 @@ def _questions(
         return questions
     threads = thread_count(options.get("threads"))
     return PackedQuestions(adapter, records, source, int(SHARE * memory), threads)
+
+
+def _room(options: ReaderOptions) -> int:
+    """The memory that there is for packed keys, and for what is made of them."""
+    given = options.get("memory")
+    return unpack.size(given, "--memory") - LOADED if given else physical_memory()
+
+
+def _state_questions(
+    adapter: Adapter, state: StateManifest, options: ReaderOptions, large: int
+) -> Questions:
+    """Packed keys of a large state, else the engine."""
+    from sievert.counts.state.questions import StateQuestions
+
+    memory = _room(options)
+    if sum(segment.rows for segment in state.segments) >= large and memory > 0:
+        try:
+            from sievert.counts.state.packed import PackedStateQuestions
+
+            threads = thread_count(options.get("threads"))
+            return PackedStateQuestions(adapter, state, int(SHARE * memory), threads)
+        except (ImportError, OSError, RuntimeError):
+            pass  # no numba or pyarrow, or nowhere to keep compiled code
+    return StateQuestions(adapter, state)
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:
