@@ -93,11 +93,12 @@ def write_counts(
 
 def _pack(questions: Any, columns: Sequence[str], names: Sequence[str]) -> str | None:
     """The combinations of packed keys, shown to the engine as texts; None where they are unfit."""
-    if not hasattr(questions, "count_keys") or questions.count_keys(columns) is None:
+    counted = questions.count_keys(columns) if hasattr(questions, "count_keys") else None
+    if counted is None:
         return None
     import pyarrow as pa
 
-    cube = questions.cube(columns)
+    cube = questions.spell_keys(columns, counted)
     arrays = [
         pa.DictionaryArray.from_arrays(
             pa.array(codes.astype("int32")), pa.array(values, pa.string())
