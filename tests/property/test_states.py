@@ -18,6 +18,7 @@ from randomtables import case, mark_suppressed
 
 import sievert
 from sievert import session
+from sievert.commands import _search_floor
 from sievert.counts.state import segments
 from sievert.errors import RefusedError
 
@@ -194,3 +195,29 @@ def test_segments_are_put_together_when_they_are_many(
     copy = shutil.copytree(state, tmp_path / "copy")
     assert len(sievert.update(copy, compact=True).manifest.segments) == 1
     assert stable(sievert.assess(copy)) == stable(sievert.assess(state))
+
+
+@pytest.mark.parametrize("large", [0, 10**9])
+def test_a_search_from_a_floor_takes_a_state(
+    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Combinations that are too many are recoded in the engine, with their weights."""
+    random = Random(11)
+    data = {
+        "a": [random.choice([*map(str, range(9)), None]) for _ in range(200)],
+        "b": [str(min(random.randrange(8), random.randrange(8))) for _ in range(200)],
+        "s": [random.choice("pqr") for _ in range(200)],
+    }
+    for name in ("LARGE", "LOADING"):
+        monkeypatch.setattr(session, name, large)
+    monkeypatch.setattr("sievert.commands._common.LARGE", large)
+    sievert.count(data, ["a", "b"], "s", out=tmp_path / "state")
+    monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", 40)
+    options: dict[str, Any] = {
+        "policy": {"roles": {"rows_are_people": True}, "limits": {"k_anonymity": {"min": 4}}},
+        "hierarchies": {"a": "interval:3,6", "b": "interval:2,4"},
+        "suppress": 0.1,
+    }
+    ours = sievert.protect(tmp_path / "state", ["a", "b"], "s", **options)
+    assert ours.floor
+    assert stable(ours) == stable(sievert.protect(data, ["a", "b"], "s", **options))
