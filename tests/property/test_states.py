@@ -148,8 +148,10 @@ def test_explain_and_protect_take_a_state(person: str | None, tmp_path: Path) ->
     assert stable(sievert.protect(state, *roles, **options)) == stable(
         sievert.protect(data, *roles, **options)
     )
-    assert stable(sievert.assess(state, *roles, policy=policy, person=person)) == stable(
-        sievert.assess(data, *roles, policy=policy, person=person)
+    more: dict[str, Any] = {"policy": policy, "person": person, "explain": True}
+    more |= {"trajectory": 2} if person else {"fraction": 0.1}
+    assert stable(sievert.assess(state, *roles, **more)) == stable(
+        sievert.assess(data, *roles, **more)
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pyarrow as pa
 import pytest
 from badinputs import run
@@ -279,6 +280,26 @@ def test_packed_keys_count_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert stable(sievert.assess(tmp_path / "0")) == stable(
         sievert.assess(table, names[:3], names[3:])
     )
+
+
+def test_categories_keep_their_order(tmp_path: Path) -> None:
+    levels = ["low", "high", "none"]
+    frame = pandas.DataFrame({"zip": ["1", "1", "2"], "pay": ["high", "low", "low"]})
+    frame["pay"] = pandas.Categorical(frame["pay"], levels, ordered=True)
+    sievert.count(frame, "zip", "pay", out=tmp_path / "state")
+    assert stable(sievert.assess(tmp_path / "state")) == stable(sievert.assess(frame, "zip", "pay"))
+    other = frame.assign(pay=frame["pay"].cat.reorder_categories(levels[::-1]))
+    with pytest.raises(InputError, match="orders of categories"):
+        sievert.update(tmp_path / "state", add=other)
+    ranked = sievert.explain(tmp_path / "state", "zip").to_dict()["ranking"]
+    assert ranked == sievert.explain(frame, "zip").to_dict()["ranking"]
+
+
+def test_a_state_of_another_type_of_time(tmp_path: Path) -> None:
+    zoned = pa.table({"a": pa.array([1, 2], pa.timestamp("us", "UTC")), "s": ["x", "y"]})
+    with pytest.raises(InputError, match="TIMESTAMP WITH TIME ZONE is not kept in a state"):
+        sievert.count(zoned, "a", "s", out=tmp_path / "state")
+    assert not (tmp_path / "state").exists()
 
 
 def test_commands(tmp_path: Path) -> None:

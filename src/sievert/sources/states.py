@@ -116,6 +116,7 @@ class StateManifest:
 
     def add(self, other: StateManifest, sign: int = 1) -> StateManifest:
         """What two states have together, or the first without the second; segments as they are."""
+        notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
         return replace(
             self,
             records=self.records + sign * other.records,
@@ -125,6 +126,7 @@ class StateManifest:
             table={
                 **self.table,
                 "blank_lines": self.table["blank_lines"] + sign * other.table["blank_lines"],
+                "notes": list(dict.fromkeys(notes)),
                 "verified": None,
             },
         )
@@ -137,6 +139,7 @@ class StateManifest:
             ("person", self.person, other.person),
             ("codes for missing", sorted(self.na), sorted(other.na)),
             ("types", self.types, other.types),
+            ("orders of categories", self.table["orders"], other.table["orders"]),
         ):
             require(mine == theirs, f"{name}: other {what} than the state", error=InputError)
 
