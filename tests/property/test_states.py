@@ -68,7 +68,7 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-@pytest.mark.parametrize("seed", range(tried(6, soak=300)))
+@pytest.mark.parametrize("seed", range(tried(6, soak=60)))
 def test_a_changed_state_is_a_recount(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +77,7 @@ def test_a_changed_state_is_a_recount(
         monkeypatch.setattr(session, "LARGE", 0)
         monkeypatch.setattr(session, "LOADING", 0)
     person = "who" if seed % 2 else None
-    size = tried(40, soak=400)
+    size = tried(40, soak=150)
     rows, state = records(random, random.randint(2, size)), tmp_path / "state"
     sievert.count(table(rows), QUASI, SECRETS, person=person, out=state, na=("NA",))
     for _ in range(tried(2, soak=5)):
@@ -102,7 +102,7 @@ def test_a_changed_state_is_a_recount(
     )
 
 
-@pytest.mark.parametrize("seed", range(tried(12, soak=400)))
+@pytest.mark.parametrize("seed", range(tried(12, soak=200)))
 def test_a_state_is_the_table(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With suppressed records, missing values that match anything, orders and hierarchies."""
     random = Random(seed)

@@ -102,8 +102,8 @@ def test_a_release_needs_the_table(options: dict[str, Any], state: Path) -> None
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({**ONE, "more": ["x"]}, "other columns than the state"),
-        ({c: v for c, v in ONE.items() if c != "city"}, "other columns than the state"),
+        ({**ONE, "more": ["x"]}, "other columns.* than the state"),
+        ({c: v for c, v in ONE.items() if c != "city"}, "other columns.* than the state"),
         ({**ONE, "age": ["30"]}, "other counted columns, or types of them"),
     ],
 )

@@ -134,7 +134,7 @@ class StateManifest:
     def check_addable(self, other: StateManifest, name: str) -> None:
         """An error unless another state is of the same columns, read in the same way."""
         for what, mine, theirs in (
-            ("columns", self.columns, other.columns),
+            ("columns, or in another order,", self.columns, other.columns),
             ("counted columns, or types of them", self.kept, other.kept),
             ("person", self.person, other.person),
             ("codes for missing", sorted(self.na), sorted(other.na)),

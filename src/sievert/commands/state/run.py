@@ -219,8 +219,6 @@ def _count_change(state: StateManifest, data: Any, folder: Path, reading: Readin
     with reading(data, outputs=[output], **options) as (table, questions):
         lacking = [c for c in state.columns if c not in questions.columns]
         require(not lacking, f"{table.name}: other columns than the state", error=InputError)
-        for column in (c for c in state.kept if c not in questions.columns):
-            check_known(f"{table.name}: column", column, questions.columns)
         roles = role.assign(
             questions.columns, state.quasi, state.sensitive, state.identifier, person=state.person
         )
