@@ -248,7 +248,7 @@ def _state_questions(
     memory = _room(options)
     if sum(segment.rows for segment in state.segments) >= large and memory > 0:
         try:
-            from sievert.counts.state.packed import PackedStateQuestions
+            from sievert.counts.packed.states import PackedStateQuestions
 
             threads = thread_count(options.get("threads"))
             return PackedStateQuestions(adapter, state, int(SHARE * memory), threads)
