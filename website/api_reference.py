@@ -43,6 +43,9 @@ COMMANDS = {  # each function, and the page that says more
     "l_diversity_by_class": "measures/l_diversity.md",
     "discrimination_rate_by_value": "measures/discrimination_rate.md",
     "write_report": "report.md",
+    "count": "registry.md",
+    "update": "registry.md",
+    "merge": "registry.md",
 }
 HEAD = """# The Python interface
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from sievert.commands.protect.api import protect
     from sievert.commands.protect.result import Protected
     from sievert.commands.report.api import write_report
+    from sievert.commands.state.api import count, merge, update
+    from sievert.commands.state.result import CountState
     from sievert.commands.synthetic.api import synthetic
     from sievert.commands.synthetic.result import SyntheticAssessment
     from sievert.errors import SievertError
@@ -53,6 +55,7 @@ __all__ = [
     "Attacks",
     "Comparison",
     "Compromises",
+    "CountState",
     "Explanation",
     "Hierarchy",
     "Ledger",
@@ -74,15 +77,18 @@ __all__ = [
     "check_with_ledger",
     "compare",
     "compromise",
+    "count",
     "discrimination_rate_by_value",
     "l_diversity_by_class",
     "explain",
     "limit",
+    "merge",
     "propose_hierarchies",
     "protect",
     "randomise",
     "read_ledger",
     "synthetic",
+    "update",
     "write_report",
 ]
 # Where each public name lives; every measure is a function of `commands.functions` besides.
@@ -91,6 +97,7 @@ _HOMES = {
     "Attacks": "commands.attack.result",
     "Comparison": "commands.compare.result",
     "Compromises": "commands.compromise.result",
+    "CountState": "commands.state.result",
     "Explanation": "commands.explain.result",
     "Hierarchy": "hierarchies",
     "Ledger": "commands.ledger.result",
@@ -111,15 +118,18 @@ _HOMES = {
     "check_with_ledger": "commands.ledger.api",
     "compare": "commands.compare.api",
     "compromise": "commands.compromise.api",
+    "count": "commands.state.api",
     "discrimination_rate_by_value": "commands.functions",
     "l_diversity_by_class": "commands.functions",
     "explain": "commands.explain.api",
     "limit": "commands.limit.distribution",
+    "merge": "commands.state.api",
     "propose_hierarchies": "commands.hierarchies.api",
     "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
     "read_ledger": "commands.ledger.api",
     "synthetic": "commands.synthetic.api",
+    "update": "commands.state.api",
     "write_report": "commands.report.api",
 }
 _RENAMED = {"estimating": "estimators"}  # documented import paths that keep working for now

@@ -15,6 +15,7 @@ from typing import Any
 from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError, require
 from sievert.numerics import machine
 from sievert.sources import isolation
+from sievert.sources.states import MANIFEST
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -123,7 +124,7 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
     hint = "another name for the output"
     require(not same, "the output is the input", hint=hint, error=RefusedError)
     if path.is_dir():
-        parts = [PART.fullmatch(part.name) for part in path.iterdir()]
+        parts = [PART.fullmatch(p.name) or p.name == MANIFEST for p in path.iterdir()]
         require(
             parts and all(parts),
             f"{path.name or path} is a directory",

@@ -20,6 +20,7 @@ from sievert.numerics.machine import physical_memory
 from sievert.sources import isolation, unpack
 from sievert.sources.addresses import DATABASES
 from sievert.sources.options import ReaderOptions
+from sievert.sources.states import StateManifest
 from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
@@ -57,12 +58,13 @@ def open_source(
     watch: Steps = no_progress,
     large: int | None = None,
     secrets: int = 1,
+    states: bool = False,
     **options: Unpack[ReaderOptions],
 ) -> Iterator[tuple[Table, Questions]]:
     """Open a source on an engine; every record is accounted for, and nothing stays behind.
 
     Packed keys count tables of at least `large` records; where it is not given, they must be worth
-    loading compiled code for so many secrets.
+    loading compiled code for so many secrets. `states` may stand in place of a table.
     """
     if large is None:
         large = LARGE if "numba" in sys.modules else max(LARGE, LOADING // max(1, secrets))
@@ -77,7 +79,9 @@ def open_source(
         watch("reading", None)
         table = open_table(data, scratch, remote=engine == "spark", **options)
         isolation.announce_file(table.name)
-        if verify and table.stamp:  # before the engine reads a damaged page
+        if table.state is not None:
+            table = _check_state(table, engine, verify=verify, accepted=states)
+        elif verify and table.stamp:  # before the engine reads a damaged page
             from sievert.sources import checksums
 
             watch("verifying", None)
@@ -105,6 +109,22 @@ def open_source(
                 table.check_unchanged(Path(data))
         finally:
             adapter.close()
+
+
+def _check_state(table: Table, engine: str, *, verify: bool, accepted: bool) -> Table:
+    """The state's table; an error where the records are needed, or what only they can tell."""
+    require(
+        accepted,
+        "a count state stands where a table with its records is needed",
+        hint="the table itself; assess, explain and protect accept a state",
+    )
+    require(engine == "duckdb", f"the engine {engine} does not read a state", hint="no --engine")
+    require(
+        not verify or not table.stamp or table.verified is not None,
+        f"{table.name}: the state was made without --verify, or has changed since",
+        hint="sievert count --verify, of the whole table",
+    )
+    return table if verify else replace(table, verified=None)
 
 
 def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None]:
@@ -170,6 +190,10 @@ def _adapter(
         from sievert.counts.postgres.adapter import Postgres
 
         return Postgres(table, scratch, memory=memory, threads=threads, outputs=outputs)
+    if table.state is not None:
+        from sievert.counts.state.adapter import StateAdapter
+
+        return StateAdapter(table, scratch, memory=memory, threads=threads, outputs=outputs)
     from sievert.counts.duckdb.adapter import DuckDB
 
     return DuckDB(table, scratch, memory=memory, threads=threads, outputs=outputs)
@@ -186,14 +210,15 @@ def _questions(
     engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int
 ) -> Questions:
     """NumPy answers of a small table, packed keys of a larger one, else the engine."""
+    if table.state is not None:
+        return _state_questions(adapter, table.state, options, large)
     questions = Questions(adapter, adapter.expected)
     records = questions.records
     if engine == "duckdb" and records < min(large, SMALL) and not options.get("memory"):
         from sievert.counts.coded import CodedQuestions
 
         return CodedQuestions(adapter, records, adapter.kinds)
-    given = options.get("memory")
-    memory = unpack.size(given, "--memory") - LOADED if given else physical_memory()
+    memory = _room(options)
     if engine != "duckdb" or records < large or memory <= 0:
         return questions
     try:
@@ -206,6 +231,30 @@ def _questions(
         return questions
     threads = thread_count(options.get("threads"))
     return PackedQuestions(adapter, records, source, int(SHARE * memory), threads)
+
+
+def _room(options: ReaderOptions) -> int:
+    """The memory that there is for packed keys, and for what is made of them."""
+    given = options.get("memory")
+    return unpack.size(given, "--memory") - LOADED if given else physical_memory()
+
+
+def _state_questions(
+    adapter: Adapter, state: StateManifest, options: ReaderOptions, large: int
+) -> Questions:
+    """Packed keys of a large state, else the engine."""
+    from sievert.counts.state.questions import StateQuestions
+
+    memory = _room(options)
+    if sum(segment.rows for segment in state.segments) >= large and memory > 0:
+        try:
+            from sievert.counts.packed.states import PackedStateQuestions
+
+            threads = thread_count(options.get("threads"))
+            return PackedStateQuestions(adapter, state, int(SHARE * memory), threads)
+        except (ImportError, OSError, RuntimeError):
+            pass  # no numba or pyarrow, or nowhere to keep compiled code
+    return StateQuestions(adapter, state)
 
 
 def count_people(questions: Questions, person: str) -> PeopleQuestions:

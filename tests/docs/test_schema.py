@@ -106,6 +106,8 @@ def test_shareable_results() -> None:
 def test_what_is_no_result(tmp_path: Path, plain_paper: Callable[[str], Any]) -> None:
     (path := tmp_path / "p.toml").write_text('[roles]\nquasi = ["sex"]\n')
     assert wrong(sievert.check_policy(path, TABLE).to_dict(), "policy_check") == []
+    state = sievert.count(TABLE, ["sex"], out=tmp_path / "state")
+    assert wrong(state.to_dict(), "count_state") == []
     assert wrong(pages.as_dict(plain_paper("itpr")), "recomputation") == []
     listed = catalogue.to_json(catalogue.find_entries([]))
     assert wrong({"sievert": __version__, **listed}, "catalogue") == []

@@ -40,8 +40,8 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "labels used as positions": (FRAMES, "        return _plain(data), names\n",
                                  "        return data.iloc[list(data.index)], names\n"),
     "records with missing keys dropped": (
-        CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
-        "SELECT {fields}, COUNT(*) AS n FROM {self._input} "
+        CELLS, "SELECT {fields}, {self.record_count} AS n FROM {self._input} ",
+        "SELECT {fields}, {self.record_count} AS n FROM {self._input} "
         "WHERE {keys.split(',')[0]} IS NOT NULL "),
     "each missing value its own class": (
         READING, "    return value, kind\n\n\ndef check_usable",
@@ -51,7 +51,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "unused category counted": (FRAMES, "        return _plain(data), names\n",
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
-        CELLS, "SELECT {fields}, COUNT(*) AS n FROM {self._input} ",
+        CELLS, "SELECT {fields}, {self.record_count} AS n FROM {self._input} ",
         "SELECT {fields}, {'1' if s else 'COUNT(*)'} AS n FROM {self._input} "),
     "l as the maximum": (DIVERSITY, "profiles.members).min())\n\n\ndef l_diversity",
                          "profiles.members).max())\n\n\ndef l_diversity"),

@@ -256,9 +256,9 @@ def test_wide_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         }
     )
     seen: list[Any] = []
-    cut = packed_keys._cut_levels
+    cut = packed_keys.cut_levels
     monkeypatch.setattr(
-        packed_keys, "_cut_levels", lambda *given: seen.append(cut(*given)) or seen[-1]
+        packed_keys, "cut_levels", lambda *given: seen.append(cut(*given)) or seen[-1]
     )
     for secrets in (["s"], ["s", "t"], []):
         both(table, monkeypatch, names, secrets)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import json
+import math
 import random
 import signal
 import stat
@@ -17,6 +19,7 @@ from typing import Any
 
 import duckdb
 import enginereleases
+import pyarrow
 import pytest
 from badinputs import command, environment, run
 from effort import tried
@@ -250,6 +253,33 @@ def test_explain(server: Server) -> None:
         return {k: v for k, v in found.items() if k not in ("table", "warnings")} | {"s": scores}
 
     assert explained(address) == explained(columns)
+
+
+def test_states(server: Server, tmp_path: Path) -> None:
+    """Counted in the database, a state is that of the same columns here, and both add up."""
+    columns: dict[str, list[Any]] = {
+        "town": ["Köln", "Bonn", "Köln", None, "", "Bonn"],
+        "age": [34, 71, 34, 34, 71, None],
+        "pay": [0.1, math.nan, -0.0, 0.0, None, 1e300],
+        "day": ["2020-02-29", None, "1999-12-31", "2020-02-29", "2020-02-29", "2020-02-29"],
+        "ill": ["flu", "hiv", "flu", "asthma", "flu", "flu"],
+    }
+    address = server.load("stated", columns, ("text", "bigint", "float8", "date", "text"))
+    roles = ["town", "age", "day"], ["ill", "pay"]
+    for person in (None, "ill"):
+        quasi, secrets = roles if person is None else (roles[0], ["pay"])
+        options: dict[str, Any] = {"person": person}
+        sievert.count(address, quasi, secrets, out=tmp_path / "state", force=True, **options)
+        whole = sievert.assess(address, quasi, secrets, **options).to_dict()
+        ours = sievert.assess(tmp_path / "state").to_dict()
+        assert json.dumps(ours, sort_keys=True) == json.dumps(whole, sort_keys=True)
+    sievert.count(address, *roles, out=tmp_path / "state", force=True)
+    sievert.update(tmp_path / "state", add=[address, address], remove=address)
+    assert sievert.assess(tmp_path / "state").rows == 12
+    days = [None if d is None else datetime.date.fromisoformat(d) for d in columns["day"]]
+    here = pyarrow.table({**columns, "day": pyarrow.array(days, pyarrow.date32())})
+    sievert.update(tmp_path / "state", remove=here)
+    assert told(sievert.assess(tmp_path / "state")) == told(sievert.assess(address, *roles))
 
 
 def test_wildcards_weights_and_nan(server: Server, tmp_path: Path) -> None:

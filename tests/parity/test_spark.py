@@ -424,6 +424,23 @@ def test_types(interpreted: None, tmp_path: Path) -> None:
     assert "UsageError" in same(path, ["tiny"], ["text"], types={"tinny": "int"})
 
 
+def test_states(interpreted: None, tmp_path: Path) -> None:
+    """Counted by Spark's own GROUP BY and files, a state is that of DuckDB, and both add up."""
+    columns = typed_columns()
+    names = [n for n in columns if n not in ("instant", "bytes", "list")]
+    path = write_parquet(tmp_path / "t.parquet", {n: columns[n] for n in names})
+    quasi, secrets = names[4:], names[:4]
+    for engine in ("spark", "duckdb"):
+        state = sievert.count(path, quasi, secrets, out=tmp_path / engine, engine=engine)
+        assert state.records == 96
+        whole = sievert.assess(path, quasi, secrets, engine=engine).to_dict()
+        ours = sievert.assess(tmp_path / engine).to_dict()
+        assert json.dumps(ours, sort_keys=True) == json.dumps(whole, sort_keys=True)
+    sievert.merge([tmp_path / "spark", tmp_path / "duckdb"], out=tmp_path / "both")
+    sievert.update(tmp_path / "both", remove=path)
+    assert told(tmp_path / "both", quasi, secrets) == told(path, quasi, secrets)
+
+
 def test_types_of_text(interpreted: None, tmp_path: Path) -> None:
     columns = {
         "whole": ["1", "1.0", "+5", "-0.00", "007", "9223372036854775807", None, "1.", "NA"],

@@ -25,6 +25,9 @@ COMMANDS = {
     "ledger add": "ledger.add",
     "ledger check": "ledger.check",
     "ledger show": "ledger.show",
+    "count": "states.count",
+    "merge": "states.merge",
+    "update": "states.update",
     "report": "documents.report",
     "paper": "documents.paper",
     "measures": "documents.measures",
@@ -45,6 +48,8 @@ OWNERS = {
     **dict.fromkeys(("--at", "--distortion"), "limit"),
     "--epsilon": "compromise",
     **dict.fromkeys(("--control", "--split"), "synthetic"),
+    **dict.fromkeys(("--add", "--remove", "--compact"), "update"),
+    "--subtract": "merge",
 }
 SUMMARIES = {
     "policy": "Check a policy against a table.",

@@ -103,6 +103,14 @@ class RequestedRoles:
     policy_file: PolicyFile | None = None  # where the policy was read from
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
+    def of_table(self, table: Table) -> RequestedRoles:
+        """The same; of a state those that it was counted for, where no roles are given at all."""
+        state, none = table.state, (None, None, None)
+        if state is None or (*self.given, self.person) != (*none, None) or any(self._own):
+            return self
+        given = [state.quasi, state.sensitive, state.identifier]
+        return replace(self, given=given, person=state.person)
+
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
         return [

@@ -59,6 +59,7 @@ class Adapter(Protocol):
     columns: tuple[str, ...]
     uncoded: str | None
     expected: int | None  # records, where they are known before they are read
+    weight: str | None  # of a state: the column that says how many records a row stands for
     notes: list[str]
 
     @property
@@ -130,6 +131,8 @@ class CellTables:
         self._input = "input"
         self.suppression = Suppression()
         self.secrets: tuple[str, ...] = ()  # whose cells will be asked for
+        weight = engine.weight
+        self.record_count = f"CAST(SUM({weight}) AS BIGINT)" if weight else "COUNT(*)"
         self.first_line = False  # whether the names of the columns are the first line of a text
         self.records = self._count_records() if records is None else records
         self.wide = self.records >= WIDE
@@ -189,7 +192,11 @@ class CellTables:
     # -- counting -------------------------------------------------------------------------------
 
     def _count_records(self) -> int:
-        return int(self.engine.query_records(f"SELECT COUNT(*) FROM {self._input}")[0][0])
+        return self._count_records_where("1 = 1")
+
+    def _count_records_where(self, condition: str) -> int:
+        sql = f"SELECT {self.record_count} FROM {self._input} WHERE {condition}"
+        return int(self.engine.query_records(sql)[0][0] or 0)
 
     def count_combinations(self, columns: Sequence[str]) -> int:
         """How many different combinations of values some columns have; missing is a value."""
@@ -211,7 +218,7 @@ class CellTables:
         keys = self.sql_names(quasi)
         s = "" if secret is None else self.sql_name(secret)
         fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
-        return f"SELECT {fields}, COUNT(*) AS n FROM {self._input} GROUP BY {groups}"
+        return f"SELECT {fields}, {self.record_count} AS n FROM {self._input} GROUP BY {groups}"
 
     def _count_together(self, quasi: tuple[str, ...], secret: str | None) -> bool:
         """Count the cells of all secrets at once, if the engine can and they are several."""

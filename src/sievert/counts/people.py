@@ -123,7 +123,7 @@ class PeopleQuestions(Questions):
             keys, p = self.sql_names(quasi), self.sql_name(self.person)
             s = "" if secret is None else self.sql_name(secret)
             fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
-            sql = f"SELECT {fields}, {p} AS p, COUNT(*) AS n FROM {self._input}"
+            sql = f"SELECT {fields}, {p} AS p, {self.record_count} AS n FROM {self._input}"
             self._sightings[quasi, secret] = self.keep_table(
                 f"{sql} GROUP BY {groups}, {p}", of_records=True
             )
@@ -189,8 +189,7 @@ class PeopleQuestions(Questions):
 
     def _lacking(self, quasi: tuple[str, ...]) -> int:
         """How many rows lack a quasi-identifier."""
-        sql = f"SELECT COUNT(*) FROM {self._input} WHERE {self._any_missing(quasi)}"
-        return int(self.engine.query_records(sql)[0][0])
+        return self._count_records_where(self._any_missing(quasi))
 
     def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
         sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)

@@ -44,7 +44,8 @@ class Questions(CellTables):
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""
         names = (self.sql_name(c) for c in columns)
-        sums = ", ".join(f"SUM(CASE WHEN {c} IS NULL THEN 1 ELSE 0 END)" for c in names)
+        one = self.engine.weight or 1
+        sums = ", ".join(f"SUM(CASE WHEN {c} IS NULL THEN {one} ELSE 0 END)" for c in names)
         (counts,) = self.engine.query_records(f"SELECT {sums} FROM {table}")
         return [int(n or 0) for n in counts]
 
@@ -95,8 +96,7 @@ class Questions(CellTables):
         def count(word: str) -> int:
             condition = self._marked(able, word)
             if not cells:
-                sql = f"SELECT COUNT(*) FROM {table} WHERE {condition}"
-                return int(self.engine.query_records(sql)[0][0])
+                return self._count_records_where(condition)
             if mark is None:
                 return self.count_where(table, condition)
             names = [self.engine.as_text(self.sql_name(q)) for q in able]
@@ -175,6 +175,15 @@ class Questions(CellTables):
         without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
         pairs, nan = zip(columns, without, strict=True), self.count_nan(columns)
         return {c: self.tally(c, quasi).get(None, 0) - n - nan.get(c, 0) for c, n in pairs}
+
+    def count_codes(self, columns: Sequence[str], nan: Mapping[str, int]) -> dict[str, int]:
+        """The same of columns with any, from the records; `nan` of them are NaN."""
+        if self.engine.uncoded is None:
+            return {}
+        without = self._count_missing(columns, f"({self.engine.uncoded}) AS d")
+        lacking, pairs = self.missing(columns), zip(columns, without, strict=True)
+        counts = {c: lacking.get(c, 0) - n - nan.get(c, 0) for c, n in pairs}
+        return {c: n for c, n in counts.items() if n}
 
     @property
     def complete(self) -> bool:
@@ -295,7 +304,7 @@ class Questions(CellTables):
         elif (counted := self._cells.get((columns, None))) is not None:
             sql = f"SELECT {keys}, n FROM {counted}"
         else:
-            sql = f"SELECT {keys}, COUNT(*) AS n FROM {self._input} GROUP BY {keys}"
+            sql = f"SELECT {keys}, {self.record_count} AS n FROM {self._input} GROUP BY {keys}"
         cells = self.keep_table(sql, of_records=counted is None)
         sql = f"SELECT {{ranks}}, a.n AS n FROM {cells} AS a {{joins}}"
         (*codes, counts), texts = self.rank_values(names, cells, sql)

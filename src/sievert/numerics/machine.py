@@ -30,15 +30,12 @@ from pathlib import Path
 from types import ModuleType
 
 resource: ModuleType | None
-try:
-    import resource
-except ImportError:
-    resource = None
 fcntl: ModuleType | None
 try:
     import fcntl
+    import resource
 except ImportError:
-    fcntl = None
+    resource = fcntl = None
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
@@ -221,6 +218,27 @@ def signal_main_thread(thread: int, number: int) -> None:
         signal.pthread_kill(thread, number)
     else:
         _thread.interrupt_main(signal.Signals(number))
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[bool]:
+    """Whether nobody else has locked a directory; it is locked until the block ends.
+
+    Where directories cannot be locked, nobody is kept out.
+    """
+    if fcntl is None:
+        yield True
+        return
+    number = os.open(directory, os.O_RDONLY)
+    try:
+        alone = True
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            alone = False
+        yield alone
+    finally:
+        os.close(number)
 
 
 def sync(path: Path) -> None:

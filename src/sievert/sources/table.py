@@ -21,6 +21,7 @@ from sievert.sources.columns import (
     unusable_columns,
 )
 from sievert.sources.options import ReaderOptions, optional_package
+from sievert.sources.states import MANIFEST, StateManifest, is_state, read_manifest
 
 MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 STDIN = "stdin:"
@@ -67,6 +68,7 @@ class Table:
     verified: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
+    state: StateManifest | None = None  # in place of the records: their counts
 
     def check_types(self, columns: Iterable[str]) -> None:
         """Raise an error if the user gives a type to a column that does not exist."""
@@ -92,7 +94,8 @@ class Table:
     def check_unchanged(self, original: Path) -> None:
         """Raise an error if the file has changed: the numbers would be those of no table at all."""
         try:
-            same = not self.stamp or _stamp(original) == self.stamp
+            path = original if self.state is None else original / MANIFEST
+            same = not self.stamp or _stamp(path) == self.stamp
         except OSError:
             same = False
         require(
@@ -120,7 +123,11 @@ def open_table(
             f"column {column!r}: type {kind!r} is not known",
             hint=f"one of {', '.join(TYPES)}",
         )
-    table = replace(_open(data, options, scratch, remote=remote), types=types, na=na)
+    table = _open(data, options, scratch, remote=remote)
+    if table.state is None:
+        table = replace(table, types=types, na=na)
+    else:
+        table.state.check_reading(types, na)
     require(
         table.delimiter is None or not any(table.delimiter in code for code in na),
         "--na: a code holds the delimiter",
@@ -185,7 +192,7 @@ def _open_path(path: Path, options: ReaderOptions, scratch: Path) -> Table:
         error=InputError,
     )
     if path.is_dir():
-        return _open_directory(path)
+        return _open_state(path) if is_state(path) else _open_directory(path)
     if str(path) == STDIN or path.is_fifo():
         return _open_pipe(path, options, scratch)
     require(
@@ -350,6 +357,15 @@ def _open_directory(path: Path) -> Table:
     )
     member = "/".join(keys.pop()) or None
     return Table("parquet", name, path.resolve(), parts, member=member, stamp=_stamp(path))
+
+
+def _open_state(path: Path) -> Table:
+    """The counts of a table, described as the table was."""
+    state = read_manifest(path.resolve())
+    facts, blank, file = state.description()
+    scan = csv_scan.Scan(state.records, blank, 0, mixed=False) if blank else None
+    stamp = _stamp(path / MANIFEST) if file else ()
+    return Table(**facts, scan=scan, stamp=stamp, state=state)
 
 
 def _parquet_files(directory: Path) -> list[Path]:

@@ -74,7 +74,8 @@ def assess(
     Parameters
     ----------
     data
-        A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists.
+        A path to a CSV, TSV or Parquet file; a pandas, Polars or Arrow frame; a dict of lists; or a
+        count state (`count`), with its own roles where none are given.
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release.
     key_sets
@@ -191,8 +192,10 @@ def assess(
             sources=[data, policy, population, *measuring.hierarchies.values()],
             force=force,
         ) as target,
-        reading(data, outputs=[target] if target else [], secrets=secrets) as (table, questions),
+        reading(data, outputs=[target] if target else [], secrets=secrets, states=True) as opened,
     ):
+        table, questions = opened
+        requested = requested.of_table(table)
         if sets is not None:
             return assess_key_sets(table, questions, requested, sets, settings, reading.clock)
         return assess_table(table, questions, requested, settings, reading.clock, target)

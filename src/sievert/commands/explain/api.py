@@ -62,7 +62,8 @@ def explain(
     Parameters
     ----------
     data
-        As for `assess`: a path, a frame, a dict of lists.
+        As for `assess`: a path, a frame, a dict of lists, or a count state, whose records have no
+        row numbers.
     quasi, sensitive, identifier
         Columns an outsider could know; secrets; columns that are dropped before release. Without
         secrets every column is ranked as one; without quasi-identifiers that is all.
@@ -127,8 +128,9 @@ def explain(
         files.write_whole(
             records, sources=[data, policy, population, *(hierarchies or {}).values()], force=force
         ) as target,
-        reading(data, outputs=[target] if target else []) as (table, questions),
+        reading(data, outputs=[target] if target else [], states=True) as (table, questions),
     ):
+        requested = requested.of_table(table)
         roles, warnings = requested.assign(questions, quasi_needed=False, people=True)
         if roles.sensitive and not roles.quasi:
             from sievert.commands._role_suggestion import no_quasi

@@ -132,7 +132,8 @@ def riskiest_records(
     matching = counts if frequencies is None else frequencies.matching
     order = np.lexsort((np.arange(len(counts)), -score, counts, matching))[:most].tolist()
     matched = None if frequencies is None else frequencies.frequencies
-    numbered = questions.engine.name == "duckdb"  # reads them in the order of the input
+    engine = questions.engine
+    numbered = engine.name == "duckdb" and engine.weight is None  # in the order of the input
     rows: Sequence[Sequence[int | None]] = [[None] for _ in order]
     if numbered:
         rows = microdata.row_numbers(questions, classes, order, most)

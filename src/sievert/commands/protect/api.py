@@ -222,9 +222,18 @@ def protect(
             files.write_whole(apart, sources=inputs, force=force) as secrets,
             files.write_whole(out, sources=inputs, force=force, directory=in_parts) as target,
             reading(
-                data, outputs=[p for p in (target, secrets, private / f"people.{kind}") if p]
+                data,
+                outputs=[p for p in (target, secrets, private / f"people.{kind}") if p],
+                states=True,
             ) as (table, questions),
         ):
+            requested = requested.of_table(table)
+            require(
+                table.state is None or (out is None and how == "full"),
+                "a count state has no records: it is searched by --how full, and nothing is "
+                "written",
+                hint="the table, with the levels that were found",
+            )
             require(
                 questions.engine.name == "duckdb" or how == "full",
                 f"--how {how} needs the records here, not on {questions.engine.name}",

@@ -19,6 +19,7 @@ class DuckDB:
     """One table on DuckDB, in memory, spilling to a private directory."""
 
     name = "duckdb"
+    weight: str | None = None
     expected: int | None = None
     _connection: Any = None
 
@@ -96,8 +97,6 @@ class DuckDB:
     def query(self, sql: str) -> Any:
         return self._guard(lambda: self._connection.sql(sql))
 
-    read_arrow = reading.read_arrow
-
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))
 
@@ -112,6 +111,7 @@ class DuckDB:
         self.run(f"COPY ({sql}) TO {literal(str(path))} ({options})")
 
     write_release, show_recoded = releases.write_release, releases.show_recoded
+    read_arrow = reading.read_arrow
 
     def progress(self) -> float:
         """Per cent of the running query that is done, or -1."""

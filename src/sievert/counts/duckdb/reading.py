@@ -23,6 +23,8 @@ COPY = {
     "csv": "FORMAT csv, HEADER true, USE_TMP_FILE false",
     "parquet": "FORMAT parquet, KV_METADATA {{sievert: 'records'}}, USE_TMP_FILE false",
     "release_csv": "FORMAT csv, HEADER {header}, DELIMITER {delimiter}, USE_TMP_FILE false",
+    "state": "FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sievert: 'state'}}, "
+    "USE_TMP_FILE false",
     "release_parquet": "FORMAT parquet, USE_TMP_FILE false",
 }
 INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"

@@ -34,7 +34,8 @@ def write_release(
 def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
     """Make a view of recoded records, its columns called as those of the input."""
     values, joins, _ = _join_maps(engine, records, f"{view}_")
-    fields = (f"{value} AS c{engine.columns.index(name)}" for name, value in values.items())
+    fields = [f"{value} AS c{engine.columns.index(name)}" for name, value in values.items()]
+    fields += [] if engine.weight is None else [f"r.{engine.weight}"]
     engine.view(view, f"SELECT {', '.join(fields)} FROM input AS r {joins}")
 
 

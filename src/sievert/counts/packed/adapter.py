@@ -175,8 +175,10 @@ class PackedQuestions(Questions):
         columns, known = tuple(columns), self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
         counted = self.count_keys(columns) if cells is None else cells.counted
-        if counted is None:
-            return super().cube(columns)
+        return super().cube(columns) if counted is None else self.spell_keys(columns, counted)
+
+    def spell_keys(self, columns: Sequence[str], counted: KeyCounts) -> Cube:
+        """Counted keys as combinations of values."""
         ranks, texts, places = [], [], counted.fields()
         for column in counted.columns:
             keys, shift = places[column.name]

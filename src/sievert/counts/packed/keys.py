@@ -187,7 +187,7 @@ class KeyCounter:
     def _read(self, quasi: list[CodedColumn], secrets: list[CodedColumn]) -> Counted:
         """Keys of all records: sorted with one secret, or classes ranked beside several."""
         records, one = self._source.records, len(secrets) <= 1
-        levels = _cut_levels([*quasi, *secrets] if one else quasi, records)
+        levels = cut_levels([*quasi, *secrets] if one else quasi, records)
         beside = [] if one else secrets
         kinds = {c.name: np.min_scalar_type((1 << c.bits) - 1) for c in beside}
         size = KEY_BYTES + 8 * (len(levels) - 1) + sum(kind.itemsize for kind in kinds.values())
@@ -227,9 +227,7 @@ class KeyCounter:
         return KeyCounts(*pair, layout.without_last(), secrets[0], secrets[0].bits)
 
 
-def _cut_levels(
-    columns: Sequence[CodedColumn], records: int
-) -> tuple[tuple[CodedColumn, ...], ...]:
+def cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[CodedColumn, ...], ...]:
     """Columns level by level: each has room for the rank of the level before."""
     levels: list[list[CodedColumn]] = [[]]
     used, rank = 0, records.bit_length()

@@ -6,7 +6,7 @@ What follows from the counted cells is answered where they are: here, or on Spar
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ class Spark(FetchedCells):
     """One table on Spark: in a session that runs already, or in one of our own."""
 
     name = "spark"
+    weight: str | None = None
 
     def __init__(
         self,
@@ -109,6 +110,13 @@ class Spark(FetchedCells):
         releases.write_release(
             self._ask, self._there, self.columns, records, path, kind, delimiter, header
         )
+
+    def write_cells(
+        self, sql: str, as_text: Collection[str], folder: Path, names: Sequence[str]
+    ) -> list[Path]:
+        """Let Spark count cells and write them as files of Parquet; some columns `as_text`."""
+        self._check_records()
+        return releases.write_cells(self._ask, self._there.as_text, sql, as_text, folder, names)
 
     def show_recoded(self, view: str, records: RecodedRecords) -> None:
         """Make a view of recoded records, its columns called as those of the input."""

@@ -7,7 +7,7 @@ in no order.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from sievert.counts.recoded_records import RecodedRecords
@@ -87,6 +87,22 @@ def _write_parquet(ask: Ask, sql: str, path: Path, names: Sequence[str]) -> None
         else:
             part.unlink()  # checksums of Spark's own
     path.chmod(0o700)
+
+
+def write_cells(
+    ask: Ask,
+    text: Callable[[str], str],
+    sql: str,
+    as_text: Collection[str],
+    folder: Path,
+    names: Sequence[str],
+) -> list[Path]:
+    """Write counted cells as files of Parquet, in a folder of their own; returns these files."""
+    keys = sql.removeprefix("SELECT ").partition(", COUNT(*)")[0].split(", ")
+    fields = ", ".join(f"{text(key) if key in as_text else key} AS o{key}" for key in keys)
+    parts = folder / "parts"
+    _write_parquet(ask, f"SELECT {fields}, n FROM ({sql}) AS d", parts, [*names, "n"])
+    return _parts(parts)
 
 
 def _write_text(ask: Ask, sql: str, path: Path, header: str) -> None:

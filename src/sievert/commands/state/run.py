@@ -1,0 +1,229 @@
+"""States on disk: counted into a new directory, changed by one new segment, replaced at once."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sievert import files
+from sievert import roles as role
+from sievert.commands._common import Reading, RequestedRoles, check_known
+from sievert.commands._repeated import usable_columns
+from sievert.counts.questions import Questions
+from sievert.counts.state.segments import (
+    Means,
+    Sum,
+    check_sum,
+    is_fragmented,
+    returned_type,
+    segment_path,
+    write_counts,
+)
+from sievert.errors import InputError, require
+from sievert.numerics import machine
+from sievert.roles import Roles, tells_people_apart
+from sievert.sources.isolation import private_directory, temporary_name
+from sievert.sources.states import MANIFEST, Segment, StateManifest, is_state, read_manifest
+from sievert.sources.table import Table
+
+
+def assign_roles(
+    questions: Questions, requested: RequestedRoles, leave_out: Iterable[str]
+) -> tuple[Roles, tuple[str, ...]]:
+    """The roles of the columns that are counted, and the columns that are left out altogether."""
+    columns = questions.columns
+    quasi, sensitive, identifier = requested.names(columns)
+    if not quasi:
+        from sievert.commands._role_suggestion import no_quasi
+
+        raise no_quasi(questions)
+    own = requested.policy.roles if requested.policy else None
+    absent = own.lacking(columns, ()) if own else ()
+    identifier = tuple(c for c in identifier if c not in absent)
+    person = requested.person or (own.person if own else None)
+    roles = role.assign(
+        columns, quasi, sensitive, identifier, person=person, first_line=questions.first_line
+    )
+    left_out = role.names(tuple(leave_out), columns)
+    for column in left_out:
+        check_known("--leave-out: column", column, columns)
+        require(column not in roles.every_column, f"column {column!r} has a role, and is left out")
+    return roles, left_out
+
+
+def count_table(
+    table: Table, questions: Questions, roles: Roles, left_out: Sequence[str], folder: Path
+) -> StateManifest:
+    """Count the combinations of the columns with a role into a segment of a folder."""
+    engine = questions.engine
+    every = (*roles.measured_columns, roles.person)
+    for column in (names := [c for c in dict.fromkeys(every) if c is not None]):
+        engine.check_usable(column)
+    kept = {c: returned_type(c, engine.kinds[c]) for c in names}
+    columns = tuple(c for c in questions.columns if c not in left_out)
+    others = [c for c in columns if c not in kept]
+    named = [c for c in others if c in roles.identifier or tells_people_apart(c)]
+    usable = usable_columns(questions, named)
+    values, lacking = questions.distinct(usable), questions.missing(usable) if usable else {}
+    nan = questions.count_nan(names)
+    description = {
+        "name": table.name,
+        "kind": table.kind,
+        "delimiter": table.delimiter,
+        "encoding": table.encoding,
+        "compression": table.compression,
+        "header": table.header,
+        "orders": {c: list(order) for c, order in table.orders.items() if c in kept},
+        "unusable": {c: why for c, why in table.unusable.items() if c in columns},
+        "notes": list(engine.notes),
+        "verified": None if table.verified is None else dict(table.verified),
+        "blank_lines": 0 if table.scan is None else table.scan.blank_lines,
+        "file": bool(table.stamp),
+    }
+    segments = tuple(write_counts(questions, kept, folder, 0))
+    manifest = StateManifest(
+        columns=columns,
+        kept=kept,
+        kinds={c: kept.get(c, engine.kinds[c]) for c in columns},
+        table=description,
+        quasi=roles.quasi,
+        sensitive=roles.sensitive,
+        identifier=roles.identifier,
+        person=roles.person,
+        left_out=tuple(left_out),
+        engine=engine.name,
+        na=tuple(table.na),
+        types={c: kind for c, kind in table.types.items() if c in columns},
+        identifiers={c: {"values": values[c], "missing": lacking.get(c, 0)} for c in usable},
+        nan=nan,
+        coded=questions.count_codes(names, nan),
+        error_cells={c: n for c, n in table.error_cells.items() if c in kept},
+        records=questions.records,
+        segments=segments,
+        folder=folder,
+    )
+    require(
+        sum(segment.records for segment in segments) == questions.records,
+        f"{table.name}: two counts of its records differ",
+        hint="a table that does not change",
+        error=InputError,
+    )
+    return manifest
+
+
+def read_state(path: Any, *, content: bool = True) -> StateManifest:
+    """A state; an error where it is none, or not whole."""
+    name = Path(path).name if isinstance(path, str | os.PathLike) else "the state"
+    require(is_state(path), f"{name}: not a count state", hint="sievert count", error=InputError)
+    state = read_manifest(Path(path).resolve())
+    state.check_files(content=content)
+    return state
+
+
+def write_manifest(manifest: StateManifest) -> None:
+    """Write the manifest beside its segments, and take away what it does not name.
+
+    It takes the place of the one before at once, when all that it names is on the disk.
+    """
+    folder = manifest.folder
+    temporary = folder / f".{temporary_name()}.part"
+    number = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(number, "w", encoding="utf-8") as file:
+        file.write(manifest.to_json())
+    for path in (*manifest.paths, temporary, folder):
+        machine.sync(path)
+    temporary.replace(folder / MANIFEST)
+    machine.sync(folder)
+    named = {path.name for path in manifest.paths}
+    for path in folder.iterdir():
+        ours = files.PART.fullmatch(path.name) or path.name.endswith(".part")
+        if ours and path.name not in named:
+            path.unlink(missing_ok=True)
+
+
+def add_up(
+    states: Sequence[tuple[StateManifest, int]], folder: Path, means: Means
+) -> StateManifest:
+    """The sum of states, each with its sign, as a state of one segment in a folder."""
+    (first, _), *others = states
+    first.check_growing()
+    whole = first
+    for other, sign in others:
+        first.check_addable(other, other.folder.name)
+        whole = whole.add(other, sign)
+    parts = [(path, sign) for state, sign in states for path in state.paths]
+    with Sum(parts, len(first.kept), segment_path(folder, 0), means) as added:
+        added.require_there()
+        segment = added.write()
+    check_sum(segment, whole.records)
+    return replace(whole, segments=(segment,), folder=folder)
+
+
+def change_state(
+    state: StateManifest,
+    tables: Sequence[tuple[Any, int]],
+    reading: Reading,
+    means: Means,
+    *,
+    compact: bool,
+) -> tuple[StateManifest, list[int], bool]:
+    """A state with the records of some tables added or taken away, by their sign.
+
+    One segment is written; all are put together where they have become too many, or too large.
+    Returns the state, the records of each table, and whether it was compacted.
+    """
+    if tables:
+        state.check_growing()
+    folder, changed, numbers = state.folder, state, []
+    last = max((int(s.file[5:-8]) for s in state.segments), default=-1)
+    with private_directory(means.scratch.parent) as private:
+        parts = []
+        for at, (data, sign) in enumerate(tables):
+            own = private / str(at)
+            own.mkdir(mode=0o700)
+            change = _count_change(state, data, own, reading)
+            changed = changed.add(change, sign)
+            parts += [(path, sign) for path in change.paths]
+            numbers.append(change.records)
+        segments = [*state.segments]
+        if parts:
+            reading.clock("adding up", None)
+            path = segment_path(folder, last + 1)
+            with Sum(parts, len(state.kept), path, means, state.paths) as added:
+                added.require_there()
+                segments.append(added.write())
+    changed = replace(changed, segments=tuple(segments))
+    compacted = len(segments) > 1 and (compact or is_fragmented(changed))
+    if compacted:
+        reading.clock("compacting", None)
+        changed = replace(changed, segments=(_compact(changed, last + 2, means),))
+    write_manifest(changed)
+    return changed, numbers, compacted
+
+
+def _compact(state: StateManifest, number: int, means: Means) -> Segment:
+    """All segments of a state in one."""
+    parts = [(path, 1) for path in state.paths]
+    with Sum(parts, len(state.kept), segment_path(state.folder, number), means) as added:
+        added.require_there()
+        segment = added.write()
+    check_sum(segment, state.records)
+    return segment
+
+
+def _count_change(state: StateManifest, data: Any, folder: Path, reading: Reading) -> StateManifest:
+    """A table that is added or taken away, counted as the state was."""
+    options = {"types": state.types, "na": state.na, "header": state.table["header"]}
+    output = segment_path(folder, 0)
+    with reading(data, outputs=[output], **options) as (table, questions):
+        lacking = [c for c in state.columns if c not in questions.columns]
+        require(not lacking, f"{table.name}: other columns than the state", error=InputError)
+        roles = role.assign(
+            questions.columns, state.quasi, state.sensitive, state.identifier, person=state.person
+        )
+        left_out = [c for c in state.left_out if c in questions.columns]
+        reading.clock("counting combinations", questions)
+        change = count_table(table, questions, roles, left_out, folder)
+    state.check_addable(change, table.name)
+    return change

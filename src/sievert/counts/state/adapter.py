@@ -1,0 +1,56 @@
+"""The DuckDB adapter of a state: a row of its input stands for as many records as its weight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.state.segments import stored_fields
+from sievert.errors import InputError, InvariantError, UsageError, require
+from sievert.sources.states import AGAIN, DAMAGED, StateManifest
+from sievert.sources.table import Table
+
+
+class StateAdapter(DuckDB):
+    """The combinations of a state, all segments together, as rows with a weight."""
+
+    weight: str | None = "w"
+
+    def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
+        state = table.state
+        require(state is not None, "no state", error=InvariantError)
+        assert state is not None
+        state.check_files()
+        files = Table("parquet", table.name, state.folder, state.paths)
+        super().__init__(files, scratch, **options)
+        self.table, self.name, self.notes = table, state.engine, list(table.notes)
+        self.columns, self.kinds = state.columns, dict(state.kinds)
+        self.unusable, self.nan = dict(table.unusable), {}
+        self._show(state)
+
+    def _show(self, state: StateManifest) -> None:
+        """Make the view of the combinations; where some were taken away, what is left is kept."""
+        places = {c: f"c{self.columns.index(c)}" for c in state.kept}
+        values = (
+            f"CAST({stored} AS {state.kept[column]}) AS {places[column]}"
+            for stored, column in zip(stored_fields(len(state.kept)), state.kept, strict=True)
+        )
+        self.run("DROP VIEW input")
+        rows = f"SELECT {', '.join(values)}, n AS w FROM {self.behind}"
+        if state.signed:
+            keys = ", ".join(places.values())
+            rows = (
+                f"SELECT {keys}, CAST(SUM(w) AS BIGINT) AS w FROM ({rows}) AS d "
+                f"GROUP BY {keys} HAVING SUM(w) <> 0"
+            )
+            self.keep("input", rows)
+        else:
+            self.view("input", rows)
+        ((records, least),) = self.rows("SELECT SUM(w), MIN(w) FROM input")
+        sound = int(records or 0) == state.records and (least is None or least > 0)
+        require(sound, f"{self.table.name}: {DAMAGED}", hint=AGAIN, error=InputError)
+
+    def check_writable(self) -> None:
+        """A state has no records to write one by one."""
+        raise UsageError("--records needs the records, and a state has none", hint="the table")

@@ -1,0 +1,234 @@
+"""The segments of a state: combinations counted by any engine, added up, and written as Parquet.
+
+Columns are called v0, v1, ... in a file, and the number of records n. What Parquet would not give
+back as it was is written as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sievert.counts.duckdb import connection, failures
+from sievert.counts.duckdb.reading import COPY, literal
+from sievert.counts.questions import Questions
+from sievert.errors import InputError, InvariantError, RefusedError, require
+from sievert.formatting import plural
+from sievert.sources.states import Segment, StateManifest, file_sha256
+from sievert.sources.table import Table
+
+PLAIN = re.compile(r"VARCHAR|BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|DOUBLE|FLOAT|DATE|DECIMAL\(.*\)")
+AS_TEXT = re.compile(r"U?HUGEINT|TIME|TIMESTAMP(_S|_MS|_NS)?|UUID")
+MOST_SEGMENTS = 32  # beyond which a state is compacted
+LARGEST_CHANGE = 0.25  # of the rows of the first segment, beyond which it is
+
+
+Ask = Callable[[str], list[tuple[Any, ...]]]  # the rows that a query answers
+
+
+def stored_fields(number: int) -> list[str]:
+    """What the columns are called in a file."""
+    return [f"v{i}" for i in range(number)]
+
+
+def returned_type(column: str, kind: str) -> str:
+    """The type that a column has in the state; an error where it cannot be kept."""
+    if kind.startswith("ENUM"):
+        return "VARCHAR"
+    fits = PLAIN.fullmatch(kind) or AS_TEXT.fullmatch(kind)
+    require(
+        fits,
+        f"column {column!r} of type {kind.partition('(')[0]} is not kept in a state",
+        hint=f"--type {column}=text, or the column as text",
+        error=InputError,
+    )
+    return kind
+
+
+def write_counts(
+    questions: Questions, kept: Mapping[str, str], folder: Path, number: int
+) -> list[Segment]:
+    """Count the combinations of some columns, and write them; the paths are outputs of the engine.
+
+    Packed keys are counted where the table has them; Spark writes one file for each of its parts.
+    """
+    engine: Any = questions.engine
+    names = [questions.sql_name(c) for c in kept]
+    keys, path = ", ".join(names), segment_path(folder, number)
+    sql = f"SELECT {keys}, COUNT(*) AS n FROM input GROUP BY {keys}"
+    if engine.name == "spark":
+        pairs = zip(names, kept.values(), strict=True)
+        as_text = {name for name, kind in pairs if AS_TEXT.fullmatch(kind)}
+        paths = engine.write_cells(sql, as_text, folder, stored_fields(len(kept)))
+        with duckdb.connect(":memory:", config={**connection.CONFIGURATION}) as reader:
+            return [
+                describe_segment(
+                    each,
+                    lambda sql: reader.execute(sql).fetchall(),
+                    f"read_parquet({literal(str(each))})",
+                )
+                for each in _renamed(paths, folder, number)
+            ]
+    packed = _pack(questions, [*kept], names)
+    table = questions.keep_table(sql, of_records=True) if packed is None else packed
+    values = ", ".join(
+        f"CAST(CAST({name} AS {kind}) AS {'VARCHAR' if AS_TEXT.fullmatch(kind) else kind}) AS {v}"
+        for name, kind, v in zip(names, kept.values(), stored_fields(len(kept)), strict=True)
+    )
+    order = ", ".join(stored_fields(len(kept)))
+    write = getattr(engine, "write_here", engine.write)
+    write(f"SELECT {values}, CAST(n AS BIGINT) AS n FROM {table} ORDER BY {order}", path, "state")
+    segment = describe_segment(path, engine.rows, table)
+    if packed is None:
+        questions.drop_tables(table)
+    else:
+        engine.unregister(packed)
+    return [segment]
+
+
+def _pack(questions: Any, columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """The combinations of packed keys, shown to the engine as texts; None where they are unfit."""
+    counted = questions.count_keys(columns) if hasattr(questions, "count_keys") else None
+    if counted is None:
+        return None
+    import pyarrow as pa
+
+    cube = questions.spell_keys(columns, counted)
+    arrays = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(codes.astype("int32")), pa.array(values, pa.string())
+        ).dictionary_decode()
+        for codes, values in zip(cube.codes, cube.values, strict=True)
+    ]
+    questions.engine.register("packed", pa.table([*arrays, pa.array(cube.counts)], [*names, "n"]))
+    return "packed"
+
+
+def segment_path(folder: Path, number: int) -> Path:
+    """The file of a segment."""
+    return folder / f"part-{number:05}.parquet"
+
+
+def _renamed(paths: Iterable[Path], folder: Path, number: int) -> list[Path]:
+    targets = []
+    for at, path in enumerate(paths, number):
+        target = segment_path(folder, at)
+        path.rename(target)
+        targets.append(target)
+    path.parent.rmdir()
+    return targets
+
+
+def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
+    """What the manifest notes of a file that holds a table of an engine."""
+    path.chmod(0o600)
+    ((rows, records, least),) = ask(f"SELECT COUNT(*), SUM(n), MIN(n) FROM {table}")
+    signed = least is not None and least < 0
+    return Segment(
+        path.name, rows, int(records or 0), signed, path.stat().st_size, file_sha256(path)
+    )
+
+
+@dataclass(frozen=True)
+class Means:
+    """What adding up may take."""
+
+    scratch: Path
+    memory: str | None = None
+    threads: int | None = None
+
+
+class Sum:
+    """Segments added up on a DuckDB of our own, which reads them, writes the sum, and no more."""
+
+    def __init__(
+        self,
+        parts: Sequence[tuple[Path, int]],
+        columns: int,
+        output: Path,
+        means: Means,
+        before: Sequence[Path] = (),
+    ) -> None:
+        self.output, self._columns, self._before = output, columns, before
+        every = (*(path for path, _ in parts), *before)
+        self._files = Table("parquet", "state", output, every)
+        self._connection = connection.own_engine(self._files)
+        settings = means.scratch, means.memory, means.threads, [output]
+        self._run(connection.lock_down(self._files, *settings))
+        fields = ", ".join([*stored_fields(columns), "n"])
+        signed = " UNION ALL ".join(
+            f"SELECT {fields.removesuffix('n')}{'' if sign > 0 else '-'}n AS n "
+            f"FROM read_parquet([{_paths(parts, sign)}])"
+            for sign in sorted({sign for _, sign in parts})
+        )
+        keys = ", ".join(stored_fields(columns))
+        self._run(
+            f"CREATE TEMP TABLE sums AS SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n "
+            f"FROM ({signed}) AS d GROUP BY {keys} HAVING SUM(n) <> 0"
+        )
+
+    def __enter__(self) -> Sum:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def _run(self, sql: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise failures.explain(error, self._files, self._connection, "sums") from None
+
+    def require_there(self) -> None:
+        """An error where the sum takes away more than there is, with what was there before."""
+        lacking = "SELECT -n AS n FROM sums WHERE n < 0"
+        if self._before:
+            fields = stored_fields(self._columns)
+            same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
+            keys = ", ".join(f"a.{v}" for v in fields)
+            paths = ", ".join(literal(str(path)) for path in self._before)
+            lacking = (
+                f"SELECT GREATEST(0, -MAX(a.n) - COALESCE(SUM(b.n), 0)) AS n "
+                f"FROM (SELECT * FROM sums WHERE n < 0) AS a "
+                f"LEFT JOIN read_parquet([{paths}]) AS b ON {same} GROUP BY {keys}"
+            )
+        ((number,),) = self._run(f"SELECT COALESCE(SUM(n), 0) FROM ({lacking}) AS d")
+        require(
+            not number,
+            f"{plural(int(number), 'record')} to take away, but not there",
+            hint="the records as they were counted",
+            error=RefusedError,
+        )
+
+    def write(self) -> Segment:
+        """Write the sum, in one order."""
+        keys = ", ".join(stored_fields(self._columns))
+        how = COPY["state"].format()
+        target = literal(str(self.output))
+        self._run(f"COPY (SELECT * FROM sums ORDER BY {keys}) TO {target} ({how})")
+        return describe_segment(self.output, self._run, "sums")
+
+
+def _paths(parts: Sequence[tuple[Path, int]], sign: int) -> str:
+    return ", ".join(literal(str(path)) for path, own in parts if own == sign)
+
+
+def is_fragmented(state: StateManifest) -> bool:
+    """Whether the changes of a state have grown so much that it is to be compacted."""
+    first, *changes = state.segments
+    changed = sum(segment.rows for segment in changes)
+    return len(state.segments) > MOST_SEGMENTS or changed > LARGEST_CHANGE * first.rows
+
+
+def check_sum(segment: Segment, records: int) -> None:
+    """A sum that does not cover every record is a defect, never a state."""
+    require(
+        segment.records == records,
+        f"a state covers {segment.records} records where {records} were counted",
+        error=InvariantError,
+    )

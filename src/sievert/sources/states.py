@@ -1,0 +1,207 @@
+"""The manifest of a count state: what its table was, how it was read, which segments it has.
+
+A state is a directory with this manifest and Parquet files, its segments. A segment has the
+distinct combinations of some columns and how many records have each; those of a change may be
+negative. The manifest is replaced last and at once: files that it does not name are not part of the
+state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sievert.errors import InputError, require
+
+MANIFEST = "sievert-state.json"
+FORMAT = 1
+MARKING = "as sensitive as the data: it holds every combination of values that occurs"
+DAMAGED = "damaged, or changed by somebody else"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A file of a state: its rows, the records that it adds, whether any row takes some away."""
+
+    file: str
+    rows: int
+    records: int
+    signed: bool
+    size: int  # bytes
+    sha256: str
+
+
+@dataclass(frozen=True)
+class StateManifest:
+    """Everything about a state but its counts."""
+
+    columns: tuple[str, ...]  # of the table, those left out excepted
+    kept: Mapping[str, str]  # the columns that are counted, and their types
+    kinds: Mapping[str, str]  # the types of all columns
+    table: Mapping[str, Any]  # how the table is described: name, kind, delimiter, ...
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    identifier: tuple[str, ...]
+    person: str | None
+    left_out: tuple[str, ...]
+    engine: str
+    na: tuple[str, ...]
+    types: Mapping[str, str]
+    identifiers: Mapping[str, Mapping[str, int]]  # how many values each has, and how many lack it
+    nan: Mapping[str, int]  # by column, like the two below: what is missing for which reason
+    coded: Mapping[str, int]
+    error_cells: Mapping[str, int]
+    records: int
+    segments: tuple[Segment, ...] = ()
+    folder: Path = field(default=Path(), compare=False)
+
+    @property
+    def schema(self) -> str:
+        """The SHA-256 of what two states must have in common to be added."""
+        same = {
+            "columns": list(self.columns),
+            "kept": list(self.kept.items()),
+            "person": self.person,
+            "na": sorted(self.na),
+            "types": dict(self.types),
+        }
+        text = json.dumps(same, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files of the segments."""
+        return tuple(self.folder / segment.file for segment in self.segments)
+
+    @property
+    def signed(self) -> bool:
+        """Whether some segment takes records away."""
+        return any(segment.signed for segment in self.segments)
+
+    def to_json(self) -> str:
+        """The content of the manifest."""
+        content = asdict(replace(self, folder=Path()))
+        del content["folder"]
+        content |= {"state": FORMAT, "marking": MARKING, "schema": self.schema}
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+    def check_files(self, *, content: bool = True) -> None:
+        """An error unless every segment is there as it was written; its `content` by its digest."""
+        for segment, path in zip(self.segments, self.paths, strict=True):
+            try:
+                whole = path.stat().st_size == segment.size and (
+                    not content or file_sha256(path) == segment.sha256
+                )
+            except OSError:
+                whole = False
+            require(whole, f"{self.folder.name}: {DAMAGED}", hint=AGAIN, error=InputError)
+
+    def description(self) -> tuple[dict[str, Any], int, bool]:
+        """The fields of the table as it was opened, its blank lines, and whether it was a file."""
+        facts = dict(self.table)
+        blank, file = facts.pop("blank_lines"), facts.pop("file")
+        read = {"columns": self.columns, "na": self.na, "types": self.types}
+        return {**facts, **read, "error_cells": self.error_cells}, blank, file
+
+    def check_reading(self, types: Mapping[str, str], na: tuple[str, ...]) -> None:
+        """An error where the user wants it read in another way than it was counted."""
+        for option, given, own in (("--type", types, self.types), ("--na", na, self.na)):
+            what = f"{self.folder.name}: counted with another {option}, or without one"
+            require(not given or given == own, what, hint="the state as it was counted")
+
+    def add(self, other: StateManifest, sign: int = 1) -> StateManifest:
+        """What two states have together, or the first without the second; segments as they are."""
+        notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
+        return replace(
+            self,
+            records=self.records + sign * other.records,
+            nan=_add(self.nan, other.nan, sign),
+            coded=_add(self.coded, other.coded, sign),
+            error_cells=_add(self.error_cells, other.error_cells, sign),
+            table={
+                **self.table,
+                "blank_lines": self.table["blank_lines"] + sign * other.table["blank_lines"],
+                "notes": list(dict.fromkeys(notes)),
+                "verified": None,
+            },
+        )
+
+    def check_addable(self, other: StateManifest, name: str) -> None:
+        """An error unless another state is of the same columns, read in the same way."""
+        for what, mine, theirs in (
+            ("columns, or in another order,", self.columns, other.columns),
+            ("counted columns, or types of them", self.kept, other.kept),
+            ("person", self.person, other.person),
+            ("codes for missing", sorted(self.na), sorted(other.na)),
+            ("types", self.types, other.types),
+            ("orders of categories", self.table["orders"], other.table["orders"]),
+        ):
+            require(mine == theirs, f"{name}: other {what} than the state", error=InputError)
+
+    def check_growing(self) -> None:
+        """An error where the manifest notes what does not add up."""
+        names = ", ".join(map(repr, self.identifiers))
+        require(
+            not self.identifiers,
+            f"whether rows share an identifier ({names}) cannot be told from two counts",
+            hint="sievert count --leave-out COLUMN, or --person COLUMN",
+        )
+
+
+AGAIN = "sievert count again"
+
+
+def _add(first: Mapping[str, int], second: Mapping[str, int], sign: int) -> dict[str, int]:
+    sums = {c: first.get(c, 0) + sign * second.get(c, 0) for c in (*first, *second)}
+    return {column: number for column, number in sums.items() if number}
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_state(path: Any) -> bool:
+    """Whether this is the directory of a state, sound or not."""
+    try:
+        return isinstance(path, str | os.PathLike) and (Path(path) / MANIFEST).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def read_manifest(folder: Path) -> StateManifest:
+    """The manifest of a state; an error where it is damaged, or of another version."""
+    name = folder.name or str(folder)
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        version = content.pop("state")
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        raise InputError(f"{name}: the manifest is {DAMAGED}", hint=AGAIN) from None
+    require(
+        version == FORMAT,
+        f"{name}: a state of format {version if isinstance(version, int) else '?'}, not {FORMAT}",
+        hint=AGAIN,
+        error=InputError,
+    )
+    try:
+        schema = content.pop("schema")
+        content["segments"] = tuple(Segment(**each) for each in content["segments"])
+        for entry in ("columns", "quasi", "sensitive", "identifier", "left_out", "na"):
+            content[entry] = tuple(content[entry])
+        known = {entry.name for entry in fields(StateManifest)}
+        manifest = StateManifest(
+            **{entry: value for entry, value in content.items() if entry in known}, folder=folder
+        )
+        plain = all(Path(s.file).name == s.file for s in manifest.segments)
+        whole = plain and schema == manifest.schema
+        whole = whole and sum(s.records for s in manifest.segments) == manifest.records
+    except (KeyError, TypeError, AttributeError, ValueError):
+        whole = False
+    require(whole, f"{name}: the manifest is {DAMAGED}", hint=AGAIN, error=InputError)
+    return manifest

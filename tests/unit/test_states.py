@@ -1,0 +1,321 @@
+"""Count states on disk: private, whole whatever happens, and refused where they do not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow as pa
+import pytest
+from badinputs import run
+from pyarrow import parquet
+
+import sievert
+from sievert import session
+from sievert.errors import InputError, RefusedError, SievertError, UsageError
+from sievert.numerics import machine
+from sievert.sources.states import MANIFEST
+
+TABLE = {
+    "zip": ["1", "1", "2", "2", "*"],
+    "age": [30, 31, 30, 31, 30],
+    "ill": ["flu", "flu", "hiv", None, "flu"],
+    "city": ["a", "b", "c", "d", "e"],
+}
+ONE = {"zip": ["1"], "age": [30], "ill": ["flu"], "city": ["a"]}
+ROLES = ["zip", "age"], ["ill"]
+
+
+def stable(result: Any) -> str:
+    return json.dumps(result.to_dict(), sort_keys=True)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    sievert.count(TABLE, *ROLES, out=tmp_path / "state")
+    return tmp_path / "state"
+
+
+def test_a_state_is_private_and_marked(state: Path) -> None:
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in state.iterdir()} == {0o600}
+    content = json.loads((state / MANIFEST).read_text())
+    assert content["marking"].startswith("as sensitive as the data")
+    assert content["records"] == 5 and content["state"] == 1
+    assert "hiv" not in (state / MANIFEST).read_text()
+
+
+def test_the_roles_are_those_of_the_state_unless_given(state: Path) -> None:
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+    sets = [["zip"], ["age", "ill"]]
+    assert stable(sievert.assess(state, key_sets=sets, sensitive="ill")) == stable(
+        sievert.assess(TABLE, key_sets=sets, sensitive="ill")
+    )
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda s: sievert.assess(s, ["city"]), "column 'city' is not in the state"),
+        (lambda s: sievert.assess(s, ["zip"], person="city"), "'city' is not in the state"),
+        (lambda s: sievert.assess(s, *ROLES, ["city"]), "'city' is not in the state"),
+        (lambda s: sievert.assess(s, *ROLES, weight="city"), "'city' is not in the state"),
+        (lambda s: sievert.assess(s, ["nothing"]), "'nothing' does not exist"),
+        (lambda s: sievert.assess(s, records=s.parent / "r.csv"), "--records needs the records"),
+        (lambda s: sievert.assess(s, na=["1"]), "counted with another --na"),
+        (lambda s: sievert.assess(s, types={"age": "text"}), "counted with another --type"),
+        (lambda s: sievert.assess(s, engine="spark"), "the engine spark does not read a state"),
+        (lambda s: sievert.explain(s, ["zip"]), "'city' is not in the state"),
+        (lambda s: sievert.compare(s, [TABLE], *ROLES), "a count state stands where"),
+        (lambda s: sievert.compare(TABLE, [s], *ROLES), "a count state stands where"),
+        (lambda s: sievert.attack(s, quasi="zip"), "a count state stands where"),
+        (lambda s: sievert.assess(TABLE, *ROLES, population=s), "a count state stands where"),
+        (lambda s: sievert.count(s, *ROLES, out=s.parent / "new"), "a count state stands where"),
+        (lambda s: sievert.update(s, add=s), "a count state stands where"),
+        (lambda s: sievert.update(s), "nothing to add or to remove"),
+        (lambda s: sievert.merge([s], out=s.parent / "new"), "two states or more"),
+    ],
+)
+def test_what_a_state_cannot_answer(use: Callable[[Path], Any], message: str, state: Path) -> None:
+    with pytest.raises(SievertError, match=message):
+        use(state)
+    assert sorted(path.name for path in state.parent.iterdir()) == ["state"]
+
+
+@pytest.mark.parametrize("options", [{"out": "release.csv"}, {"how": "local"}])
+def test_a_release_needs_the_table(options: dict[str, Any], state: Path) -> None:
+    policy = {"limits": {"k_anonymity": {"min": 1}}}
+    if "out" in options:
+        options = {"out": state.parent / options["out"]}
+    with pytest.raises(UsageError, match="a count state has no records"):
+        sievert.protect(state, *ROLES, policy=policy, keep_suppressed=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({**ONE, "more": ["x"]}, "other columns.* than the state"),
+        ({c: v for c, v in ONE.items() if c != "city"}, "other columns.* than the state"),
+        ({**ONE, "age": ["30"]}, "other counted columns, or types of them"),
+    ],
+)
+def test_a_change_of_other_columns(change: Any, message: str, state: Path) -> None:
+    before = stable(sievert.assess(state))
+    with pytest.raises(InputError, match=message):
+        sievert.update(state, add=change)
+    assert stable(sievert.assess(state)) == before
+
+
+def test_what_is_not_there_is_not_removed(state: Path) -> None:
+    """The number is said, no value is."""
+    before = {path.name: path.read_bytes() for path in state.iterdir()}
+    gone = {"zip": ["1"] * 3, "age": [30] * 3, "ill": ["flu"] * 3, "city": ["a"] * 3}
+    with pytest.raises(RefusedError, match=r"^2 records to take away, but not there") as refused:
+        sievert.update(state, remove=gone)
+    assert "flu" not in str(refused.value)
+    assert {path.name: path.read_bytes() for path in state.iterdir()} == before
+    assert sievert.update(state, add=gone, remove=gone).records == 5
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+
+
+def test_everything_may_be_removed(state: Path) -> None:
+    assert sievert.update(state, remove=TABLE).records == 0
+    with pytest.raises(InputError, match="0 records"):
+        sievert.assess(state)
+    sievert.update(state, add=TABLE)
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+
+
+def test_states_of_other_schemas_do_not_add_up(state: Path) -> None:
+    other = state.parent / "other"
+    sievert.count(TABLE, ["zip"], ["ill"], out=other)
+    with pytest.raises(InputError, match="other: other counted columns"):
+        sievert.merge([state, other], out=state.parent / "sum")
+
+
+def test_identifiers_do_not_add_up(tmp_path: Path) -> None:
+    table = {**TABLE, "patient_id": ["1", "1", "2", "3", None]}
+    whole = sievert.assess(table, *ROLES)
+    assert any("share the identifier" in remark for remark in whole.cautions)
+    sievert.count(table, *ROLES, out=tmp_path / "state")
+    assert stable(sievert.assess(tmp_path / "state")) == stable(whole)
+    with pytest.raises(UsageError, match="patient_id"):
+        sievert.update(tmp_path / "state", add=table)
+    sievert.count(table, *ROLES, leave_out="patient_id", out=tmp_path / "less")
+    sievert.update(tmp_path / "less", add=table, remove=table)
+    assert stable(sievert.assess(tmp_path / "less")) == stable(sievert.assess(TABLE, *ROLES))
+
+
+def damage(kind: str, state: Path) -> None:
+    manifest, part = state / MANIFEST, state / "part-00000.parquet"
+    content = json.loads(manifest.read_text())
+    if kind == "bit":
+        flipped = bytearray(part.read_bytes())
+        flipped[len(flipped) // 3] ^= 4
+        part.write_bytes(flipped)
+    elif kind == "short":
+        part.write_bytes(part.read_bytes()[:-10])
+    elif kind == "gone":
+        part.unlink()
+    elif kind == "foreign":
+        parquet.write_table(pa.table({"v0": ["1"], "n": [5]}), part)
+    elif kind == "manifest":
+        manifest.write_text(manifest.read_text()[:-40])
+    elif kind == "version":
+        manifest.write_text(json.dumps({**content, "state": 0}))
+    elif kind == "records":
+        manifest.write_text(json.dumps({**content, "records": 7}))
+    elif kind == "outside":
+        content["segments"][0]["file"] = "../state/part-00000.parquet"
+        manifest.write_text(json.dumps(content))
+    else:
+        manifest.write_text("[]")
+
+
+KINDS = ("bit", "short", "gone", "foreign", "manifest", "version", "records", "outside", "list")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_state_is_refused(kind: str, state: Path) -> None:
+    damage(kind, state)
+    message = "format 0" if kind == "version" else "damaged"
+    with pytest.raises(InputError, match=message):
+        sievert.assess(state)
+    with pytest.raises(InputError, match=message):
+        sievert.merge([state, state], out=state.parent / "sum")
+    with pytest.raises(InputError, match=message):
+        sievert.update(state, remove=ONE)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import sievert
+def die(self, target):
+    os.kill(os.getpid(), signal.SIGKILL)
+Path.replace = die
+sievert.update(sys.argv[1], add={one}, compact={compact})
+"""
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_killed_update_leaves_the_old_state_whole(compact: bool, state: Path) -> None:
+    before, files = stable(sievert.assess(state)), {path.name for path in state.iterdir()}
+    script = KILLED.format(one=ONE, compact=compact)
+    done = subprocess.run([sys.executable, "-c", script, str(state)], capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    left = {path.name for path in state.iterdir()}
+    assert files < left  # a segment that no manifest names
+    assert stable(sievert.assess(state)) == before
+    sievert.update(state, add=ONE)
+    assert {path.name for path in state.iterdir()} & (left - files) <= {"part-00001.parquet"}
+    both = {c: [*v, *ONE[c]] for c, v in TABLE.items()}
+    assert stable(sievert.assess(state)) == stable(sievert.assess(both, *ROLES))
+
+
+def test_one_update_at_a_time(state: Path) -> None:
+    with machine.locked(state) as alone, pytest.raises(UsageError, match="another update"):
+        assert alone
+        sievert.update(state, add=ONE)
+    sievert.update(state, add=ONE)
+
+
+def test_a_state_is_not_overwritten_by_accident(state: Path) -> None:
+    with pytest.raises(RefusedError, match="is there already"):
+        sievert.count(TABLE, *ROLES, out=state)
+    assert sievert.count(ONE, *ROLES, out=state, force=True).records == 1
+    (other := state.parent / "folder").mkdir()
+    (other / "mine.txt").write_text("x")
+    with pytest.raises(UsageError, match="is a directory"):
+        sievert.count(TABLE, *ROLES, out=other, force=True)
+
+
+def test_files_keep_their_description(tmp_path: Path) -> None:
+    """Blank lines, a delimiter, an encoding, digests, and records that repeat the header."""
+    text = "zip;ill;n\n1;flu;1\n\nzip;ill;n\n2;NA;1\n*;flu;2\n"
+    (path := tmp_path / "t.csv").write_text(text)
+    options: dict[str, Any] = {"na": ("NA",)}
+    sievert.count(path, "zip", "ill", out=tmp_path / "state", verify=True, **options)
+    for more in ({}, {"verify": True}, {"framework": "wp216"}):
+        assert stable(sievert.assess(tmp_path / "state", **more)) == stable(
+            sievert.assess(path, "zip", "ill", **options, **more)
+        )
+    sievert.update(tmp_path / "state", add=path)
+    with pytest.raises(UsageError, match="made without --verify, or has changed since"):
+        sievert.assess(tmp_path / "state", verify=True)
+    path.write_text(text + text.partition("\n")[2])
+    assert stable(sievert.assess(tmp_path / "state")) == stable(
+        sievert.assess(path, "zip", "ill", **options)
+    )
+
+
+def test_packed_keys_count_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table(
+        {
+            "a": [1, 2, 2, None, 5] * 9,
+            "b": ["x", "y", None, "é", ""] * 9,
+            "f": [0.1, -0.0, float("nan"), 1e300, None] * 9,
+            "d": pa.array([1, 2, 3, 4, None] * 9, pa.date32()),
+            "t": [True, False, None, True, True] * 9,
+        }
+    )
+    names = table.column_names
+    states = []
+    for at, large in enumerate((0, 10**9)):
+        monkeypatch.setattr(session, "LARGE", large)
+        monkeypatch.setattr(session, "LOADING", large)
+        states.append(sievert.count(table, names[:3], names[3:], out=tmp_path / str(at)))
+    packed, plain = states
+    contents = [parquet.read_table(state.manifest.paths[0]) for state in (packed, plain)]
+    assert contents[0].to_pydict() == contents[1].to_pydict()
+    assert contents[0].schema.types == contents[1].schema.types
+    assert stable(sievert.assess(tmp_path / "0")) == stable(
+        sievert.assess(table, names[:3], names[3:])
+    )
+
+
+def test_categories_keep_their_order(tmp_path: Path) -> None:
+    levels = ["low", "high", "none"]
+    frame = pandas.DataFrame({"zip": ["1", "1", "2"], "pay": ["high", "low", "low"]})
+    frame["pay"] = pandas.Categorical(frame["pay"], levels, ordered=True)
+    sievert.count(frame, "zip", "pay", out=tmp_path / "state")
+    assert stable(sievert.assess(tmp_path / "state")) == stable(sievert.assess(frame, "zip", "pay"))
+    other = frame.assign(pay=frame["pay"].cat.reorder_categories(levels[::-1]))
+    with pytest.raises(InputError, match="orders of categories"):
+        sievert.update(tmp_path / "state", add=other)
+    ranked = sievert.explain(tmp_path / "state", "zip").to_dict()["ranking"]
+    assert ranked == sievert.explain(frame, "zip").to_dict()["ranking"]
+
+
+def test_a_state_of_another_type_of_time(tmp_path: Path) -> None:
+    zoned = pa.table({"a": pa.array([1, 2], pa.timestamp("us", "UTC")), "s": ["x", "y"]})
+    with pytest.raises(InputError, match="TIMESTAMP WITH TIME ZONE is not kept in a state"):
+        sievert.count(zoned, "a", "s", out=tmp_path / "state")
+    assert not (tmp_path / "state").exists()
+
+
+def test_commands(tmp_path: Path) -> None:
+    (data := tmp_path / "t.csv").write_text("zip,ill\n1,flu\n1,hiv\n2,flu\n")
+    (tmp_path / "gone.csv").write_text("zip,ill\n2,flu\n")
+    state = str(tmp_path / "state")
+    done = run("count", str(data), "-q", "zip", "-s", "ill", "-o", state)
+    assert done.returncode == 0 and "as sensitive as the data" in done.stdout, done.stderr
+    assert run("count", str(data), "-q", "zip", "-o", state, "--missing", "drop").returncode == 2
+    assert run("count", str(data), "-q", "zip").returncode == 2
+    done = run("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
+    assert done.returncode == 0 and "1 Datensatz entfernt" in done.stdout, done.stderr
+    again = run("update", state, "--remove", str(tmp_path / "gone.csv"))
+    assert again.returncode == 7 and again.stderr.startswith("error: 1 record to take away")
+    done = run("merge", state, state, "-o", str(tmp_path / "both"), "--json", "-")
+    assert json.loads(done.stdout)["state"]["records"] == 4
+    assessed = run("assess", str(tmp_path / "both"), "--json", "-")
+    assert json.loads(assessed.stdout)["table"]["rows"] == 4
+    assert os.path.exists(state)
