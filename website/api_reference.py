@@ -33,6 +33,7 @@ COMMANDS = {  # each function, and the page that says more
     "propose_hierarchies": "protect.md",
     "check_policy": "policy.md",
     "synthetic": "synthetic.md",
+    "sketch": "sketch.md",
     "compromise": "approximate.md",
     "randomise": "limit.md",
     "limit": "limit.md",

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from sievert.commands.protect.api import protect
     from sievert.commands.protect.result import Protected
     from sievert.commands.report.api import write_report
+    from sievert.commands.sketch.api import sketch
+    from sievert.commands.sketch.result import SketchEstimates
     from sievert.commands.synthetic.api import synthetic
     from sievert.commands.synthetic.result import SyntheticAssessment
     from sievert.errors import SievertError
@@ -59,6 +61,7 @@ __all__ = [
     "ProposedHierarchies",
     "Protected",
     "SievertError",
+    "SketchEstimates",
     "SyntheticAssessment",
     "Value",
     "__version__",
@@ -75,6 +78,7 @@ __all__ = [
     "propose_hierarchies",
     "protect",
     "randomise",
+    "sketch",
     "synthetic",
     "write_report",
 ]
@@ -92,6 +96,7 @@ _HOMES = {
     "ProposedHierarchies": "commands.hierarchies.result",
     "Protected": "commands.protect.result",
     "SievertError": "errors",
+    "SketchEstimates": "commands.sketch.result",
     "SyntheticAssessment": "commands.synthetic.result",
     "Value": "measures.measure",
     "approximate_compromise": "measures.approximate.compromise",
@@ -107,6 +112,7 @@ _HOMES = {
     "propose_hierarchies": "commands.hierarchies.api",
     "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
+    "sketch": "commands.sketch.api",
     "synthetic": "commands.synthetic.api",
     "write_report": "commands.report.api",
 }

@@ -116,6 +116,7 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "compromise": _refused("how near an intruder comes to one number is", ASSESSED),
     "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
     "synthetic": _refused("attacks point at single people: they are", "the file of limits met"),
+    "sketch": _refused("one person can move an estimate: a sketch is", ASSESSED),
     "hierarchies": _refused("what the values of columns look like is", ASSESSED),
     "protect": _refused("how a release was made is", "sievert assess RELEASE --share"),
     "compare": _refused(

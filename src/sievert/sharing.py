@@ -50,6 +50,7 @@ Data = Mapping[str, Any]
 # The key of a result that tells which command it is of.
 KINDS = {
     "synthetic": "synthetic",
+    "sketches": "sketch",
     "minimised": "protect",
     "proposals": "hierarchies",
     "shapley": "explain",

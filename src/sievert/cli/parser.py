@@ -20,6 +20,7 @@ COMMANDS = {
     "protect": "analyses.protect",
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
+    "sketch": "sketch.sketch",
     "synthetic": "synthetic.synthetic",
     "report": "documents.report",
     "paper": "documents.paper",
@@ -41,6 +42,7 @@ OWNERS = {
     **dict.fromkeys(("--at", "--distortion"), "limit"),
     "--epsilon": "compromise",
     **dict.fromkeys(("--control", "--split"), "synthetic"),
+    "--salt": "sketch",
 }
 SUMMARIES = {"policy": "Check a policy against a table."}  # of words that begin several commands
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; - is a name, and -1 is a number

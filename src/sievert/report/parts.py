@@ -88,6 +88,7 @@ CHAPTERS = {
     "protect": "protected",
     "hierarchies": "proposed",
     "synthetic": "synthetic",
+    "sketch": "sketched",
 }
 
 

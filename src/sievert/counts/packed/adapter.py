@@ -172,11 +172,16 @@ class PackedQuestions(Questions):
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
+        cube = self.packed_cube(columns)
+        return super().cube(columns) if cube is None else cube
+
+    def packed_cube(self, columns: Sequence[str]) -> Cube | None:
+        """The same from packed keys; None where they are unfit."""
         columns, known = tuple(columns), self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
         counted = self.count_keys(columns) if cells is None else cells.counted
         if counted is None:
-            return super().cube(columns)
+            return None
         ranks, texts, places = [], [], counted.fields()
         for column in counted.columns:
             keys, shift = places[column.name]

@@ -1,0 +1,90 @@
+"""Sketches of a thousand random tables: intervals cover as they say, errors are small."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sievert.arrays import Ints
+from sievert.counts.sketch.sample import ClassSample, make_sample
+from sievert.counts.sketch.storage import HEADER, SIZE
+from sievert.estimators.class_sample import estimate_sample
+
+KINDS = ("zipf 1.1", "zipf 1.3", "uniform", "lognormal", "pareto")
+
+
+def class_sizes(random: np.random.Generator, kind: str, records: int) -> Ints:
+    """The sizes of the classes of a random table."""
+    if kind.startswith("zipf"):
+        values = random.zipf(float(kind.split()[1]), records)
+        return np.asarray(np.unique(values, return_counts=True)[1])
+    classes = int(records / random.uniform(0.3, 5))
+    if kind == "uniform":
+        values = random.integers(0, classes, records)
+    else:
+        tails = {
+            "lognormal": random.lognormal(0, 2, classes),
+            "pareto": random.pareto(1.1, classes) + 1,
+        }
+        weights = tails[kind]
+        values = random.choice(classes, records, p=weights / weights.sum())
+    sizes = np.bincount(values)
+    return sizes[sizes > 0]
+
+
+def sketch(random: np.random.Generator, sizes: Ints, size: int) -> ClassSample:
+    """The sketch of classes of these sizes: their hashes are as good as drawn."""
+    hashes = random.integers(0, 2**64, len(sizes), dtype=np.uint64)
+    room = size - HEADER
+    whole = make_sample(("a",), int(sizes.sum()), (hashes, sizes), [], room // 9)
+    return whole.cut(room)
+
+
+@pytest.mark.soak
+def test_coverage_of_a_thousand_tables() -> None:
+    random = np.random.default_rng(27)
+    covered: dict[tuple[str, Any], list[bool]] = defaultdict(list)
+    for number in range(1000):
+        kind = KINDS[number % len(KINDS)]
+        sizes = class_sizes(random, kind, int(10 ** random.uniform(5, 6)))
+        records, size = int(sizes.sum()), int(random.integers(1 << 14, 1 << 17))
+        truth = {"classes": len(sizes)} | {
+            below: int(sizes[sizes < below].sum()) for below in (2, 3, 5, 10, 20)
+        }
+        for _ in range(20):
+            sample = sketch(random, sizes, size)
+            if sample.complete:
+                break
+            own = estimate_sample(sample.counts, sample.share, records, {})
+            for what, true in truth.items():
+                each = own.average_risk if what == "classes" else own.below[int(what)]
+                covered[kind, what].append(each.low <= true / records <= each.high)
+    for what in ("classes", 2, 3, 5, 10, 20):
+        shares = {kind: float(np.mean(covered[kind, what])) for kind in KINDS}
+        print(what, {kind: f"{share:.4f}" for kind, share in shares.items()})
+        every = np.concatenate([covered[kind, what] for kind in KINDS])
+        assert 0.94 <= every.mean() <= 0.97, what
+        assert all(0.935 <= share <= 0.97 for share in shares.values()), what
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("exponent", [1.1, 1.3])
+def test_error_of_the_unique_share(exponent: float) -> None:
+    """At most 1 % at 256 KB for two million records."""
+    random = np.random.default_rng(27)
+    errors = []
+    for _ in range(5):
+        sizes = class_sizes(random, f"zipf {exponent}", 2 * 10**6)
+        true = np.count_nonzero(sizes == 1) / 2e6
+        for _ in range(40):
+            sample = sketch(random, sizes, SIZE)
+            own = estimate_sample(sample.counts, sample.share, 2 * 10**6, {})
+            errors.append(own.below[2].value / true - 1)
+    error = float(np.sqrt(np.mean(np.square(errors))))
+    print(
+        f"zipf {exponent}: {len(sizes):,} classes, {len(sample.counts):,} sampled, rms {error:.4f}"
+    )
+    assert error <= 0.01
