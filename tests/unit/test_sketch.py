@@ -20,7 +20,7 @@ from badinputs import run
 import sievert
 from sievert.commands.sketch.result import SketchEstimates
 from sievert.counts.packed.hashing import ROUNDS, START, hash_combinations
-from sievert.counts.sketch import hashes, storage
+from sievert.counts.sketch import hashes, query, storage, stream
 from sievert.counts.sketch.sample import ALL, ClassSample, SampledCells
 from sievert.errors import InputError, SievertError, UsageError
 from sievert.estimators.class_sample import estimate_total, score_interval
@@ -143,6 +143,22 @@ def test_packed_keys_give_the_same_bytes(tmp_path: Path) -> None:
             assert hasattr(questions, "packed_cube") == (large == 1)
             files.append(sketch_table(questions, keys, roles, sketchtables.SALT, 1 << 14))
     assert files[0].to_bytes() == files[1].to_bytes() and not files[0].samples[2].complete
+
+
+def test_a_stream_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = sketchtables.arrow_table(sketchtables.typed_columns(9000))
+    options: Any = {"key_sets": sketchtables.KEYS, "sensitive": sketchtables.SECRETS, "size": 9000}
+    counted = sievert.sketch(table, **options).to_bytes()
+    for name, value in (("LOOK", 1000), ("PENDING", 700)):
+        monkeypatch.setattr(stream, name, value)
+    streamed = list[int]()
+    whole = stream.stream_hashes
+    monkeypatch.setattr(query, "stream_hashes", lambda *a: streamed.append(1) or whole(*a))
+    assert sievert.sketch(table, **options).to_bytes() == counted and streamed == [1]
+    path = tmp_path / "broken.csv"
+    path.write_bytes(b"a,b\n" + b"".join(b"%d,x\n" % n for n in range(9000)) + b"1\xff,y\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        sievert.sketch(path, ["a", "b"])
 
 
 def test_compiled_hashes_are_those_of_the_specification() -> None:

@@ -96,7 +96,7 @@ class DuckDB:
     def query(self, sql: str) -> Any:
         return self._guard(lambda: self._connection.sql(sql))
 
-    read_arrow = reading.read_arrow
+    read_arrow, stream = reading.read_arrow, reading.stream
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         return self._guard(lambda: self._connection.execute(sql, list(parameters)))

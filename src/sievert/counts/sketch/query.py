@@ -1,8 +1,8 @@
 """The samples of classes of one table, for several sets of columns in one pass over its records.
 
-The records are counted once, in all columns together; what is hashed are the combinations that
-occur. Databases answer one query, and only the smallest hashes leave them; packed keys are hashed
-by compiled code.
+The records are counted once, in all columns together, and the combinations that occur are hashed.
+Databases answer one query, and only the smallest hashes leave them; packed keys are hashed by
+compiled code. Where most records are combinations of their own, DuckDB hashes a stream of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from sievert.arrays import Ints
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.sketch import hashes
-from sievert.counts.sketch.sample import LEAST_CLASS, ClassSample, make_sample
+from sievert.counts.sketch.sample import LEAST_CLASS, ClassSample, Part, make_sample
+from sievert.counts.sketch.stream import is_worth_streaming, stream_hashes
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,20 @@ class SampleRequest:
 def sample_classes(questions: Questions, request: SampleRequest) -> list[ClassSample]:
     """The sample of every set of columns, all records being counted."""
     hashes.check_columns(questions.engine, request.columns)
-    cube = None
-    if hasattr(questions, "packed_cube"):  # their compiled code is loaded already
+    parts: list[Part] | None = None
+    if is_worth_streaming(questions, request.columns, len(request.key_sets)):
+        parts = stream_hashes(
+            questions, request.key_sets, request.secrets, request.key, request.most
+        )
+    elif hasattr(questions, "packed_cube"):  # their compiled code is loaded already
         cube = questions.packed_cube(request.columns)
-    parts = (
-        _ask_engine(questions, request) if cube is None else _hash_cube(cube, questions, request)
-    )
+        parts = None if cube is None else _hash_cube(cube, questions, request)
+    if parts is None:
+        parts = _ask_engine(questions, request)
     return [
         make_sample(key_set, questions.records, classes, cells, request.most).cut(request.room)
         for key_set, (classes, cells) in zip(request.key_sets, parts, strict=True)
     ]
-
-
-Part = tuple[tuple[Ints, Ints], list[tuple[Ints, Ints, Ints]]]  # classes, and cells of each secret
 
 
 # -- in SQL ---------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ from sievert.counts.cube import run_starts
 ALL = 1 << 64  # the threshold of a sample that has every class
 LEAST_CLASS = 9  # bytes of a class: its hash, and a small count
 HASH_BYTES, INDEX_BYTES = 8, 2
+# Hashes and counts of classes; of each secret the cells: hashes of class and value, counts.
+Part = tuple[tuple[Ints, Ints], list[tuple[Ints, Ints, Ints]]]
 
 
 @dataclass(frozen=True)
