@@ -130,7 +130,7 @@ def test_merging_in_any_order_gives_the_bytes_of_the_whole(seed: int, tmp_path: 
 
 
 def test_packed_keys_give_the_same_bytes(tmp_path: Path) -> None:
-    from sievert.commands.sketch.run import sketch_table
+    from sievert.commands.sketch.run import SketchSettings, sketch_table
     from sievert.roles import Roles
 
     table = sketchtables.arrow_table(sketchtables.typed_columns(12000))
@@ -138,10 +138,11 @@ def test_packed_keys_give_the_same_bytes(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(table.select(kept), path := tmp_path / "t.parquet")
     keys = tuple(tuple(sorted(set(key) & set(kept))) for key in sketchtables.KEYS)
     roles, files = Roles(keys[-1], tuple(sketchtables.SECRETS)), []
+    settings = SketchSettings(None, None, sketchtables.SALT, 1 << 14)
     for large in (10**9, 1):
         with open_source(path, large=large) as (_, questions):
             assert hasattr(questions, "packed_cube") == (large == 1)
-            files.append(sketch_table(questions, keys, roles, sketchtables.SALT, 1 << 14))
+            files.append(sketch_table(questions, roles, keys, settings))
     assert files[0].to_bytes() == files[1].to_bytes() and not files[0].samples[2].complete
 
 
@@ -305,7 +306,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         ({"missing": "wildcard"}, "value of its own"),
         ({"subsets": 0}, "--subsets"),
         ({"subsets": 2, "key_sets": [["age"]]}, "not both"),
-        ({"quasi": ["age"], "key_sets": [["age"]]}, "not both"),
+        ({"key_sets": [["age"]]}, "not both"),
         ({"salt": "no such file"}, "no such file"),
     ],
 )
@@ -334,15 +335,16 @@ def test_the_score_interval_has_what_the_sample_does_not_contradict() -> None:
 
 
 def test_intervals_cover_as_they_say() -> None:
-    """A few tables here; a thousand of them in the soak."""
+    """One table with real hashes of many salts here; a thousand tables in the soak."""
     random = np.random.default_rng(3)
     sizes = np.unique(random.zipf(1.3, 40_000), return_counts=True)[1]
+    texts = [[hashes.encode_value(str(n)) for n in range(len(sizes))]]
     hits = []
-    for _ in range(300):
-        drawn = random.random(len(sizes))
+    for number in range(250):
+        start = (hashes.derive_key(b"salt number %08d" % number) + hashes.CLASS).encode()
+        drawn = hash_combinations(start, texts, [np.arange(len(sizes))])
         threshold = np.sort(drawn)[1200]
-        sample = sizes[drawn < threshold]
-        whole = estimate_total((sample == 1) * 1, float(threshold), 1, 40_000)
+        whole = estimate_total(1 * (sizes[drawn < threshold] == 1), threshold / ALL, 1, 40_000)
         hits.append(whole.low <= np.count_nonzero(sizes == 1) <= whole.high)
     assert 0.92 <= np.mean(hits) <= 0.98
 

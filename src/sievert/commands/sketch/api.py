@@ -11,16 +11,27 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._common import LARGE, PolicySource, Reading, check_whole, requested_roles
+from sievert.commands._clock import Clock
+from sievert.commands._common import (
+    LARGE,
+    PolicySource,
+    Reading,
+    RequestedRoles,
+    check_whole,
+    collect_sets,
+    requested_roles,
+)
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.sketch.result import SketchEstimates, estimate_key
-from sievert.commands.sketch.run import list_key_sets, read_salt, read_sketches, sketch_table
+from sievert.commands.sketch.run import SketchSettings, read_salt, read_sketches, sketch_table
+from sievert.counts.questions import Questions
 from sievert.counts.sketch.storage import SIZE, SketchFile, check_size, is_sketch
 from sievert.errors import require
 from sievert.estimators.class_sample import ENOUGH
 from sievert.roles import Roles
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
+from sievert.sources.table import Table
 
 FEW = "a sketch has fewer than a thousand classes: its intervals may cover less than 95 %"
 
@@ -83,20 +94,21 @@ def sketch(
     (True, 0.5)
     """
     check_size(size)
-    secret, given = read_salt(salt), list(data) if isinstance(data, list | tuple) else [data]
     require(
         missing == "value", "a missing value is a value of its own here", hint="--missing value"
     )
     require(
-        subsets is None or key_sets is None,
-        "--subsets is about the columns of -q",
-        hint="--key-set or --subsets, not both",
+        key_sets is None or (quasi is None and subsets is None),
+        "key sets take the place of quasi-identifiers and their subsets",
+        hint="--key-set or -q, not both",
     )
     if subsets is not None:
         check_whole("--subsets", subsets, 1)
-    sources = [*given, policy, *([] if isinstance(salt, bytes) else [salt])]
-    with files.write_whole(out, sources=sources, force=force) as target:
-        if isinstance(data, list | tuple) or is_sketch(data):
+    secret, many = read_salt(salt), isinstance(data, list | tuple)
+    given = list(data) if many else [data]
+    inputs = [*given, policy, *([] if isinstance(salt, bytes) else [salt])]
+    with files.write_whole(out, sources=inputs, force=force) as target:
+        if many or is_sketch(data):
             named = (quasi, sensitive, identifier, key_sets, subsets, person, policy)
             require(
                 all(option is None for option in named),
@@ -105,44 +117,39 @@ def sketch(
             )
             result = _merge(given, secret)
         else:
-            sets = None if key_sets is None else _collect_sets(key_sets)
-            require(
-                sets is None or quasi is None,
-                "key sets take the place of quasi-identifiers",
-                hint="--key-set or -q, not both",
-            )
             requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-            reading = Reading(watch, LARGE, verify=verify, **source)
+            settings = SketchSettings(
+                None if key_sets is None else collect_sets(key_sets), subsets, secret, size
+            )
+            reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
             with reading(data) as (table, questions):
-                named_sets = [role.names(each, questions.columns) for each in sets or ()]
-                if named_sets:
-                    requested = replace(
-                        requested,
-                        given=[named_sets[0], *requested.given[1:]],
-                        other_sets=tuple(named_sets[1:]),
-                    )
-                roles, notes = requested.assign(questions)
-                notes += questions.engine.notes
-                if requested.policy is not None and [*requested.policy.every_limit()]:
-                    notes.append(LIMITS)
-                reading.clock("sketching", questions)
-                keys = list_key_sets(roles.quasi, named_sets or None, subsets)
-                file = sketch_table(questions, keys, roles, secret, size)
-                description = describe_input(table, questions)
-                bare = columns_without_role(questions, roles, *roles.other_quasi)
-            result = _estimate(description, roles, file, notes)
-            result = replace(result, unassessed=bare, **reading.clock.stop())
+                result = _sketch(table, questions, requested, settings, reading.clock)
+            result = replace(result, **reading.clock.stop())
         if target is not None:
             target.write_bytes(result.to_bytes())
     return result
 
 
-def _collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:
-    """The sets as given; iterators, which are read only once, become tuples."""
-    require(not isinstance(given, str), "key sets are lists of columns", hint='[["age", "zip"]]')
-    sets = [each if isinstance(each, str | tuple) else tuple(each) for each in given]
-    require(sets, "no key set given", hint="--key-set age,zip")
-    return sets
+def _sketch(
+    table: Table,
+    questions: Questions,
+    requested: RequestedRoles,
+    settings: SketchSettings,
+    clock: Clock,
+) -> SketchEstimates:
+    """What the sketches of a table say."""
+    sets = [role.names(each, questions.columns) for each in settings.key_sets or ()]
+    if sets:
+        given = [sets[0], *requested.given[1:]]
+        requested = replace(requested, given=given, other_sets=tuple(sets[1:]))
+    roles, notes = requested.assign(questions)
+    notes += questions.engine.notes
+    if requested.policy is not None and [*requested.policy.every_limit()]:
+        notes.append(LIMITS)
+    clock("sketching", questions)
+    file = sketch_table(questions, roles, sets or [roles.quasi], settings)
+    result = _estimate(describe_input(table, questions), roles, file, notes)
+    return replace(result, unassessed=columns_without_role(questions, roles, *roles.other_quasi))
 
 
 def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:

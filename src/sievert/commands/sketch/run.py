@@ -1,17 +1,18 @@
 """Sketches of a table, or of files of sketches put together."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from sievert import roles as role
 from sievert.counts.questions import Questions
 from sievert.counts.sketch import storage
 from sievert.counts.sketch.hashes import derive_key
 from sievert.counts.sketch.query import SampleRequest, sample_classes
 from sievert.counts.sketch.storage import SketchFile, order_columns
 from sievert.errors import InputError, require
+from sievert.roles import Roles
 
 MOST_KEYS = 1000
 MOST_SALT = 1 << 20  # bytes
@@ -27,31 +28,32 @@ def read_salt(salt: Any) -> bytes | None:
     return path.read_bytes()
 
 
-def list_key_sets(
-    quasi: tuple[str, ...], sets: Sequence[tuple[str, ...]] | None, subsets: int | None
-) -> tuple[tuple[str, ...], ...]:
-    """The columns of every sketch: those given, or all sets of so many quasi-identifiers."""
-    keys = [quasi] if sets is None else list(sets)
-    if subsets is not None:
-        sizes = range(1, min(subsets, len(quasi)) + 1)
-        keys = [key for size in sizes for key in combinations(quasi, size)]
-    every = tuple(dict.fromkeys(map(order_columns, keys)))
-    require(
-        len(every) <= MOST_KEYS,
-        f"{len(every):,} sets of columns, and at most {MOST_KEYS:,} are sketched at once",
-        hint="a smaller --subsets, or --key-set",
-    )
-    return every
+@dataclass(frozen=True)
+class SketchSettings:
+    """What is sketched: which sets of columns, with which salt, in how many bytes each."""
+
+    key_sets: list[str | tuple[str, ...]] | None
+    subsets: int | None
+    salt: bytes | None
+    size: int
 
 
 def sketch_table(
     questions: Questions,
-    keys: tuple[tuple[str, ...], ...],
-    roles: role.Roles,
-    salt: bytes | None,
-    size: int,
+    roles: Roles,
+    sets: Sequence[tuple[str, ...]],
+    settings: SketchSettings,
 ) -> SketchFile:
-    """The sketches of a table."""
+    """The sketches of a table: of these sets of columns, or of all sets of so many of them."""
+    if settings.subsets is not None:
+        sizes = range(1, min(settings.subsets, len(roles.quasi)) + 1)
+        sets = [key for size in sizes for key in combinations(roles.quasi, size)]
+    keys = tuple(dict.fromkeys(map(order_columns, sets)))
+    require(
+        len(keys) <= MOST_KEYS,
+        f"{len(keys):,} sets of columns, and at most {MOST_KEYS:,} are sketched at once",
+        hint="a smaller --subsets, or --key-set",
+    )
     both = sorted({*roles.sensitive} & {column for key in keys for column in key})
     require(
         not both,
@@ -59,10 +61,10 @@ def sketch_table(
         hint="a sketch counts secrets within the classes of the other columns",
     )
     require(questions.records > 0, "the table has no records", error=InputError)
-    secrets, key = tuple(sorted(roles.sensitive)), derive_key(salt)
-    request = SampleRequest(keys, secrets, key, size - storage.HEADER)
+    secrets, key = tuple(sorted(roles.sensitive)), derive_key(settings.salt)
+    request = SampleRequest(keys, secrets, key, settings.size - storage.HEADER)
     samples = tuple(sample_classes(questions, request))
-    return SketchFile(samples, secrets, size, storage.recognise_salt(key))
+    return SketchFile(samples, secrets, settings.size, storage.recognise_salt(key))
 
 
 def read_sketches(paths: Iterable[Any], salt: bytes | None) -> SketchFile:

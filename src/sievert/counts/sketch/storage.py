@@ -195,11 +195,13 @@ def _read_sample(entry: dict[str, Any], records: int, secrets: int, rest: _Bytes
     below = ALL if threshold is None else int(threshold, 16)
     own, counts = rest.words(number, ">u8"), rest.varints(number)
     _check(_ascends(own) and all(int(h) < below for h in own[-1:]) and counts.min(initial=1) > 0)
-    _check(int(counts.sum()) == records if below == ALL else int(counts.sum()) < records)
+    total = sum(counts.tolist())
+    _check(total == records if below == ALL else total < records)
     parts = []
     _check(len(entry["values"]) == secrets)
     for size in entry["values"]:
         values, cells = rest.words(int(size), ">u8"), rest.varints(number)
+        _check(sum(cells.tolist()) <= len(rest.content))
         owner = np.repeat(np.arange(number), cells)
         index = rest.words(len(owner), ">u2").astype(np.int64)
         numbers = rest.varints(len(owner))
