@@ -35,15 +35,18 @@ def class_sizes(random: np.random.Generator, kind: str, records: int) -> Ints:
 
 
 def sketch(random: np.random.Generator, sizes: Ints, size: int) -> ClassSample:
-    """The sketch of classes of these sizes: their hashes are as good as drawn."""
-    hashes = random.integers(0, 2**64, len(sizes), dtype=np.uint64)
-    room = size - HEADER
+    """The sketch of classes of these sizes, whose hashes are as good as drawn.
+
+    Only the smallest are drawn: any classes in any order, with the first of as many sorted uniform
+    numbers as there are classes.
+    """
+    room, number = size - HEADER, len(sizes)
     most = room // 9
-    if len(hashes) > most + 1:
-        kept = np.argpartition(hashes, most)[: most + 1]
-        hashes, own = hashes[kept], sizes[kept]
-    else:
-        own = sizes
+    drawn = min(number, most + 1)
+    gaps = random.standard_exponential(drawn).cumsum()
+    whole = gaps[-1] + random.standard_gamma(number + 1 - drawn)
+    hashes = (gaps / whole * 2.0**64).astype(np.uint64)
+    own = sizes[random.choice(number, drawn, replace=False)]
     return make_sample(("a",), int(sizes.sum()), (hashes, own), [], most).cut(room)
 
 

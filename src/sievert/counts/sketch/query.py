@@ -96,8 +96,12 @@ def sample_query(questions: Questions, request: SampleRequest) -> str:
     dialect = hashes.dialect_of(engine)
     floats = {c: (names(c), hashes.has_floats(engine, c)) for c in request.columns}
     every = questions.sql_names(request.columns)
-    tables = [f"cells AS (SELECT {every}, COUNT(*) AS n FROM {questions.source} GROUP BY {every})"]
-    parts = []
+    cells = f"SELECT {every}, COUNT(*) AS n FROM {questions.source} GROUP BY {every}"
+    tables, parts = [f"cells AS ({cells})"], list[str]()
+    several = len(request.key_sets) > 1 or request.secrets
+    if several and (keep := getattr(engine, "keep_there", None)) is not None:
+        keep("cells", cells)  # Spark would count them for each use
+        del tables[0]
     for which, key_set in enumerate(request.key_sets):
         own = questions.sql_names(key_set)
         digest = dialect.hash(request.key, hashes.CLASS, [floats[c] for c in key_set])
