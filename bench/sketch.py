@@ -55,6 +55,7 @@ def run(options: Options) -> Result:
                     brief = json.dumps([str(path), quasi, how])
                     ways[how] = child(["-m", "bench.sketch", brief], TIMEOUT)
             cells.append({"records": records, "classes": kind, **ways})
+            print(f"  {cells[-1]}", file=sys.stderr)  # the next one may take an hour
             cost = {how: each["user"] + each["system"] for how, each in ways.items()}
             rows.append(
                 (
