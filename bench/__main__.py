@@ -27,6 +27,7 @@ from bench import (
     releases,
     report,
     scale,
+    sketch,
     startup,
     state,
     subsets,
@@ -62,6 +63,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "protect": protect.run,
     "utility": utility.run,
     "report": report.run,
+    "sketch": sketch.run,
     "synthetic": synthetic.run,
     "releases": releases.run,
 }

@@ -36,6 +36,7 @@ COMMANDS = {  # each function, and the page that says more
     "check_with_ledger": "ledger.md",
     "read_ledger": "ledger.md",
     "synthetic": "synthetic.md",
+    "sketch": "sketch.md",
     "compromise": "approximate.md",
     "randomise": "limit.md",
     "limit": "limit.md",

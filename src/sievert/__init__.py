@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from sievert.commands.protect.api import protect
     from sievert.commands.protect.result import Protected
     from sievert.commands.report.api import write_report
+    from sievert.commands.sketch.api import sketch
+    from sievert.commands.sketch.result import SketchEstimates
     from sievert.commands.state.api import count, merge, update
     from sievert.commands.state.result import CountState
     from sievert.commands.synthetic.api import synthetic
@@ -66,6 +68,7 @@ __all__ = [
     "ProposedHierarchies",
     "Protected",
     "SievertError",
+    "SketchEstimates",
     "SyntheticAssessment",
     "Value",
     "__version__",
@@ -87,6 +90,7 @@ __all__ = [
     "protect",
     "randomise",
     "read_ledger",
+    "sketch",
     "synthetic",
     "update",
     "write_report",
@@ -108,6 +112,7 @@ _HOMES = {
     "ProposedHierarchies": "commands.hierarchies.result",
     "Protected": "commands.protect.result",
     "SievertError": "errors",
+    "SketchEstimates": "commands.sketch.result",
     "SyntheticAssessment": "commands.synthetic.result",
     "Value": "measures.measure",
     "add_to_ledger": "commands.ledger.api",
@@ -128,6 +133,7 @@ _HOMES = {
     "protect": "commands.protect.api",
     "randomise": "commands.limit.api",
     "read_ledger": "commands.ledger.api",
+    "sketch": "commands.sketch.api",
     "synthetic": "commands.synthetic.api",
     "update": "commands.state.api",
     "write_report": "commands.report.api",

@@ -126,6 +126,7 @@ NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "limit": _refused("a limit can be moved by one record: it is", ASSESSED),
     "synthetic": _refused("attacks point at single people: they are", "the file of limits met"),
     "ledger": _refused("releases together point at single people: they are", ASSESSED),
+    "sketch": _refused("one person can move an estimate: a sketch is", ASSESSED),
     "hierarchies": _refused("what the values of columns look like is", ASSESSED),
     "protect": _refused("how a release was made is", "sievert assess RELEASE --share"),
     "compare": _refused(

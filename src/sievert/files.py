@@ -26,6 +26,7 @@ OUR_KEYS = ("listing", "table", "seconds", "measures", "paper", "limits")
 SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
 PART = re.compile(r"part-\d{5,}\.parquet")  # of a release that is a directory
 OUR_PAGE = b"<!-- written by sievert -->"
+OUR_SKETCH = b"sievert sketch 1\n"
 MOST_JSON = 1 << 28  # bytes
 
 
@@ -82,7 +83,8 @@ def _is_ours(path: Path) -> bool:
             if isinstance(bag := content.get("properties"), dict):  # of SARIF
                 content = bag
             return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
-    own = OUR_PAGE in start or start.startswith(OUR_CSV) or OUR_BELIEFS.match(start) is not None
+    begins = start.startswith((OUR_SKETCH, OUR_CSV)) or OUR_BELIEFS.match(start) is not None
+    own = OUR_PAGE in start or begins
     return own or _is_our_release(path)
 
 

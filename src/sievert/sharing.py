@@ -51,6 +51,7 @@ Data = Mapping[str, Any]
 KINDS = {
     "ledger": "ledger",
     "synthetic": "synthetic",
+    "sketches": "sketch",
     "minimised": "protect",
     "proposals": "hierarchies",
     "shapley": "explain",

@@ -31,7 +31,7 @@ def test_examples(page: Path) -> None:
     assert run > 0 or page.stem == "README"
 
 
-@pytest.mark.parametrize("page", ["limit.md", "attacks/reasoning.md"])
+@pytest.mark.parametrize("page", ["limit.md", "attacks/reasoning.md", "sketch.md"])
 def test_longer_pages(page: str) -> None:
     failed, run = doctest.testfile(
         str(ROOT / "docs" / page),

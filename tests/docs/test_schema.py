@@ -66,6 +66,7 @@ RESULTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "limit": ("trade_off", lambda: sievert.randomise(TABLE, QUASI, SECRET, at=[0.1])),
     "protect": ("release", protected),
     "synthetic": ("synthetic", lambda: sievert.synthetic(TABLE, TABLE)),
+    "sketch": ("sketch", lambda: sievert.sketch(TABLE, QUASI, SECRET)),
     "hierarchies": ("proposals", lambda: sievert.propose_hierarchies(TABLE, ["zip"])),
 }
 

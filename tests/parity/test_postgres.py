@@ -21,6 +21,7 @@ import duckdb
 import enginereleases
 import pyarrow
 import pytest
+import sketchtables
 from badinputs import command, environment, run
 from effort import tried
 from postgresserver import LACKING, Server, binaries
@@ -913,3 +914,15 @@ def test_the_same_bytes_again_and_nothing_written_there(server: Server, tmp_path
     assert outs[0].read_bytes() == outs[1].read_bytes()
     with pytest.raises(UsageError, match="--how noise needs the records here"):
         sievert.protect(address, out=tmp_path / "c.csv", how="noise", **enginereleases.options(1))
+
+
+def test_sketches(server: Server) -> None:
+    columns = sketchtables.typed_columns(3000)
+    url = server.load("sketched", columns, sketchtables.POSTGRES.values())
+    options: Any = {"key_sets": sketchtables.KEYS, "sensitive": sketchtables.SECRETS}
+    options |= {"salt": sketchtables.SALT, "size": sketchtables.SMALL}
+    ours = sievert.sketch(url, **options)
+    assert (
+        ours.to_bytes() == sievert.sketch(sketchtables.arrow_table(columns), **options).to_bytes()
+    )
+    assert not any(key.exact for key in ours.keys[1:])

@@ -21,6 +21,7 @@ import enginereleases
 import pyarrow
 import pyarrow.parquet
 import pytest
+import sketchtables
 from effort import tried
 from randomtables import Case, case, mark_suppressed
 
@@ -778,3 +779,13 @@ def test_a_release_that_is_not_confirmed(
         with pytest.raises(UsageError):
             sievert.protect(data, out=tmp_path / out, how=how, **enginereleases.options(1))
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_sketches(interpreted: None, tmp_path: Path) -> None:
+    table = sketchtables.arrow_table(sketchtables.typed_columns(2000))
+    pyarrow.parquet.write_table(table, path := tmp_path / "typed.parquet")
+    options: Any = {"key_sets": sketchtables.KEYS, "sensitive": sketchtables.SECRETS}
+    options |= {"salt": sketchtables.SALT, "size": sketchtables.SMALL}
+    ours = sievert.sketch(path, engine="spark", **options)
+    assert ours.to_bytes() == sievert.sketch(path, **options).to_bytes()
+    assert not any(key.exact for key in ours.keys[1:])

@@ -103,6 +103,12 @@ POLICY: dict[str, Any] = {
         },
     },
 }
+BIG = {
+    "α": [str(i % 2500) for i in range(4000)],
+    "β": [str(i % 3) for i in range(4000)],
+    "νόσος": [str(i * i % 7) for i in range(4000)],
+}
+SKETCH_POLICY = {"limits": {"reidentification": {"k_anonymity": {"min": 3}}}}
 SMALL = {name: TABLE[name] for name in ("πόλη", "φύλο", "νόσος")}
 SMALL_POLICY = {
     "roles": {"quasi": ["πόλη", "φύλο"], "sensitive": ["νόσος"], "rows_are_people": True},
@@ -191,6 +197,9 @@ RESULTS: dict[str, Callable[[Path], Any]] = {
     "limit": lambda _: sievert.randomise(TABLE, "πόλη", "νόσος", at=[0.1]),
     "limit_gaussian": lambda _: sievert.randomise(
         TABLE, "ηλικία", "ποσό", gaussian=True, types={"ποσό": "int", "ηλικία": "int"}
+    ),
+    "sketch": lambda _: sievert.sketch(
+        BIG, key_sets=[["α"], ["α", "β"]], sensitive="νόσος", size=8192, policy=SKETCH_POLICY
     ),
     "protect": lambda _: sievert.protect(SMALL, policy=SMALL_POLICY, suppress=0.5),
     "protect_unmet": lambda _: sievert.protect(TABLE, policy=POLICY, suppress=0.5, drop=True),

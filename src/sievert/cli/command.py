@@ -62,7 +62,8 @@ class Command:
             hint="--value COL=VALUE" if self.name == "attack" else None,
         )
         require(
-            self.name not in ("compromise", "synthetic", "ledger") or not roles.pop("hierarchies"),
+            self.name not in ("compromise", "ledger", "sketch", "synthetic")
+            or not roles.pop("hierarchies"),
             "--hierarchy goes with assess, explain and compare",
         )
         return roles

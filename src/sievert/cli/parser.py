@@ -21,6 +21,7 @@ COMMANDS = {
     "protect": "analyses.protect",
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
+    "sketch": "sketch.sketch",
     "synthetic": "synthetic.synthetic",
     "ledger add": "ledger.add",
     "ledger check": "ledger.check",
@@ -50,6 +51,7 @@ OWNERS = {
     **dict.fromkeys(("--control", "--split"), "synthetic"),
     **dict.fromkeys(("--add", "--remove", "--compact"), "update"),
     "--subtract": "merge",
+    "--salt": "sketch",
 }
 SUMMARIES = {
     "policy": "Check a policy against a table.",

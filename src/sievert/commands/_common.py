@@ -322,6 +322,14 @@ def requested_roles(
     return RequestedRoles(names, policy, person, file)
 
 
+def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:
+    """Key sets as given; iterators, which are read only once, become tuples."""
+    require(not isinstance(given, str), "key sets are lists of columns", hint='[["age", "zip"]]')
+    sets = [each if isinstance(each, str | tuple) else tuple(each) for each in given]
+    require(sets, "no key set given", hint="--key-set age,zip")
+    return sets
+
+
 def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
     """Apply the chosen reading of missing quasi-identifiers; returns how many records it drops."""
     check_known("--missing:", missing, MISSING)

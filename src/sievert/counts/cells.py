@@ -159,6 +159,11 @@ class CellTables:
     def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
         """Say which secrets will be counted in which classes, before any is counted."""
 
+    @property
+    def source(self) -> str:
+        """The view of the records that are counted."""
+        return self._input
+
     # -- names and tables -----------------------------------------------------------------------
 
     def sql_name(self, column: str) -> str:

@@ -89,6 +89,7 @@ CHAPTERS = {
     "hierarchies": "proposed",
     "synthetic": "synthetic",
     "ledger": "ledger",
+    "sketch": "sketched",
 }
 
 

@@ -18,6 +18,7 @@ from sievert.commands._common import (
     RequestedRoles,
     check_known,
     check_whole,
+    collect_sets,
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings, check_hierarchies
@@ -206,14 +207,6 @@ def assess(
 
 NOT_MET_FIRST = (False, None, True)
 RANKED = ("k_anonymity", "unique_records")
-
-
-def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:
-    """The sets as given; iterators, which are read only once, become tuples."""
-    require(not isinstance(given, str), "key sets are lists of columns", hint='[["age", "zip"]]')
-    sets = [each if isinstance(each, str | tuple) else tuple(each) for each in given]
-    require(sets, "no key set given", hint="--key-set age,zip")
-    return sets
 
 
 def assess_key_sets(

@@ -111,7 +111,7 @@ class DuckDB:
         self.run(f"COPY ({sql}) TO {literal(str(path))} ({options})")
 
     write_release, show_recoded = releases.write_release, releases.show_recoded
-    read_arrow = reading.read_arrow
+    read_arrow, stream = reading.read_arrow, reading.stream
 
     def progress(self) -> float:
         """Per cent of the running query that is done, or -1."""

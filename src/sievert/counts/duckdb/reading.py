@@ -293,7 +293,12 @@ def kind(sql_type: str) -> Kind:
 
 def read_arrow(engine: Any, columns: Sequence[str]) -> Iterator[Any]:
     """Some columns of the input, in batches of Arrow's."""
+    names = ", ".join(f"c{engine.columns.index(c)}" for c in columns)
+    yield from stream(engine, f"SELECT {names} FROM input")
+
+
+def stream(engine: Any, sql: str) -> Iterator[Any]:
+    """The answer to a query in batches of Arrow's, while the engine works on it."""
     from pyarrow import RecordBatchReader
 
-    names = ", ".join(f"c{engine.columns.index(c)}" for c in columns)
-    yield from RecordBatchReader.from_stream(engine.query(f"SELECT {names} FROM input"))
+    yield from RecordBatchReader.from_stream(engine.query(sql))

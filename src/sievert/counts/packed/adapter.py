@@ -172,10 +172,15 @@ class PackedQuestions(Questions):
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
+        cube = self.packed_cube(columns)
+        return super().cube(columns) if cube is None else cube
+
+    def packed_cube(self, columns: Sequence[str]) -> Cube | None:
+        """The same from packed keys; None where they are unfit."""
         columns, known = tuple(columns), self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
         counted = self.count_keys(columns) if cells is None else cells.counted
-        return super().cube(columns) if counted is None else self.spell_keys(columns, counted)
+        return None if counted is None else self.spell_keys(columns, counted)
 
     def spell_keys(self, columns: Sequence[str], counted: KeyCounts) -> Cube:
         """Counted keys as combinations of values."""

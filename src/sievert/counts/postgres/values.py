@@ -100,15 +100,18 @@ def _plain(value: str, kind: str) -> str:
 def _without_codes(column: PostgresColumn, table: Table, value: str) -> str:
     """A value, or nothing where it is one of the codes for missing."""
     codes = ", ".join(literal(code) for code in table.na if "\0" not in code)
-    return f"CASE WHEN {_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
+    return (
+        f"CASE WHEN {as_text(column)} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
+    )
 
 
 def spell(column: PostgresColumn, table: Table) -> str:
     """A value as DuckDB spells it, without the codes for missing."""
-    return f"({_without_codes(column, table, _text(column))})"
+    return f"({_without_codes(column, table, as_text(column))})"
 
 
-def _text(column: PostgresColumn) -> str:
+def as_text(column: PostgresColumn) -> str:
+    """A value as DuckDB spells it."""
     value, kind = quote_identifier(column.name), column.kind or "VARCHAR"
     text = f"CAST({value} AS text)"
     if kind in ("FLOAT", "DOUBLE"):  # 1.0 and 1e+16, but 1000000000000000.0

@@ -78,6 +78,11 @@ class Spark(FetchedCells):
         self._check_records()
         return self._there.rows(sql, parameters)
 
+    def keep_there(self, name: str, sql: str) -> None:
+        """Keep the answer to a query about the records on Spark, to the end."""
+        self._check_records()
+        self._there.keep(name, sql)
+
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
         def ask() -> Any:
             for value in parameters:

@@ -1,0 +1,94 @@
+"""The result of `sievert sketch`: what the sketch of each key says, with intervals."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.commands._result import Result
+from sievert.counts.sketch.sample import ClassSample
+from sievert.counts.sketch.storage import SketchFile
+from sievert.estimators.class_sample import (
+    COVERAGE,
+    IntervalEstimate,
+    SampleEstimates,
+    estimate_sample,
+)
+
+
+@dataclass(frozen=True)
+class SketchedKey:
+    """One set of columns: how much of it was sampled, and what follows."""
+
+    columns: tuple[str, ...]
+    exact: bool  # every class is in the sample
+    sampled: int  # classes
+    share: float  # of all classes that are sampled, on average
+    estimates: SampleEstimates
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        own = self.estimates
+        return {
+            "columns": list(self.columns),
+            "exact": self.exact,
+            "sampled_classes": self.sampled,
+            "sampled_share": self.share,
+            **{name: estimate.to_dict() for name, _, estimate in self.numbers if name != "certain"},
+            "certain": {secret: each.to_dict() for secret, each in own.certain.items()},
+        }
+
+    @property
+    def numbers(self) -> Iterator[tuple[str, str | None, IntervalEstimate]]:
+        """Every number: what it is, the secret that it is about, the estimate."""
+        own = self.estimates
+        yield "classes", None, own.classes
+        yield "average_risk", None, own.average_risk
+        for below, estimate in own.below.items():
+            yield "unique" if below == 2 else f"below_{below}", None, estimate
+        yield from (("certain", secret, each) for secret, each in own.certain.items())
+
+
+def estimate_key(sample: ClassSample, secrets: tuple[str, ...]) -> SketchedKey:
+    """What one sketch says."""
+    single = {
+        secret: np.bincount(cells.owner, minlength=len(sample.hashes)) == 1
+        for secret, cells in zip(secrets, sample.secrets, strict=True)
+    }
+    share = sample.share
+    estimates = estimate_sample(sample.counts, share, sample.records, single)
+    return SketchedKey(sample.columns, sample.complete, len(sample.hashes), share, estimates)
+
+
+@dataclass(frozen=True, repr=False)
+class SketchEstimates(Result):
+    """What sketches say of a table: for each key the share of unique people, with an interval."""
+
+    keys: tuple[SketchedKey, ...]  # one for each set of columns
+    file: SketchFile  # what is written
+
+    def to_bytes(self) -> bytes:
+        """The file of the sketches."""
+        return self.file.to_bytes()
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "sketches": [key.to_dict() for key in self.keys],
+            "sketch_file": {
+                "size": self.file.size,
+                "salted": self.file.salt is not None,
+                "coverage": COVERAGE,
+            },
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for key in self.keys:
+            for name, secret, estimate in key.numbers:
+                yield {
+                    "columns": ", ".join(key.columns),
+                    "number": name,
+                    "sensitive": secret,
+                    **estimate.to_dict(),
+                    "exact": key.exact,
+                }

@@ -1,0 +1,1 @@
+"""Sketches: the classes with the smallest hashes, the same from every engine."""

@@ -1,0 +1,144 @@
+"""The hash of a class, bit by bit: what every engine computes, and how each spells it in SQL.
+
+A value is written as the number of bytes of its text, a colon and the text; a missing value as a
+hyphen. A hash is the first 64 bits of SHA-256 of the key, a sign, and the values of the columns in
+the order of their names. docs/sketch.md has the specification.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from sievert.counts.cells import Adapter
+from sievert.counts.duckdb import reading
+from sievert.errors import InputError, require
+
+CLASS, VALUE, CHECK = "/", "=", "?"  # the signs of a class, of a secret's value, of the salt
+LEAST_SALT = 16  # bytes
+# Types whose texts are the same on all engines.
+SPELT = re.compile(
+    r"VARCHAR|ENUM\(.*\)|U?(TINY|SMALL|BIG|HUGE)INT|U?INT(EGER)?|BOOLEAN|DATE|TIMESTAMP|"
+    r"DECIMAL(\(.*\))?|DOUBLE|FLOAT",
+    re.DOTALL,
+)
+
+
+def derive_key(salt: bytes | None) -> str:
+    """What stands in front of every text that is hashed: one block of SHA-256, or nothing.
+
+    >>> derive_key(None), len(derive_key(b"0123456789abcdef"))
+    ('', 64)
+    """
+    if salt is None:
+        return ""
+    require(
+        len(salt) >= LEAST_SALT,
+        f"a salt has at least {LEAST_SALT} bytes",
+        hint="head -c 32 /dev/urandom > FILE, and keep it secret",
+    )
+    return hashlib.sha256(b"sievert sketch salt\n" + salt).hexdigest()
+
+
+def encode_value(text: str | None) -> bytes:
+    """A value so that no two lists of values have the same text.
+
+    >>> encode_value("Köln"), encode_value(""), encode_value(None)
+    (b'5:K\\xc3\\xb6ln', b'0:', b'-')
+    """
+    if text is None:
+        return b"-"
+    encoded = text.encode()
+    return b"%d:%s" % (len(encoded), encoded)
+
+
+def hash_texts(key: str, sign: str, texts: Iterable[str | None]) -> int:
+    """The 64-bit hash of some values: the specification in Python.
+
+    >>> f"{hash_texts('', CLASS, ['34', 'Köln', None]):016x}"
+    'e19710d59c1ea409'
+    """
+    return hash_bytes(key, sign, b"".join(map(encode_value, texts)))
+
+
+def hash_bytes(key: str, sign: str, encoded: bytes) -> int:
+    """The 64-bit hash of values that are encoded already."""
+    return int.from_bytes(hashlib.sha256((key + sign).encode() + encoded).digest()[:8], "big")
+
+
+def check_columns(engine: Adapter, columns: Iterable[str]) -> None:
+    """An error for a column whose values have other texts on other engines."""
+    for column in columns:
+        engine.check_usable(column)
+        kind = engine.kinds[column]
+        require(
+            SPELT.fullmatch(kind),
+            f"column {column!r} is of the type {kind}, whose text depends on the engine",
+            hint=f"--type {column}=text, or a column of text, numbers or dates",
+            error=InputError,
+        )
+
+
+def plain_text(text: str | None, *, of_float: bool) -> str | None:
+    """A text as it is hashed: a float without decimals as a whole number is written.
+
+    >>> plain_text("34.0", of_float=True), plain_text("34.0", of_float=False)
+    ('34', '34.0')
+    """
+    return text.removesuffix(".0") if of_float and text is not None else text
+
+
+@dataclass(frozen=True)
+class HashDialect:
+    """How an engine spells hashes."""
+
+    string: str  # the type of a text
+    as_text: Callable[[str], str]  # a column's value as DuckDB spells it
+    octets: str
+    digest: str  # 16 hexadecimal digits
+
+    def hash(self, key: str, sign: str, columns: Iterable[tuple[str, bool]]) -> str:
+        """The hash of some columns, of each whether it has floats, as text in hexadecimal."""
+        parts = []
+        for column, of_float in columns:
+            text = self.as_text(column)
+            if of_float:
+                text = f"REGEXP_REPLACE({text}, '[.]0$', '')"
+            size = f"CAST({self.octets.format(text)} AS {self.string})"
+            parts.append(f"CASE WHEN {column} IS NULL THEN '-' ELSE {size} || ':' || {text} END")
+        return self.digest.format(" || ".join([f"'{key}{sign}'", *parts]))
+
+
+def dialect_of(engine: Adapter) -> HashDialect:
+    """The dialect of an engine."""
+    if engine.name == "spark":
+        from sievert.counts.spark import spelling
+
+        def spark_text(column: str) -> str:
+            kind = engine.kinds[engine.columns[int(column[1:])]]
+            return spelling.as_text(column, [kind])
+
+        return HashDialect(
+            "STRING", spark_text, "OCTET_LENGTH({})", "SUBSTRING(SHA2({}, 256), 1, 16)"
+        )
+    if engine.name == "postgres":
+        from sievert.counts.postgres import values
+
+        def postgres_text(column: str) -> str:
+            kind = engine.kinds[engine.columns[int(column[1:])]]
+            return values.as_text(values.PostgresColumn(column, kind, "", readable=True))
+
+        return HashDialect(
+            "TEXT",
+            postgres_text,
+            "OCTET_LENGTH(CONVERT_TO({}, 'UTF8'))",
+            "(ENCODE(SUBSTRING(SHA256(CONVERT_TO({}, 'UTF8')) FROM 1 FOR 8), 'hex') COLLATE \"C\")",
+        )
+    return HashDialect("VARCHAR", engine.as_text, "STRLEN({})", "SUBSTRING(SHA256({}), 1, 16)")
+
+
+def has_floats(engine: Adapter, column: str) -> bool:
+    """Whether the values of a column are floats."""
+    return engine.kinds[column] in reading.FLOATS

@@ -1,0 +1,157 @@
+"""A sample of classes: all those whose hash is below a threshold, with their exact counts.
+
+A sketch takes as many classes as a number of bytes has room for, in the order of their hashes. What
+a set of classes takes only grows with it, so the sketch of a whole is the sketch of the sketches of
+its parts, in whatever order these are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.cube import run_starts
+
+ALL = 1 << 64  # the threshold of a sample that has every class
+LEAST_CLASS = 9  # bytes of a class: its hash, and a small count
+HASH_BYTES, INDEX_BYTES = 8, 2
+# Hashes and counts of classes; of each secret the cells: hashes of class and value, counts.
+Part = tuple[tuple[Ints, Ints], list[tuple[Ints, Ints, Ints]]]
+
+
+@dataclass(frozen=True)
+class SampledCells:
+    """How often the classes of a sample have each value of a secret, by the values' hashes."""
+
+    owner: Ints  # the class of each cell, by its place in the sample
+    values: Ints  # hashes, ascending within a class
+    counts: Ints
+
+
+@dataclass(frozen=True)
+class ClassSample:
+    """The classes whose hash is below the threshold, in the order of their hashes."""
+
+    columns: tuple[str, ...]
+    records: int  # of the whole table
+    threshold: int
+    hashes: Ints
+    counts: Ints
+    secrets: tuple[SampledCells, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every class is in the sample: nothing is estimated then."""
+        return self.threshold == ALL
+
+    @property
+    def share(self) -> float:
+        """The probability that a class is in the sample."""
+        return self.threshold / ALL
+
+    def class_bytes(self) -> Ints:
+        """The bytes that each class takes; a secret's new value is on the first one that has it."""
+        size = HASH_BYTES + varint_bytes(self.counts)
+        for cells in self.secrets:
+            number = np.bincount(cells.owner, minlength=len(size))
+            size += varint_bytes(number)
+            each = INDEX_BYTES + varint_bytes(cells.counts)
+            size += np.bincount(cells.owner, each, len(size)).astype(np.int64)
+            _, first = np.unique(cells.values, return_index=True)
+            size += HASH_BYTES * np.bincount(cells.owner[first], minlength=len(size))
+        return size
+
+    def cut(self, room: int) -> ClassSample:
+        """The classes with the smallest hashes, as many as the bytes have room for."""
+        kept = int(np.searchsorted(np.cumsum(self.class_bytes()), room, "right"))
+        if kept == len(self.hashes):
+            return self
+        secrets = []
+        for cells in self.secrets:
+            end = int(np.searchsorted(cells.owner, kept))
+            secrets.append(SampledCells(cells.owner[:end], cells.values[:end], cells.counts[:end]))
+        return replace(
+            self,
+            threshold=int(self.hashes[kept]),
+            hashes=self.hashes[:kept],
+            counts=self.counts[:kept],
+            secrets=tuple(secrets),
+        )
+
+    def merge(self, other: ClassSample) -> ClassSample:
+        """The classes of both that are below both thresholds; their counts are added up."""
+        both, threshold = (self, other), min(self.threshold, other.threshold)
+        (own,), counts = sum_equal(
+            [np.concatenate([s.hashes for s in both])], np.concatenate([s.counts for s in both])
+        )
+        if threshold < ALL:
+            kept = int(np.searchsorted(own, np.uint64(threshold)))
+            own, counts = own[:kept], counts[:kept]
+        secrets = []
+        for pair in zip(self.secrets, other.secrets, strict=True):
+            owners = [s.hashes[cells.owner] for s, cells in zip(both, pair, strict=True)]
+            (owner, values), numbers = sum_equal(
+                [np.concatenate(owners), np.concatenate([c.values for c in pair])],
+                np.concatenate([c.counts for c in pair]),
+            )
+            secrets.append(select_cells(own, owner, values, numbers))
+        records = self.records + other.records
+        return ClassSample(self.columns, records, threshold, own, counts, tuple(secrets))
+
+
+def merge_samples(samples: Sequence[ClassSample], room: int) -> ClassSample:
+    """The sample of all tables together."""
+    return reduce(lambda one, other: one.merge(other).cut(room), samples)
+
+
+def make_sample(
+    columns: Sequence[str],
+    records: int,
+    classes: tuple[Ints, Ints],
+    cells: Sequence[tuple[Ints, Ints, Ints]],
+    most: int,
+) -> ClassSample:
+    """The sample of classes given by hash and count, and cells by the hashes of class and value.
+
+    Where these are more than `most`, only the smallest were needed.
+    """
+    (hashes,), counts = sum_equal([classes[0]], classes[1])
+    threshold = ALL
+    if len(hashes) > most:
+        threshold = int(hashes[most])
+        hashes, counts = hashes[:most], counts[:most]
+    secrets = []
+    for owner, values, numbers in cells:
+        (own, different), sums = sum_equal([owner, values], numbers)
+        secrets.append(select_cells(hashes, own, different, sums))
+    return ClassSample(tuple(columns), records, threshold, hashes, counts, tuple(secrets))
+
+
+def select_cells(hashes: Ints, owner: Ints, values: Ints, counts: Ints) -> SampledCells:
+    """The cells of the classes with these hashes, both in the order of the hashes."""
+    places = np.searchsorted(hashes, owner)
+    kept = places < len(hashes)
+    kept[kept] = hashes[places[kept]] == owner[kept]
+    return SampledCells(places[kept], values[kept], counts[kept])
+
+
+def sum_equal(keys: Sequence[Ints], counts: Ints) -> tuple[tuple[Ints, ...], Ints]:
+    """Keys of one or several columns in their order, equal ones once, with the sums of counts."""
+    order = np.lexsort(tuple(keys[::-1]))
+    ordered = [key[order] for key in keys]
+    if not len(order):
+        return tuple(ordered), counts
+    starts = run_starts(*ordered)
+    return tuple(key[starts] for key in ordered), np.add.reduceat(counts[order], starts)
+
+
+def varint_bytes(numbers: Ints) -> Ints:
+    """The bytes of numbers of seven bits a byte."""
+    size = np.ones(len(numbers), dtype=np.int64)
+    for bits in range(7, 63, 7):
+        size += numbers >= 1 << bits
+    return size

@@ -1,0 +1,235 @@
+"""The file of one or several sketches: canonical bytes, checked when they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sievert import files
+from sievert.arrays import Ints
+from sievert.counts.sketch import hashes
+from sievert.counts.sketch.sample import ALL, ClassSample, SampledCells, merge_samples
+from sievert.errors import InputError, UsageError, require
+
+MAGIC = files.OUR_SKETCH
+DIGEST = 32  # bytes of SHA-256 at the end
+SIZE = 1 << 18  # bytes of a sketch, at most
+LEAST_SIZE = 1 << 13
+HEADER = 1 << 11  # of these for names and numbers of the header
+MOST_FILE = 1 << 30
+MOST_HEADER = 1 << 26
+
+
+@dataclass(frozen=True)
+class SketchFile:
+    """Sketches of one table, or of several that were merged: one for each set of columns."""
+
+    samples: tuple[ClassSample, ...]
+    secrets: tuple[str, ...]
+    size: int  # bytes of each, at most
+    salt: str | None  # how a salt is recognised
+
+    @property
+    def records(self) -> int:
+        """How many records were counted."""
+        return self.samples[0].records
+
+    @property
+    def key_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of each sketch."""
+        return tuple(sample.columns for sample in self.samples)
+
+    def to_bytes(self) -> bytes:
+        """The file: the same bytes for the same table, however it was cut and merged."""
+        sketches, blocks = [], []
+        for sample in self.samples:
+            values = [np.unique(cells.values) for cells in sample.secrets]
+            sketches.append(
+                {
+                    "columns": list(sample.columns),
+                    "classes": len(sample.hashes),
+                    "threshold": None if sample.complete else f"{sample.threshold:016x}",
+                    "values": [len(own) for own in values],
+                }
+            )
+            blocks.append(_block(sample, values))
+        header = {
+            "records": self.records,
+            "salt": self.salt,
+            "secrets": list(self.secrets),
+            "size": self.size,
+            "sketches": sketches,
+        }
+        text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        head = MAGIC + text.encode() + b"\n"
+        require(
+            len(head) + DIGEST <= HEADER * len(self.samples),
+            "the names of the columns are too long for a sketch",
+            hint="shorter names",
+        )
+        content = head + b"".join(blocks)
+        return content + hashlib.sha256(content).digest()
+
+
+def recognise_salt(key: str) -> str | None:
+    """What tells whether two sketches have the same salt: a hash like any other of a sketch."""
+    return f"{hashes.hash_bytes(key, hashes.CHECK, b''):016x}" if key else None
+
+
+def merge_files(given: Sequence[SketchFile]) -> SketchFile:
+    """The sketches of all tables together; an error where they are not of the same kind."""
+    first = given[0]
+    for other in given[1:]:
+        for same, what, hint in (
+            (first.key_sets == other.key_sets, "columns", "sketches of the same -q and --key-set"),
+            (first.secrets == other.secrets, "secrets", "sketches of the same -s"),
+            (first.salt == other.salt, "salts", "the same --salt FILE at all sites"),
+            (first.size == other.size, "sizes", "the same --size"),
+        ):
+            require(same, f"the sketches have different {what}", hint=hint)
+    room = first.size - HEADER
+    merged = (merge_samples(parts, room) for parts in zip(*(f.samples for f in given), strict=True))
+    return replace(first, samples=tuple(merged))
+
+
+def is_sketch(data: Any) -> bool:
+    """Whether this is the name of a file of sketches."""
+    if not isinstance(data, str | Path) or "://" in str(data) or not Path(data).is_file():
+        return False
+    with Path(data).open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def read_sketch(path: str | Path) -> SketchFile:
+    """Sketches from a file; an error where it is damaged or of another kind."""
+    path = Path(path)
+    require(path.is_file(), f"{path.name}: no such file", error=InputError)
+    require(
+        path.stat().st_size <= MOST_FILE, f"{path.name} is too large for sketches", error=InputError
+    )
+    content = path.read_bytes()
+    if not content.startswith(MAGIC):
+        raise UsageError(
+            f"{path.name} is not a sketch of this version", hint="a file of sievert sketch -o"
+        )
+    try:
+        intact = hashlib.sha256(content[:-DIGEST]).digest() == content[-DIGEST:]
+        require(intact, "", error=InputError)
+        return _parse(content[len(MAGIC) : -DIGEST])
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, InputError, RecursionError):
+        raise InputError(f"{path.name}: the sketch is damaged", hint="make it anew") from None
+
+
+# -- bytes ----------------------------------------------------------------------------------------
+
+
+def _block(sample: ClassSample, values: Sequence[Ints]) -> bytes:
+    """Hashes, counts, and of each secret its values, cells of each class, indices and counts."""
+    parts = [sample.hashes.astype(">u8").tobytes(), _varints(sample.counts)]
+    for cells, own in zip(sample.secrets, values, strict=True):
+        number = np.bincount(cells.owner, minlength=len(sample.hashes))
+        index = np.searchsorted(own, cells.values).astype(">u2")
+        parts += [own.astype(">u8").tobytes(), _varints(number), index.tobytes()]
+        parts.append(_varints(cells.counts))
+    return b"".join(parts)
+
+
+def _varints(numbers: Ints) -> bytes:
+    """Numbers in seven bits a byte, the lowest first; the eighth bit says that more follow."""
+    out = bytearray()
+    for number in numbers.tolist():
+        while number > 127:
+            out.append(number & 127 | 128)
+            number >>= 7
+        out.append(number)
+    return bytes(out)
+
+
+class _Bytes:
+    """The bytes of a file, one number after the other."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self.place = content, 0
+
+    def words(self, count: int, kind: str) -> Ints:
+        array = np.frombuffer(self.content, kind, count, self.place)
+        self.place += array.nbytes
+        return array.astype(np.uint64)
+
+    def varints(self, count: int) -> Ints:
+        numbers = []
+        for _ in range(count):
+            number = shift = 0
+            while (byte := self.content[self.place]) > 127:
+                number |= (byte & 127) << shift
+                shift += 7
+                self.place += 1
+            self.place += 1
+            numbers.append(number | byte << shift)
+        return np.array(numbers, dtype=np.int64)
+
+
+def _parse(content: bytes) -> SketchFile:
+    """What a file says; any error where it contradicts itself."""
+    end = content.index(b"\n", 0, MOST_HEADER)
+    header = json.loads(content[:end])
+    records, secrets = int(header["records"]), tuple(map(str, header["secrets"]))
+    size, salt = int(header["size"]), header["salt"]
+    _check(LEAST_SIZE <= size <= SIZE and (salt is None or isinstance(salt, str)))
+    rest = _Bytes(content[end + 1 :])
+    samples = [_read_sample(entry, records, len(secrets), rest) for entry in header["sketches"]]
+    _check(len(samples) > 0 and rest.place == len(rest.content))
+    file = SketchFile(tuple(samples), secrets, size, salt)
+    _check(file.to_bytes() == MAGIC + content + hashlib.sha256(MAGIC + content).digest())
+    return file
+
+
+def _read_sample(entry: dict[str, Any], records: int, secrets: int, rest: _Bytes) -> ClassSample:
+    number, threshold = int(entry["classes"]), entry["threshold"]
+    below = ALL if threshold is None else int(threshold, 16)
+    own, counts = rest.words(number, ">u8"), rest.varints(number)
+    _check(_ascends(own) and all(int(h) < below for h in own[-1:]) and counts.min(initial=1) > 0)
+    total = sum(counts.tolist())
+    _check(total == records if below == ALL else total < records)
+    parts = []
+    _check(len(entry["values"]) == secrets)
+    for size in entry["values"]:
+        values, cells = rest.words(int(size), ">u8"), rest.varints(number)
+        _check(sum(cells.tolist()) <= len(rest.content))
+        owner = np.repeat(np.arange(number), cells)
+        index = rest.words(len(owner), ">u2").astype(np.int64)
+        numbers = rest.varints(len(owner))
+        _check(_ascends(values) and _ascends(owner * (1 << 16) + index))
+        _check(np.array_equal(np.bincount(owner, numbers, number), counts))
+        parts.append(SampledCells(owner, values[index], numbers))
+    columns = tuple(map(str, entry["columns"]))
+    _check(len(columns) > 0)
+    return ClassSample(columns, records, below, own, counts, tuple(parts))
+
+
+def _ascends(numbers: Ints) -> bool:
+    return bool(np.all(numbers[1:] > numbers[:-1]))
+
+
+def _check(condition: bool) -> None:
+    require(condition, "", error=InputError)
+
+
+def check_size(size: int) -> None:
+    """An error for a size that is too small for an interval to mean anything, or too large."""
+    require(
+        LEAST_SIZE <= size <= SIZE,
+        f"--size must be from {LEAST_SIZE:,} to {SIZE:,} bytes",
+        hint="without it: 262,144",
+    )
+
+
+def order_columns(columns: Iterable[str]) -> tuple[str, ...]:
+    """The columns of a key as they are hashed: each once, in the order of their names' bytes."""
+    return tuple(sorted(set(columns), key=str.encode))

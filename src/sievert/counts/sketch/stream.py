@@ -1,0 +1,118 @@
+"""The smallest hashes of a stream of records: as much memory as a sketch takes, not the table.
+
+Where nearly every record is a class of its own, counting all combinations first costs more than to
+hash every record. DuckDB hashes them; what is not below the threshold so far is dropped at once. A
+class that is in the sample in the end was below every threshold before, so its count is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.questions import Questions
+from sievert.counts.sketch import hashes
+from sievert.counts.sketch.sample import Part, sum_equal
+from sievert.errors import ExhaustedError
+
+LOOK = 1 << 17  # records that are looked at first
+WORTH = 4  # times as many records from which a stream is worth it
+MOST_KEYS = 4  # every one of them is hashed for every record
+NEW = 0.25  # share of these with a combination of their own, from which they are streamed
+PENDING = 1 << 19  # records below the threshold that are put together at a time
+
+
+def is_worth_streaming(questions: Questions, columns: Sequence[str], keys: int) -> bool:
+    """Whether the first records of a table on DuckDB say that most are classes of their own."""
+    large = questions.engine.name == "duckdb" and questions.records >= WORTH * LOOK
+    if keys > MOST_KEYS or not large:
+        return False
+    names = questions.sql_names(columns)
+    first = f"SELECT {names} FROM {questions.source} LIMIT {LOOK}"
+    sql = f"SELECT COUNT(*) FROM (SELECT {names} FROM ({first}) AS f GROUP BY {names}) AS d"
+    return int(questions.engine.query_records(sql)[0][0]) > NEW * LOOK
+
+
+class SmallestHashes:
+    """The classes of one key with the smallest hashes so far, and the cells of its secrets."""
+
+    def __init__(self, secrets: int, most: int) -> None:
+        self._most, self._pending = most, 0
+        self._classes: list[tuple[Ints, Ints]] = []
+        self._cells: list[list[tuple[Ints, Ints, Ints]]] = [[] for _ in range(secrets)]
+        self._limit: np.uint64 | None = None  # no class with a larger hash is kept
+
+    def add(self, own: Ints, values: Sequence[Ints]) -> None:
+        """Take the hashes of some records, and those of their secrets."""
+        if self._limit is not None:
+            kept = own <= self._limit
+            own, values = own[kept], [each[kept] for each in values]
+        ones = np.ones(len(own), dtype=np.int64)
+        self._classes.append((own, ones))
+        for cells, each in zip(self._cells, values, strict=True):
+            cells.append((own, each, ones))
+        self._pending += len(own)
+        if self._pending > PENDING:
+            self.collect()
+
+    def collect(self) -> Part:
+        """Put together what was taken: the classes with the smallest hashes, and their cells."""
+        empty = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        (own,), counts = sum_equal(*_join_keys([*self._classes, empty]))
+        own, counts = own[: self._most + 1], counts[: self._most + 1]
+        if len(own) > self._most:
+            self._limit = own[-1]
+        cells = []
+        for parts in self._cells:
+            (owner, values), numbers = sum_equal(*_join_keys([*parts, (empty[0], *empty)]))
+            kept = np.searchsorted(owner, own[-1], "right") if len(own) else 0
+            cells.append((owner[:kept], values[:kept], numbers[:kept]))
+        self._classes, self._cells = [(own, counts)], [[each] for each in cells]
+        self._pending = 0
+        return (own, counts), cells
+
+
+def _join_keys(parts: Sequence[tuple[Ints, ...]]) -> tuple[list[Ints], Ints]:
+    """Keys of one or two columns and counts, one part after the other."""
+    *keys, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return keys, counts
+
+
+def stream_hashes(
+    questions: Questions,
+    key_sets: Sequence[Sequence[str]],
+    secrets: Sequence[str],
+    key: str,
+    most: int,
+) -> list[Part] | None:
+    """Classes and cells of every key, from one stream; None where the stream has failed."""
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    engine: Any = questions.engine
+    dialect, fields = hashes.dialect_of(engine), list[str]()
+    texts = {
+        c: (questions.sql_name(c), hashes.has_floats(engine, c))
+        for c in {*secrets, *(c for key_set in key_sets for c in key_set)}
+    }
+    for sign, sets in ((hashes.CLASS, key_sets), (hashes.VALUE, [[s] for s in secrets])):
+        for columns in sets:
+            digest = dialect.hash(key, sign, [texts[c] for c in columns])
+            fields.append(f"CAST('0x' || {digest} AS UBIGINT) AS h{len(fields)}")
+    samples = [SmallestHashes(len(secrets), most) for _ in key_sets]
+    try:
+        for batch in engine.stream(f"SELECT {', '.join(fields)} FROM {questions.source}"):
+            numbers = [np.asarray(column) for column in batch.columns]
+            for sample, own in zip(samples, numbers, strict=False):
+                sample.add(own, numbers[len(key_sets) :])
+    except (OSError, pyarrow.ArrowException) as error:
+        if "INTERRUPT" in str(error).upper():
+            raise ExhaustedError(
+                "stopped before the answer was there", hint="a longer --timeout"
+            ) from None
+        return None  # the engine says what is wrong when it is asked again
+    return [sample.collect() for sample in samples]

@@ -1,0 +1,98 @@
+"""What a sample of classes says of all classes: shares of people, each with a 95 % interval.
+
+Every class is in the sample with the same probability p, whatever its size, and its count is exact.
+A sum over classes, such as the number of unique people, is estimated by the sum over the sample
+divided by p (Horvitz and Thompson 1952; for a threshold that the sample itself sets: Ting 2022,
+"Adaptive Threshold Sampling"). The interval has the totals that the sum in the sample does not
+contradict: it is the score interval (Wilson 1927) of a binomial count, of as many classes as weigh
+alike where their weights differ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+
+COVERAGE = 0.95
+QUANTILE = 1.959963984540054  # of the normal distribution, two-sided
+BELOW = (2, 3, 5, 10, 20)  # classes of fewer people than these
+ENOUGH = 1000  # classes in a sample from which the intervals cover as they should
+
+
+@dataclass(frozen=True)
+class IntervalEstimate:
+    """A number with its interval; exact where both ends are the number."""
+
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float]:
+        """As it stands in the JSON."""
+        return {"estimate": self.value, "low": self.low, "high": self.high}
+
+
+def estimate_total(weights: Ints, share: float, largest: int, most: int) -> IntervalEstimate:
+    """The sum of weights over all classes, from those in a sample that has this share of them.
+
+    No weight is larger than `largest`, and the sum is no larger than `most`.
+
+    >>> estimate_total(np.array([1, 1, 0, 1]), 1.0, 1, 10)
+    IntervalEstimate(value=3.0, low=3.0, high=3.0)
+    """
+    total, squares = float(weights.sum()), float((weights.astype(float) ** 2).sum())
+    if share >= 1:
+        return IntervalEstimate(total, total, total)
+    weight = squares / total if total else float(largest)
+    low, high = score_interval(total / weight, share)
+    return IntervalEstimate(
+        min(total / share, most), max(total, weight * low), min(max(weight * high, total), most)
+    )
+
+
+def score_interval(seen: float, share: float) -> tuple[float, float]:
+    """The numbers of classes U with |seen - U p| <= z sqrt(U p (1 - p)): a quadratic in U.
+
+    >>> [round(end) for end in score_interval(100, 0.5)]
+    [174, 230]
+    """
+    middle = 2 * seen + QUANTILE**2 * (1 - share)
+    half = math.sqrt(middle**2 - 4 * seen**2)
+    return (middle - half) / (2 * share), (middle + half) / (2 * share)
+
+
+def scale(estimate: IntervalEstimate, by: float) -> IntervalEstimate:
+    """The estimate divided by a number that is exact."""
+    return IntervalEstimate(estimate.value / by, estimate.low / by, estimate.high / by)
+
+
+@dataclass(frozen=True)
+class SampleEstimates:
+    """What is estimated of one key."""
+
+    classes: IntervalEstimate  # how many there are
+    average_risk: IntervalEstimate  # mean over people of one over the size of the class
+    below: dict[int, IntervalEstimate]  # share of people in classes of fewer people than this
+    certain: dict[str, IntervalEstimate]  # by secret, people in small classes with one value
+
+
+def estimate_sample(
+    counts: Ints, share: float, records: int, single: dict[str, Floats]
+) -> SampleEstimates:
+    """Everything that a sample of classes says; `single` says which classes have one value."""
+
+    def people(of_class: Ints, below: int) -> IntervalEstimate:
+        weights = of_class * (counts < below)
+        return scale(estimate_total(weights, share, below - 1, records), records)
+
+    classes = estimate_total(np.ones(len(counts), dtype=np.int64), share, 1, records)
+    return SampleEstimates(
+        classes,
+        scale(classes, records),
+        {below: people(counts, below) for below in BELOW},
+        {secret: people(counts * own, BELOW[-1]) for secret, own in single.items()},
+    )
