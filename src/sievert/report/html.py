@@ -41,7 +41,7 @@ def render(page: Page) -> str:
 
 
 def render_parts(page: Page) -> tuple[Markup, Markup]:
-    """The first screen and the chapters, for a page that has these styles already."""
+    """The first screen and the chapters, for a page that has a heading and these styles already."""
     front, chapters = (_render(name, page) for name in ("front", "chapters"))
     return Markup(front), Markup(chapters)  # noqa: S704 - rendered by our templates
 
@@ -53,6 +53,7 @@ def _render(name: str, page: Page, **more: object) -> str:
         page=page,
         front=arrange(page.front),
         anchors={chapter.anchor for chapter in chapters},
+        whole=name == "page",
         version=__version__,
         draw=_drawing(),
         draws=can_draw(),
