@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sievert.commands.assess.result import Assessment
     from sievert.commands.attack.api import attack
     from sievert.commands.attack.result import Attacks
+    from sievert.commands.columns.api import describe_columns
+    from sievert.commands.columns.result import ColumnList
     from sievert.commands.compare.api import compare
     from sievert.commands.compare.result import Comparison
     from sievert.commands.compromise.api import compromise
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Assessment",
     "Attacks",
+    "ColumnList",
     "Comparison",
     "Compromises",
     "Explanation",
@@ -68,6 +71,7 @@ __all__ = [
     "check_policy",
     "compare",
     "compromise",
+    "describe_columns",
     "discrimination_rate_by_value",
     "l_diversity_by_class",
     "explain",
@@ -82,6 +86,7 @@ __all__ = [
 _HOMES = {
     "Assessment": "commands.assess.result",
     "Attacks": "commands.attack.result",
+    "ColumnList": "commands.columns.result",
     "Comparison": "commands.compare.result",
     "Compromises": "commands.compromise.result",
     "Explanation": "commands.explain.result",
@@ -100,6 +105,7 @@ _HOMES = {
     "check_policy": "commands.policy.api",
     "compare": "commands.compare.api",
     "compromise": "commands.compromise.api",
+    "describe_columns": "commands.columns.api",
     "discrimination_rate_by_value": "commands.functions",
     "l_diversity_by_class": "commands.functions",
     "explain": "commands.explain.api",

@@ -14,6 +14,7 @@ from sievert.sources.addresses import holds_password
 COMMANDS = {
     "assess": "analyses.assess",
     "attack": "analyses.attack",
+    "columns": "documents.columns",
     "compare": "analyses.compare",
     "compromise": "analyses.compromise",
     "limit": "analyses.limit",
@@ -27,6 +28,8 @@ COMMANDS = {
     "policy check": "documents.check",
     "doctor": "doctor.doctor",
     "serve": "serve.serve",
+    "workbench": "workbench.workbench",
+    "run": "workbench.run",
     "help": "help.show_help",
     "completion": "completion.complete",
 }

@@ -29,7 +29,7 @@ class MapPoint:
     across: float
     up: float
     state: str
-    said: str  # for somebody who does not see the map
+    said: str = ""  # of its button, for somebody who does not see the map
     name: str = ""
     take: str = ""
     chosen: bool = False
@@ -150,9 +150,7 @@ def _region(scale: MapScale, points: Iterable[MapPoint]) -> Iterator[str]:
     yield f'<path d="{path}" fill="{colour("met-tint")}" {dashed}/>'
 
 
-def _curve(
-    scale: MapScale, words: MapWords, curve: Sequence[tuple[float, float]]
-) -> Iterator[str]:
+def _curve(scale: MapScale, words: MapWords, curve: Sequence[tuple[float, float]]) -> Iterator[str]:
     shown = [(a, u) for a, u in sorted(curve) if a <= scale.most and u <= scale.high]
     if len(shown) < 2:
         return
@@ -206,5 +204,3 @@ def _button(scale: MapScale, point: MapPoint, form: str) -> str:
         f'tabindex="-1" title="{escape(point.said)}" aria-label="{escape(point.said)}"></button>'
         "</foreignObject>"
     )
-
-

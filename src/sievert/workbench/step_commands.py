@@ -50,12 +50,17 @@ def hierarchies_command(choices: Choices) -> Argv:
 
 def protect_command(choices: Choices) -> Argv:
     """The release that is chosen: by its levels, or the one of the least loss."""
+    return ("protect", *table_arguments(choices), *release_options(choices))
+
+
+def release_options(choices: Choices) -> Argv:
+    """How the release is made."""
     how, suppress = (choices.text("protect", name) for name in ("how", "suppress"))
     options: list[str] = ["--how", how] if how and how != FULL else []
     if not options:
         options += level_options(choices.mapping("protect", "levels"))
     options += ["--suppress", suppress] if suppress else []
-    return ("protect", *table_arguments(choices), *options)
+    return tuple(options)
 
 
 def level_options(levels: Mapping[str, str]) -> list[str]:

@@ -89,7 +89,9 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
             up,
             row["state"],
             "",
-            texts("workbench.compare.by_chance", name=row["name"]) if row["chance"] else row["name"],
+            texts("workbench.compare.by_chance", name=row["name"])
+            if row["chance"]
+            else row["name"],
             hollow=bool(row["better"]),
         )
         for row, across, up in places

@@ -1,5 +1,6 @@
 """The step Protect: levels of columns, the release they make, and all others on a map."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sievert.formatting import percent
 from sievert.report.limits import STATES, own_limits, state_of
 from sievert.workbench.choices import Choices
 from sievert.workbench.chosen_levels import check_levels, levels_text, read_levels
+from sievert.workbench.command_lines import table_arguments
 from sievert.workbench.level_names import level_names
 from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of
@@ -23,6 +25,7 @@ from sievert.workbench.step_commands import (
     has_roles,
     hierarchies_command,
     protect_command,
+    release_options,
 )
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.verdict import release_verdict
@@ -63,7 +66,7 @@ def context(view: View) -> dict[str, Any]:
         "wanted": bool(choices.text(NAME, "frontier")),
         "form": FORM,
         "path": _proposed_path(choices),
-        "written": choices.text(NAME, "written"),
+        "written": list(choices.mapping(NAME, "written")),
     }
 
 
@@ -124,7 +127,9 @@ def _frontier(view: View) -> dict[str, Any] | None:
                 "state": state,
                 "mark": view.texts(f"workbench.protect.point_{state}"),
                 "chosen": point["levels"] == chosen,
-                "levels": ", ".join(f"{part.writer.name(c)} {n}" for c, n in point["levels"].items()),
+                "levels": ", ".join(
+                    f"{part.writer.name(c)} {n}" for c, n in point["levels"].items()
+                ),
                 "take": levels_text(point["levels"]),
                 "said": view.texts(f"workbench.protect.take_{state}", **words),
             }
@@ -132,7 +137,9 @@ def _frontier(view: View) -> dict[str, Any] | None:
     rows.sort(key=lambda row: (row["state"] != MET, row["lost"].number))
     marks = {row["take"]: row for row in rows}
     dots = [_dot(point, marks[levels_text(point["levels"])]) for point in points]
-    curve = [(p["lost"], p["disclosed"]) for p in (result.get("frontier_limit") or {}).get("points", ())]
+    curve = [
+        (p["lost"], p["disclosed"]) for p in (result.get("frontier_limit") or {}).get("points", ())
+    ]
     return {"rows": rows, "maps": _maps(view, result, dots, curve), "meets": _meeting(part, points)}
 
 
@@ -186,8 +193,10 @@ def change(choices: Choices, form: Form) -> Choices:
         case "calculate" | "search" as what:
             how, suppress = _how(form), _budget(form)
             levels = check_levels(form.beginning("level:")) if what == "calculate" else {}
-            levels = levels or dict(choices.mapping(NAME, "levels")) if how != FULL else levels
-            return choices.put(NAME, how="" if how == FULL else how, levels=levels, suppress=suppress)
+            if what == "calculate" and not levels:  # the form of other ways has no levels
+                levels = dict(choices.mapping(NAME, "levels"))
+            kept = "" if how == FULL else how
+            return choices.put(NAME, how=kept, levels=levels, suppress=suppress)
     raise UsageError("nothing was chosen")
 
 
@@ -212,7 +221,7 @@ def _budget(form: Form) -> str:
 
 def _proposed_path(choices: Choices) -> str:
     """Where a release could go: beside the table."""
-    written = choices.text(NAME, "written")
+    written = next(reversed(list(choices.mapping(NAME, "written"))), "")
     table = Path(choices.table)
     beside = "" if choices.table.startswith("workbench:") else str(table.parent)
     return written or str(Path(beside) / f"{table.name.partition('.')[0]}-release.csv")
@@ -226,11 +235,21 @@ def act(choices: Choices, form: Form) -> Action | None:
     require(path, "no file is named for the release", hint="release.csv")
     force = ("--force",) if form.one("force") else ()
 
+    options = shlex.join(release_options(choices))
+
     def then(after: Choices) -> Choices:
         releases = dict.fromkeys((*after.texts("compare", "releases"), path))
-        return after.put(NAME, written=path).put("compare", releases=tuple(releases))
+        written = {**after.mapping(NAME, "written"), path: options}
+        return after.put(NAME, written=written).put("compare", releases=tuple(releases))
 
-    return Action((*protect_command(choices), "-o", path, *force), then)
+    return Action((*protect_command(choices), "-o", path, *force), then, accepted=(0,))
+
+
+def files(choices: Choices) -> tuple[Action, ...]:
+    """The releases that were written: the same table, each with its own options."""
+    table = ("protect", *table_arguments(choices))
+    written = choices.mapping(NAME, "written").items()
+    return tuple(Action((*table, *shlex.split(options), "-o", path)) for path, options in written)
 
 
 def status(view: View) -> tuple[str, str]:
@@ -245,4 +264,4 @@ def status(view: View) -> tuple[str, str]:
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
 
-PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS)
+PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files)

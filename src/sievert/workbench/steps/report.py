@@ -100,7 +100,9 @@ def act(choices: Choices, form: Form) -> Action | None:
 
     def then(after: Choices) -> Choices:
         kind = chosen.text(NAME, "kind") or KINDS[0]
-        return after.put(NAME, **{**chosen.of(NAME), "written": _path(chosen), "written_kind": kind})
+        return after.put(
+            NAME, **{**chosen.of(NAME), "written": _path(chosen), "written_kind": kind}
+        )
 
     return Action((*report_command(chosen), *force), then, inputs=_parts(chosen))
 
@@ -113,6 +115,13 @@ def status(view: View) -> tuple[str, str]:
     return MET, Path(written).name
 
 
+def files(choices: Choices) -> tuple[Action, ...]:
+    """The page that was written."""
+    if not choices.text(NAME, "written"):
+        return ()
+    return (Action(report_command(choices), inputs=_parts(choices)),)
+
+
 REPORT = Step(
     NAME,
     context,
@@ -121,4 +130,5 @@ REPORT = Step(
     commands,
     act,
     ("kind", "parts", "mask", "heading", "path", "written", "written_kind"),
+    files,
 )

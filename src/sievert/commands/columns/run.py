@@ -1,0 +1,36 @@
+"""What each column looks like: how many values, how many are missing, what they are."""
+
+from sievert.commands._role_suggestion import ColumnEvidence, examine_columns, suggest_role
+from sievert.commands.columns.result import DescribedColumn
+from sievert.counts.questions import Questions
+
+ROLES = {"-q": "quasi", "-s": "sensitive", "-i": "identifier", "--person": "person"}
+IN_A_POLICY = ("household", "weight")  # roles that are given in a policy only
+
+
+def look_at_columns(questions: Questions) -> tuple[DescribedColumn, ...]:
+    """Every column in its order, with the role that its name and its values suggest."""
+    missing = questions.missing(questions.columns)
+    described = []
+    for name, evidence in examine_columns(questions, questions.columns).items():
+        option, reason = suggest_role(name, evidence)
+        role = reason if reason in IN_A_POLICY else ROLES.get(option)
+        described.append(
+            DescribedColumn(
+                name,
+                evidence.values,
+                missing.get(name, 0),
+                _kind(evidence),
+                role,
+                reason,
+                evidence.codes,
+                evidence.coded,
+            )
+        )
+    return tuple(described)
+
+
+def _kind(evidence: ColumnEvidence) -> str:
+    if evidence.values <= 1:
+        return "constant"
+    return "dates" if evidence.dates else "numbers" if evidence.numbers else "texts"
