@@ -29,13 +29,14 @@ from sievert.errors import SievertError, UsageError
 from sievert.formatting import percent, printable
 from sievert.formatting.language import count
 from sievert.report import drawings
+from sievert.report.html import tidy
 from sievert.report.texts import Texts
 from sievert.version import __version__
 from sievert.workbench import script
 from sievert.workbench.choices import Choices, History, session_text
 from sievert.workbench.command_lines import pieces, shown
 from sievert.workbench.jobs import CommandResult, Jobs
-from sievert.workbench.step import OPEN, Argv, Form, Step, View
+from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy
 
@@ -43,6 +44,7 @@ HERE = Path(__file__).parent
 STATIC = {
     "report.css": HERE.parent / "report" / "style.css",
     "workbench.css": HERE / "static" / "workbench.css",
+    "steps.css": HERE / "static" / "steps.css",
     "workbench.js": HERE / "static" / "workbench.js",
     "htmx.min.js": HERE / "static" / "htmx.min.js",
 }
@@ -98,7 +100,10 @@ class Bench:
 
     def notice_changed_files(self) -> None:
         """Results of a table or a policy that has changed since are forgotten."""
-        paths = [self.choices.table.partition("?")[0], self.choices.text("policy", "file")]
+        choices = self.choices
+        paths = [choices.table.partition("?")[0], choices.text("policy", "file")]
+        paths += [*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")]
+        paths.append(choices.text("synthetic", "control"))
         stamps = []
         for path in paths:
             with suppress(OSError, ValueError):
@@ -206,6 +211,7 @@ def _environment(texts: Texts) -> jinja2.Environment:
     )
     environment.globals |= {"t": texts, "drawings": drawings, "markup": Markup}
     environment.filters |= {"count": count, "percent": percent, "printable": printable}
+    environment.filters["tidy"] = tidy
     return environment
 
 
@@ -286,7 +292,7 @@ class _Pages:
             bench.outcomes.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
-                bench.jobs.act(action.argv, step.name, self._finish(step.name, action.then))
+                bench.jobs.act(action, step.name, self._finish(step.name, action))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
         except SievertError as error:
@@ -294,16 +300,16 @@ class _Pages:
         target = form.one("next") or step.name
         return RedirectResponse(bench.step(target).name, 303)
 
-    def _finish(
-        self, step: str, then: Callable[[Choices], Choices]
-    ) -> Callable[[CommandResult], None]:
+    def _finish(self, step: str, action: Action) -> Callable[[CommandResult], None]:
         """What happens when a command that writes has ended."""
 
         def finish(result: CommandResult) -> None:
-            if result.ended_well:
-                self.bench.history = self.bench.history.change(then(self.bench.choices))
+            if result.code in action.accepted:
+                choices = action.then(self.bench.choices)
+                self.bench.history = self.bench.history.change(choices)
             else:
-                self.bench.outcomes[step] = result.message
+                refused = self.bench.texts.get(f"workbench.{step}.refused", "")
+                self.bench.outcomes[step] = refused if result.ended_well else result.message
 
         return finish
 

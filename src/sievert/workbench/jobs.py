@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +22,7 @@ from typing import Any
 
 from sievert.sources import isolation
 from sievert.workbench.command_lines import real_arguments
-from sievert.workbench.step import Argv
+from sievert.workbench.step import Action, Argv
 
 GRACE = 0.5  # seconds that a command has to tidy up
 LINE = re.compile(rb"[\r\n]|\x1b\[2K")
@@ -56,6 +56,7 @@ class Job:
     argv: Argv
     step: str
     finish: Callable[[CommandResult], None] | None = None
+    inputs: Mapping[str, Argv] = field(default_factory=dict)
     process: Process | None = None
     stage: str = ""  # in the words of the command
     share: float | None = None  # of this stage, from 0 to 1
@@ -112,10 +113,10 @@ class Jobs:
             if not known and not self.running(argv):
                 self._add(Job(argv, step))
 
-    def act(self, argv: Argv, step: str, finish: Callable[[CommandResult], None]) -> None:
+    def act(self, action: Action, step: str, finish: Callable[[CommandResult], None]) -> None:
         """Run a command that writes a file, once; a second submit while it waits is the same."""
-        if not self.running(argv):
-            self._add(Job(argv, step, finish))
+        if not self.running(action.argv):
+            self._add(Job(action.argv, step, finish, action.inputs))
 
     def _add(self, job: Job) -> None:
         self.queue.append(job)
@@ -165,6 +166,10 @@ class Jobs:
         self.queue.clear()
         if self.current is not None:
             await self._stop(self.current)
+        for _ in range(100):  # until its last words are read
+            if self.current is None:
+                break
+            await asyncio.sleep(0.01)
 
     async def work(self) -> None:
         """Run one command after the other, for ever."""
@@ -187,16 +192,28 @@ class Jobs:
             self._results[job.argv] = result
 
     async def _run(self, job: Job) -> CommandResult:
+        """A command, after those whose results it reads."""
         self._prepare()
-        arguments = real_arguments(job.argv, self.folder)
-        environment = {**os.environ, "TMPDIR": str(self.folder), "FORCE_COLOR": "1"}
+        for name, argv in job.inputs.items():
+            result = self._results.get(argv) or await self._execute(job, argv, ("--json", "-"))
+            if job.cancelled or not result.ended_well:
+                return result
+            self._results[argv] = result
+            path = self.folder / name
+            path.touch(mode=0o600)
+            path.write_bytes(result.output)
+        return await self._execute(job, job.argv, () if job.finish else ("--json", "-"))
+
+    async def _execute(self, job: Job, argv: Argv, more: Argv) -> CommandResult:
+        arguments = [*real_arguments(argv, self.folder), *more]
+        own = {"TMPDIR": str(self.folder), "FORCE_COLOR": "1", isolation.GUARDIAN: str(os.getpid())}
         job.started = time.monotonic()
         job.process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "sievert", *arguments, "--json", "-"),
+            *(sys.executable, "-m", "sievert", *arguments),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
-            env=environment,
+            env={**os.environ, **own},
             start_new_session=True,  # Ctrl-C is for us; we stop it with all of its family
         )
         assert process.stdout is not None

@@ -13,11 +13,15 @@ END = "END_OF_POLICY"
 
 
 def session_commands(choices: Choices, steps: Sequence[Step]) -> list[Argv]:
-    """The commands of all steps in their order, each once."""
+    """The commands of all steps in their order, each once, and those that wrote files."""
     commands: dict[Argv, None] = {}
     for step in steps:
         with suppress(SievertError):  # of a step that does not make sense yet
             commands |= dict.fromkeys(step.commands(choices))
+            for action in step.files(choices):
+                for name, argv in action.inputs.items():
+                    commands[*argv, "--json", f"{PRIVATE}{name}"] = None
+                commands[action.argv] = None
     return list(commands)
 
 

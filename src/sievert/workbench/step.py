@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from sievert.report.texts import Texts
@@ -82,7 +82,9 @@ class Action:
     """A command that writes a file: it is run once, and changes the choices when it has ended."""
 
     argv: Argv
-    then: Callable[[Choices], Choices]
+    then: Callable[[Choices], Choices] = lambda choices: choices
+    inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
+    accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ class Step:
     commands: Callable[[Choices], tuple[Argv, ...]] = lambda _: ()
     act: Callable[[Choices, Form], Action | None] = lambda _choices, _form: None
     settings: Collection[str] = ()
+    files: Callable[[Choices], tuple[Action, ...]] = lambda _: ()  # that were written so far
 
     @property
     def template(self) -> str:
