@@ -65,7 +65,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.folder)
-        self.stamps: tuple[Any, ...] = ()
+        self.stamps: dict[str, tuple[int, int]] = {}
         self.environment = _environment(self.texts)
 
     @property
@@ -104,14 +104,14 @@ class Bench:
         paths = [choices.table.partition("?")[0], choices.text("policy", "file")]
         paths += [*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")]
         paths.append(choices.text("synthetic", "control"))
-        stamps = []
-        for path in paths:
+        stamps = {}
+        for path in filter(None, paths):
             with suppress(OSError, ValueError):
                 status = Path(path).stat()
-                stamps.append((path, status.st_mtime_ns, status.st_size))
-        if self.stamps and self.stamps != tuple(stamps) and self.stamps[0][0] == paths[0]:
+                stamps[path] = status.st_mtime_ns, status.st_size
+        if any(self.stamps.get(path, stamp) != stamp for path, stamp in stamps.items()):
             self.jobs.forget()
-        self.stamps = tuple(stamps)
+        self.stamps |= stamps
 
     # -- pages ----------------------------------------------------------------------------------
 
