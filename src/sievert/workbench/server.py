@@ -93,7 +93,7 @@ def serve(
         try:
             _Server(config, watched, idle).run(sockets=[listening])
         except KeyboardInterrupt as stopped:
-            return 128 + (stopped.args or (signal.SIGINT,))[0]
+            return 128 + int(stopped.args[0] if stopped.args else signal.SIGINT)
         finally:
             tempfile.tempdir = None
     return 0
