@@ -64,7 +64,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.folder)
-        self.stamps: tuple[Any, ...] = ()
+        self.stamps: dict[str, tuple[int, int] | None] = {}  # of files that results are of
         self.environment = _environment(self.texts)
 
     @property
@@ -98,19 +98,15 @@ class Bench:
         await self.jobs.keep(wanted)
 
     def notice_changed_files(self) -> None:
-        """Results of a table or a policy that has changed since are forgotten."""
+        """Results of a file that has changed since are forgotten."""
         choices = self.choices
-        paths = [choices.table.partition("?")[0], choices.text("policy", "file")]
-        paths += [*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")]
-        paths.append(choices.text("synthetic", "control"))
-        stamps = []
-        for path in paths:
-            with suppress(OSError, ValueError):
-                status = Path(path).stat()
-                stamps.append((path, status.st_mtime_ns, status.st_size))
-        if self.stamps and self.stamps != tuple(stamps) and self.stamps[0][0] == paths[0]:
-            self.jobs.forget()
-        self.stamps = tuple(stamps)
+        paths = {choices.table.partition("?")[0], choices.text("policy", "file")}
+        paths |= {*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")}
+        paths.add(choices.text("synthetic", "control"))
+        stamps = {path: _stamp(path) for path in paths if path}
+        changed = {path for path, stamp in stamps.items() if self.stamps.get(path, stamp) != stamp}
+        self.jobs.forget(changed)
+        self.stamps |= stamps
 
     # -- pages ----------------------------------------------------------------------------------
 
@@ -198,6 +194,15 @@ class Bench:
     def stale(self, step: Step) -> HTMLResponse:
         """The answer to a form of a page that is older than the session."""
         return self.page(step, error=self.texts("workbench.stale"), status=409)
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    """When a file was changed, and how long it is; None where there is none."""
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def _environment(texts: Texts) -> jinja2.Environment:
