@@ -233,11 +233,12 @@ def columns(
     language: SpokenLanguage = ENGLISH,
     json_: JsonFile = None,
     force: bool = False,
+    show_values: bool = False,
     debug: bool = False,
     reading: ReadingOptions = ReadingOptions(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
-    """Say what the columns of a table look like, and suggest a role for each; shows no value.
+    """Say what the columns of a table look like, and suggest a role for each.
 
     Parameters
     ----------
@@ -249,6 +250,8 @@ def columns(
         Write it to this file; - is stdout.
     force
         Replace an existing file that sievert has not written.
+    show_values
+        Name the most frequent values of each column.
     debug
         Show where in the program an error came up.
     """
@@ -260,7 +263,8 @@ def columns(
     require(options.pop("missing") == "value", "--missing does not go with columns")
     check_outputs([json_], [data], force=force)
     with Watch() as watch:
-        result = api.describe_columns(data, watch=watch, **options, **engine.arguments())
+        options |= {"watch": watch, "show_values": show_values, **engine.arguments()}
+        result = api.describe_columns(data, **options)
     if json_ is not None:
         write_json(json_, result.to_dict(), [data], force=force)
     if json_ != "-":

@@ -56,7 +56,7 @@ def workbench(
     require(idle > 0, "--idle takes minutes, more than 0")
     require(file is None or session is None, "a table or --session, not both")
     if session is None:
-        choices = begin(Path() if file is None else file)
+        choices = begin(Path() if file is None else file, show_values=show_values)
     else:
         choices = read_session(session, known_settings(STEPS))
     texts = read_texts(None, language)
@@ -70,7 +70,6 @@ def workbench(
         texts,
         language=language,
         browser=not no_browser,
-        show_values=show_values,
         idle=idle * 60,
         debug=debug,
         announce=announce,

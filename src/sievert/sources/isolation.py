@@ -40,6 +40,7 @@ LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may 
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
 OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
+GUARDIAN = "SIEVERT_ENDS_WITH"  # the process without which a command is not to go on
 FILE, TIDY, DEADLINE, MEMORY, DONE, CHILD = SLOTS = range(6)
 SLOT = 1 << 13
 NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
@@ -225,6 +226,8 @@ def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertErr
         most = int(_read_slot(MEMORY) or 0)
         if machine.is_readable(pipe, OFTEN):
             return None
+        if not stopped and _is_orphan():
+            machine.send_signal(os.getpid(), signal.SIGTERM)
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
         late, large = time.monotonic() > deadline, most and machine.resident_memory(child) > most
         if late or large:
@@ -232,6 +235,12 @@ def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertErr
             if late:
                 return ExhaustedError("not done in time", hint="a longer --timeout")
             return _too_much_memory(most)
+
+
+def _is_orphan() -> bool:
+    """Whether the process that this one has to end with is gone."""
+    guardian = os.environ.get(GUARDIAN)
+    return guardian is not None and guardian != str(os.getppid())
 
 
 def _too_much_memory(most: int) -> ExhaustedError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from sievert.workbench.choices import Choices, History, session_text
 from sievert.workbench.command_lines import pieces, shown
 from sievert.workbench.jobs import CommandResult, Jobs
 from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy
 
 HERE = Path(__file__).parent
@@ -47,6 +48,7 @@ STATIC = {
     "workbench.js": HERE / "static" / "workbench.js",
     "htmx.min.js": HERE / "static" / "htmx.min.js",
 }
+MOST_FIELDS = 50_000  # of a form: three for each column
 
 
 @dataclass
@@ -57,7 +59,6 @@ class Bench:
     steps: Sequence[Step]
     texts: Texts
     folder: Path
-    show_values: bool = False
     language: str = "en"
     most_uploaded: int = 1 << 30
     outcomes: dict[str, str] = field(default_factory=dict)  # lines of actions that failed, by step
@@ -82,7 +83,7 @@ class Bench:
     def view(self, step: str = "") -> View:
         """What a page is made of."""
         outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, self.show_values, outcome)
+        return View(self.choices, self.jobs, self.texts, outcome)
 
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""
@@ -386,7 +387,7 @@ class _Pages:
                     copy.write(chunk)
             target.chmod(0o600)
         table = f"workbench:{folder.name}/{target.name}"
-        await bench.take(bench.history.change(replace(Choices(), table=table)))
+        await bench.take(bench.history.change(replace_table(bench.choices, table)))
         return RedirectResponse(step.name, 303)
 
 
@@ -398,7 +399,7 @@ def known_state(jobs: Jobs, commands: tuple[Argv, ...]) -> str:
 
 async def _read_form(request: Request) -> Form:
     fields: dict[str, list[str]] = {}
-    async with request.form(max_files=0, max_fields=20_000) as given:
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as given:
         for name, value in given.multi_items():
             if isinstance(value, str):
                 fields.setdefault(name, []).append(value)

@@ -167,6 +167,10 @@ class Jobs:
         self.queue.clear()
         if self.current is not None:
             await self._stop(self.current)
+        for _ in range(100):  # until its last words are read
+            if self.current is None:
+                break
+            await asyncio.sleep(0.01)
 
     async def work(self) -> None:
         """Run one command after the other, for ever."""
@@ -203,14 +207,14 @@ class Jobs:
 
     async def _execute(self, job: Job, argv: Argv, more: Argv) -> CommandResult:
         arguments = [*real_arguments(argv, self.folder), *more]
-        environment = {**os.environ, "TMPDIR": str(self.folder), "FORCE_COLOR": "1"}
+        own = {"TMPDIR": str(self.folder), "FORCE_COLOR": "1", isolation.GUARDIAN: str(os.getpid())}
         job.started = time.monotonic()
         job.process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "sievert", *arguments),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
-            env=environment,
+            env={**os.environ, **own},
             start_new_session=True,  # Ctrl-C is for us; we stop it with all of its family
         )
         assert process.stdout is not None

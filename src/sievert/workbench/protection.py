@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ADDRESS = "127.0.0.1"  # and no other
-MOST_FORM = 1 << 21  # bytes of a form
+MOST_FORM = 1 << 23  # bytes of a form
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 # The header keeps every other origin from hearing of ours. With it alone a form would be sent with
 # "Origin: null", so pages say same-origin in a meta tag: that sends it to ourselves only.

@@ -60,7 +60,6 @@ def serve(
     *,
     language: str,
     browser: bool,
-    show_values: bool,
     idle: float,
     debug: bool,
     announce: Callable[[str], None],
@@ -73,7 +72,7 @@ def serve(
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
         listening.bind((ADDRESS, 0))
         admission = Admission(listening.getsockname()[1])
-        bench = Bench(History(choices), steps, texts, folder, show_values, language)
+        bench = Bench(History(choices), steps, texts, folder, language)
         watched = _Watched(make_application(bench))
         protected = Protection(watched, admission)
         config = uvicorn.Config(

@@ -57,8 +57,12 @@ class View:
     choices: Choices
     results: ResultLookup
     texts: Texts
-    show_values: bool = False
     outcome: str = ""  # the line of this step's last action, if it failed
+
+    @property
+    def show_values(self) -> bool:
+        """Whether pages may name values of the data."""
+        return bool(self.choices.text("load", "show_values"))
 
     def get(self, argv: Argv | None) -> Any:
         """The JSON of a command; None where it has not ended well yet."""

@@ -16,10 +16,11 @@ def describe_columns(
     data: Any,
     *,
     verify: bool = False,
+    show_values: bool = False,
     watch: Steps = no_progress,
     **source: Unpack[ReaderOptions],
 ) -> ColumnList:
-    """Say what the columns of a table look like, and suggest a role for each: never a cell's value.
+    """Say what the columns of a table look like, and suggest a role for each.
 
     Parameters
     ----------
@@ -27,6 +28,8 @@ def describe_columns(
         The table: a path, a frame, a dict of lists.
     verify
         Check the page checksums of Parquet files.
+    show_values
+        Name the most frequent values of each column; without it no value is named.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -37,7 +40,7 @@ def describe_columns(
     reading = Reading(watch, LARGE, verify=verify, **source)
     with reading(data) as (table, questions):
         reading.clock("looking at the values", questions)
-        columns = look_at_columns(questions)
+        columns = look_at_columns(questions, show_values=show_values)
         description = describe_table(table, questions)
     reading.clock.stop()
     return ColumnList(description, columns)

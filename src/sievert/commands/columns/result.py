@@ -26,6 +26,7 @@ class DescribedColumn:
     reason: str  # the key of the reason
     codes: int  # values that look like codes for missing
     coded: int  # records that have one of them
+    examples: tuple[str, ...] = ()  # the most frequent values, where somebody wants to see them
 
     def explain_role(self, records: int, texts: Texts) -> str:
         """Why the role is suggested, in the language of the texts."""
@@ -45,7 +46,10 @@ class ColumnList:
         return {
             "sievert": __version__,
             "table": dict(self.table),
-            "columns": [dict(vars(column)) for column in self.columns],
+            "columns": [
+                {k: v for k, v in vars(column).items() if k != "examples" or v}
+                for column in self.columns
+            ],
         }
 
     @classmethod

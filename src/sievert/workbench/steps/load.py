@@ -18,24 +18,26 @@ TABLES = (
 )
 MOST_LISTED = 200  # files of a folder
 TEXTS = ("delimiter", "encoding", "suppressed", "missing")
+KEPT = ("folder", "show_values")  # whatever the table is
 CHECKED = ("no_header", "keep_suppressed")
 DELIMITERS = {"": "", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 MISSING = ("value", "wildcard", "drop", "error")
 UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value"}
 
 
-def begin(start: Path) -> Choices:
+def begin(start: Path, *, show_values: bool = False) -> Choices:
     """The choices at the start: a table, or a folder to choose one from."""
     folder = start if start.is_dir() else start.parent
     table = "" if start.is_dir() else str(start)
-    return Choices(table).put("load", folder=str(folder))
+    return Choices(table).put("load", folder=str(folder), show_values="yes" if show_values else "")
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
     """What its columns look like."""
     if not choices.table:
         return ()
-    return (("columns", choices.table, *reading_arguments(choices, missing=False)),)
+    values = ("--show-values",) if choices.text("load", "show_values") else ()
+    return (("columns", choices.table, *reading_arguments(choices, missing=False), *values),)
 
 
 def columns_command(choices: Choices) -> Argv | None:
@@ -111,7 +113,13 @@ def _take_table(choices: Choices, table: str) -> Choices:
     require(inside, "the file is not in the folder of the start, nor below it", hint="upload it")
     require(path.exists(), f"{path.name}: no such file")
     require(os.access(path, os.R_OK), f"{path.name}: cannot be read")
-    kept = {"load": {"folder": choices.text("load", "folder")}}
+    return replace_table(choices, table)
+
+
+def replace_table(choices: Choices, table: str) -> Choices:
+    """The choices with another table, wherever it is."""
+    own = choices.of("load")
+    kept = {"load": {name: own[name] for name in KEPT if name in own}}
     return replace(choices, table=table, settings=kept)
 
 
@@ -130,5 +138,5 @@ LOAD = Step(
     _status,
     _change,
     commands,
-    settings=("folder", *TEXTS, *CHECKED, "na", "types"),
+    settings=(*KEPT, *TEXTS, *CHECKED, "na", "types"),
 )
