@@ -88,7 +88,7 @@ class Bench:
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""
         with suppress(SievertError):
-            return step.commands(self.choices)
+            return (*step.commands(self.choices), *step.further(self.view(step.name)))
         return ()
 
     async def take(self, history: History) -> None:

@@ -71,6 +71,7 @@ def serve(
     with private_directory() as folder, socket.socket() as listening:
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
         listening.bind((ADDRESS, 0))
+        listening.listen()  # so that whoever reads the address is answered
         admission = Admission(listening.getsockname()[1])
         bench = Bench(History(choices), steps, texts, folder, language)
         watched = _Watched(make_application(bench))
@@ -91,15 +92,15 @@ def serve(
             webbrowser.open(_doorway(folder, admission.start).as_uri())
         try:
             _Server(config, watched, idle).run(sockets=[listening])
-        except KeyboardInterrupt:
-            return 130
+        except KeyboardInterrupt as stopped:
+            return 128 + (stopped.args or (signal.SIGINT,))[0]
         finally:
             tempfile.tempdir = None
     return 0
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(number)
 
 
 def _doorway(folder: Path, address: str) -> Path:

@@ -35,6 +35,7 @@ HOW = (FULL, "local", "suppress")
 BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
 WIDE, NARROW = 500, 330  # pixels of the map
 FORM = "take"  # the form of its buttons
+FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
 SETTINGS = ("how", "levels", "suppress", "frontier", "written")
 
 
@@ -45,6 +46,16 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     more = (frontier_command(choices),) if choices.text(NAME, "frontier") else ()
     beside = (hierarchies_command(choices), assess_command(choices), explain_command(choices))
     return (protect_command(choices), *beside, *more)
+
+
+def further(view: View) -> tuple[Argv, ...]:
+    """All recodings, where it does not take long to go through them."""
+    choices = view.choices
+    if not has_roles(choices) or not has_policy(choices) or choices.text(NAME, "frontier"):
+        return ()
+    release = view.get(protect_command(choices)) or {}
+    few = 0 < release.get("nodes", 0) <= FEW_RECODINGS and release["table"]["rows"] <= FEW_RECORDS
+    return (frontier_command(choices),) if few else ()
 
 
 def context(view: View) -> dict[str, Any]:
@@ -63,7 +74,7 @@ def context(view: View) -> dict[str, Any]:
         "given": bool(choices.mapping(NAME, "levels")),
         "release": release_verdict(view, release, view.get(assess_command(choices))),
         "frontier": _frontier(view) if how == FULL else None,
-        "wanted": bool(choices.text(NAME, "frontier")),
+        "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
         "path": _proposed_path(choices),
         "written": list(choices.mapping(NAME, "written")),
@@ -264,4 +275,4 @@ def status(view: View) -> tuple[str, str]:
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
 
-PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files)
+PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files, further)
