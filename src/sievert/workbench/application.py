@@ -35,6 +35,7 @@ from sievert.version import __version__
 from sievert.workbench import script
 from sievert.workbench.choices import Choices, History, session_text
 from sievert.workbench.command_lines import pieces, shown
+from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import CommandResult, Jobs
 from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.steps.load import replace_table
@@ -65,7 +66,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.folder)
-        self.stamps: dict[str, tuple[int, int] | None] = {}  # of files that results are of
+        self.stamps: dict[str, Stamp] = {}  # of files that results are of
         self.environment = _environment(self.texts)
 
     @property
@@ -100,11 +101,7 @@ class Bench:
 
     def notice_changed_files(self) -> None:
         """Results of a file that has changed since are forgotten."""
-        choices = self.choices
-        paths = {choices.table.partition("?")[0], choices.text("policy", "file")}
-        paths |= {*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")}
-        paths.add(choices.text("synthetic", "control"))
-        stamps = {path: _stamp(path) for path in paths if path}
+        stamps = file_stamps(self.choices)
         changed = {path for path, stamp in stamps.items() if self.stamps.get(path, stamp) != stamp}
         self.jobs.forget(changed)
         self.stamps |= stamps
@@ -195,15 +192,6 @@ class Bench:
     def stale(self, step: Step) -> HTMLResponse:
         """The answer to a form of a page that is older than the session."""
         return self.page(step, error=self.texts("workbench.stale"), status=409)
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    """When a file was changed, and how long it is; None where there is none."""
-    try:
-        status = Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size
 
 
 def _environment(texts: Texts) -> jinja2.Environment:

@@ -1,5 +1,6 @@
 """The step Protect: levels of columns, the release they make, and all others on a map."""
 
+import math
 import shlex
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,11 @@ def further(view: View) -> tuple[Argv, ...]:
     choices = view.choices
     if not has_roles(choices) or not has_policy(choices) or choices.text(NAME, "frontier"):
         return ()
-    release = view.get(protect_command(choices)) or {}
-    few = 0 < release.get("nodes", 0) <= FEW_RECODINGS and release["table"]["rows"] <= FEW_RECORDS
-    return (frontier_command(choices),) if few else ()
+    known = view.get(hierarchies_command(choices))
+    if known is None or known["table"]["rows"] > FEW_RECORDS:
+        return ()
+    recodings = math.prod(len(each["labels"]) + 1 for each in known["proposals"].values())
+    return (frontier_command(choices),) if recodings <= FEW_RECODINGS else ()
 
 
 def context(view: View) -> dict[str, Any]:
