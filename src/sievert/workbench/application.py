@@ -35,6 +35,7 @@ from sievert.version import __version__
 from sievert.workbench import script
 from sievert.workbench.choices import Choices, History, session_text
 from sievert.workbench.command_lines import pieces, shown
+from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import CommandResult, Jobs
 from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.steps.load import replace_table
@@ -65,7 +66,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.folder)
-        self.stamps: dict[str, tuple[int, int]] = {}
+        self.stamps: dict[str, Stamp] = {}  # of files that results are of
         self.environment = _environment(self.texts)
 
     @property
@@ -88,7 +89,7 @@ class Bench:
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""
         with suppress(SievertError):
-            return step.commands(self.choices)
+            return (*step.commands(self.choices), *step.further(self.view(step.name)))
         return ()
 
     async def take(self, history: History) -> None:
@@ -99,18 +100,10 @@ class Bench:
         await self.jobs.keep(wanted)
 
     def notice_changed_files(self) -> None:
-        """Results of a table or a policy that has changed since are forgotten."""
-        choices = self.choices
-        paths = [choices.table.partition("?")[0], choices.text("policy", "file")]
-        paths += [*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")]
-        paths.append(choices.text("synthetic", "control"))
-        stamps = {}
-        for path in filter(None, paths):
-            with suppress(OSError, ValueError):
-                status = Path(path).stat()
-                stamps[path] = status.st_mtime_ns, status.st_size
-        if any(self.stamps.get(path, stamp) != stamp for path, stamp in stamps.items()):
-            self.jobs.forget()
+        """Results of a file that has changed since are forgotten."""
+        stamps = file_stamps(self.choices)
+        changed = {path for path, stamp in stamps.items() if self.stamps.get(path, stamp) != stamp}
+        self.jobs.forget(changed)
         self.stamps |= stamps
 
     # -- pages ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -129,9 +129,10 @@ class Jobs:
             if self.error(argv) is not None:
                 del self._results[argv]
 
-    def forget(self) -> None:
-        """Nothing is known any more: a file has changed."""
-        self._results.clear()
+    def forget(self, changed: Set[str]) -> None:
+        """What commands on these files have given is no longer known: the files have changed."""
+        for argv in [argv for argv in self._results if changed & {_file(token) for token in argv}]:
+            del self._results[argv]
 
     async def keep(self, wanted: set[Argv]) -> None:
         """Drop what nobody needs any more; commands that write are never dropped."""
@@ -221,6 +222,11 @@ class Jobs:
             await self._stop(job)
         output, message = await asyncio.gather(process.stdout.read(), _follow(job, process))
         return CommandResult(await process.wait(), output, message)
+
+
+def _file(token: str) -> str:
+    """The file that a token of a command line names, if it does."""
+    return token.partition("?")[0]
 
 
 async def _follow(job: Job, process: Process) -> str:

@@ -8,7 +8,7 @@ from sievert.errors import SievertError
 from sievert.hierarchies import ROOT, describe_level, is_made_from_data, to_hierarchy
 from sievert.report.texts import Texts
 
-MADE_NUMBERS = (0.7, 1.7, 2.7)  # times the width of a band
+MADE_NUMBERS = (0.7, 1.7)  # times the width of a band
 MADE_CODE = "0123456789"
 MADE_DATES = ("1987-03-14", "1994-11-02")
 MOST_LEVELS = 12
@@ -63,7 +63,7 @@ def made_labels(proposal: Mapping[str, Any], level: int) -> str:
     """Labels of one level as a release would have them, of values that are made up.
 
     >>> made_labels({"hierarchy": "interval:5,10", "fixed": "interval:5,10"}, 2)
-    '[0, 10) [10, 20) [20, 30)'
+    '[0, 10) [10, 20)'
     >>> made_labels({"hierarchy": "prefix", "fixed": "prefix:4,3,2,1,0/5"}, 2)
     '012**'
     """

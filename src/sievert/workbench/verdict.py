@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sievert.report.limits import limited_row, limits_of
+from sievert.report.limits import limited_row, limits_of, titles
 from sievert.report.page import NumberRow, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
 from sievert.workbench.result_pages import page_of, part_of, rendered
@@ -42,8 +42,16 @@ def _limits(view: View, part: ReportPart, before: Any) -> list[dict[str, str]]:
     for limit in (first or after)[:MOST_LIMITS]:
         row, old = limited_row(part, {}, limit), table.get(_key(limit))
         shown = limited_row(part_of(before, view.texts), {}, old).value if old else ""
-        rows.append({"name": row.short or row.name, "before": shown, "after": row.value})
+        _, name = titles(view.texts, limit["measure"], _entry(before or {}, limit))
+        rows.append({"name": name, "before": shown, "after": row.value})
     return rows
+
+
+def _entry(table: Data, limit: Data) -> Data:
+    """What the assessment of the table says of the measure of a limit."""
+    place, _, secret = limit["where"].partition(".")
+    measures = table.get(place, {})
+    return (measures.get(secret, {}) if secret else measures).get(limit["measure"]) or {}
 
 
 def _own(part: ReportPart) -> list[dict[str, str]]:
