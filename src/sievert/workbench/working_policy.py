@@ -23,10 +23,8 @@ SINGLE = ("person", "household", "weight")
 
 
 def examples() -> dict[str, Path]:
-    """The policies that come with the package, by name; in a copy of the repository from there."""
-    bundled = HERE / "policies"
-    folder = bundled if bundled.is_dir() else HERE.parents[2] / "examples" / "policies"
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    """The policies that come with the package, by name: those of examples/policies."""
+    return {path.stem: path for path in sorted((HERE / "policies").glob("*.toml"))}
 
 
 def policy_source(name: str) -> Path:
