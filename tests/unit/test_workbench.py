@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import tomllib
@@ -34,6 +35,7 @@ from sievert.workbench.working_policy import (
     write_policy,
 )
 
+ROOT = Path(__file__).parents[2]
 KNOWN = known_settings(STEPS)
 TEXT = st.text(max_size=12).map(lambda text: text.encode(errors="replace").decode())
 NAMES = st.sampled_from([(step, key) for step, keys in KNOWN.items() for key in keys])
@@ -167,8 +169,17 @@ def test_a_script_brings_its_policy_along() -> None:
 # -- policies ------------------------------------------------------------------------------------
 
 
+def test_what_is_bundled_is_what_it_says() -> None:
+    bundled = {path.name: path.read_bytes() for path in examples().values()}
+    assert bundled == {
+        path.name: path.read_bytes() for path in (ROOT / "examples" / "policies").iterdir()
+    }
+    script = (ROOT / "src/sievert/workbench/static/htmx.min.js").read_bytes()
+    assert hashlib.sha256(script).hexdigest() in (ROOT / "NOTICES.md").read_text(encoding="utf-8")
+
+
 def test_limits_as_settings_are_those_of_the_file() -> None:
-    for path in [*examples().values(), Path("examples/hospital_policy.toml")]:
+    for path in [*examples().values(), ROOT / "examples" / "hospital_policy.toml"]:
         limits = tomllib.loads(path.read_text(encoding="utf-8"))["limits"]
         assert limit_tables(limit_texts(limits)) == limits
 
