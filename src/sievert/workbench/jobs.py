@@ -142,7 +142,7 @@ class Jobs:
             await self._stop(job)
 
     async def cancel(self, step: str, commands: Iterable[Argv] = ()) -> None:
-        """Stop what a step is waiting for, whichever step began it; only the user begins it again."""
+        """Stop what a step waits for, whichever step began it; only the user begins it again."""
         wanted = {*commands}
         for job in [job for job in self.pending if job.step == step or job.argv in wanted]:
             self._stopped.add(job.argv)
