@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from sievert.sources.isolation import GUARDIAN
 from sievert.workbench import jobs as module
 from sievert.workbench.jobs import CommandResult, Jobs
 from sievert.workbench.step import Action
@@ -107,3 +110,16 @@ def test_what_nobody_needs_any_more_is_dropped(folder: Path) -> None:
         assert len(written) == 1 and jobs.result(("write",)) is None  # run once, never kept
 
     working(folder, use)
+
+
+def test_a_command_ends_with_the_workbench_that_began_it() -> None:
+    command = [sys.executable, "-m", "sievert", "columns", "-"]
+    environment = {**os.environ, GUARDIAN: "1"}  # not the process that begins it here
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    ) as process:  # whose input has no end
+        assert process.wait(30) == 143

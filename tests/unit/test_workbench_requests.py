@@ -20,6 +20,10 @@ from tempfile import gettempdir
 from typing import NamedTuple
 
 import pytest
+from starlette.applications import Starlette
+
+from sievert.workbench.protection import Admission, Gatekeeper
+from sievert.workbench.server import doorway
 
 TABLE = "age,ill\n" + "30,y\n31,n\n" * 30
 CANARY = "canary-7Q"
@@ -301,6 +305,17 @@ def test_an_uploaded_table_is_private(bench: Workbench) -> None:
     assert file.name == "evil.csv" and file.stat().st_mode & 0o777 == 0o600
     assert "evil.csv" in bench.page("load")
     assert bench.send("POST", f"{bench.home}undo", f"step=load&revision={bench.revision()}")
+
+
+def test_the_address_is_opened_through_a_private_page(tmp_path: Path) -> None:
+    """From a page of the disk the way on is a new request: a redirect would lack the cookie."""
+    admission = Admission(5000)
+    page = doorway(tmp_path, admission.start)
+    assert page.stat().st_mode & 0o777 == 0o600 and admission.start in page.read_text()
+    answer = Gatekeeper(Starlette(), admission).start(str(admission.token), ["cross-site"])
+    assert answer.status_code == 200 and "samesite=strict" in answer.headers["set-cookie"].lower()
+    assert f'content="0; url={admission.home}"' in bytes(answer.body).decode()
+    assert admission.token is None  # it has been used
 
 
 def test_a_killed_workbench_leaves_nothing_for_long(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ class Gatekeeper:
             return _refuse(405)
         site = headers.get("sec-fetch-site", ["none"])
         if method == "GET" and path.startswith("/start/"):
-            return self._start(path.removeprefix("/start/"), site)
+            return self.start(path.removeprefix("/start/"), site)
         if method == "POST":
             if headers.get("sec-fetch-site") != ["same-origin"]:  # every browser says it
                 return _refuse(403)
@@ -144,7 +144,7 @@ class Gatekeeper:
             return _body_refusal(headers, upload=path == f"{ours.home}upload")
         return None
 
-    def _start(self, token: str, site: list[str]) -> Response:
+    def start(self, token: str, site: list[str]) -> Response:
         """A cookie for the token. From another page the way on is a new start: a strict cookie is
         not sent with a redirect of a request that has begun elsewhere."""
         ours = self.admission

@@ -93,7 +93,7 @@ def serve(
         )
         announce(admission.start)
         if browser:
-            webbrowser.open(_doorway(folder, admission.start).as_uri())
+            webbrowser.open(doorway(folder, admission.start).as_uri())
         try:
             _IdleServer(config, watched, bench.jobs, idle).run(sockets=[listening])
         except KeyboardInterrupt as stopped:
@@ -107,7 +107,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt(number)
 
 
-def _doorway(folder: Path, address: str) -> Path:
+def doorway(folder: Path, address: str) -> Path:
     """A private page that leads to the address: everybody sees the arguments of a browser."""
     path = folder / "start.html"
     path.touch(mode=0o600)
