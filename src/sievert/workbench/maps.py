@@ -20,6 +20,8 @@ TARGET = 24  # pixels of a button
 LETTER = 7.3  # pixels
 LINE = 16
 ROOM = 1.06  # beyond the outermost point
+HAIR = 0.02  # of the width: nearer to 0 than can be seen
+MANY = 40  # points from which on they are smaller
 MET, BREACHED, DOUBTFUL = "met", "breached", "doubtful"
 
 
@@ -90,7 +92,7 @@ def draw_map(
             *_frame(scale, words),
             *_region(scale, points),
             *_curve(scale, words, curve),
-            *(_mark(scale, p) for p in sorted(points, key=_depth)),
+            *(_mark(scale, p, 4 if len(points) < MANY else 3) for p in sorted(points, key=_depth)),
             *_names(scale, points, words),
             *(_button(scale, p, form) for p in sorted(points, key=_depth) if p.take),
         )
@@ -106,7 +108,8 @@ def _scale(points: Sequence[MapPoint], width: int) -> MapScale:
     places = [p.across for p in points] or [0.0]
     low, most = min(places), ROOM * max(*places, 0.0) or 1.0
     step = ticks(most)[1]
-    least = step * math.floor(low / step) if low > most / 2 or low < 0 else 0.0
+    beside = low > most / 2 or low < -HAIR * most
+    least = step * math.floor(low / step) if beside else 0.0
     return MapScale(width, least, most, ROOM * max([0.0, *(p.up for p in points)]) or 1.0)
 
 
@@ -193,19 +196,20 @@ def _within(scale: MapScale, curve: Sequence[tuple[float, float]]) -> Iterator[t
                 yield x, y
 
 
-def _mark(scale: MapScale, point: MapPoint) -> str:
+def _mark(scale: MapScale, point: MapPoint, size: int) -> str:
     """The shape of a state, as everywhere: a square, a circle, a diamond."""
     x, y = scale.x(point.across), scale.y(point.up)
     fill = colour("page") if point.hollow else colour(point.state)
     edge = f'fill="{fill}" stroke="{colour(point.state)}" stroke-width="1.5"'
     if point.state == MET:
-        shape = f'<rect x="{x - 5:.4g}" y="{y - 5:.4g}" width="10" height="10" rx="2" {edge}/>'
+        side = f'width="{2 * size}" height="{2 * size}"'
+        shape = f'<rect x="{x - size:.4g}" y="{y - size:.4g}" {side} rx="1.5" {edge}/>'
     elif point.state == DOUBTFUL:
         shape = f'<path d="M{x:.4g} {y - 6:.4g}l6 6-6 6-6-6z" {edge}/>'
     else:
         open_ = point.hollow or (point.take and not point.chosen)
         edge = edge.replace(f'fill="{fill}"', f'fill="{colour("page")}"') if open_ else edge
-        shape = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="4.5" {edge}/>'
+        shape = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{size}" {edge}/>'
     if not point.chosen:
         return shape
     ring = f'fill="none" stroke="{colour("link")}" stroke-width="3"'

@@ -50,6 +50,8 @@ def _limits(view: View, part: ReportPart, before: Any) -> list[dict[str, str]]:
         row, old = limited_row(part, {}, limit), table.get(_key(limit))
         shown = limited_row(part_of(before, view.texts), {}, old).value if old else ""
         _, name = titles(view.texts, limit["measure"], _entry(before or {}, limit))
+        if secret := limit["where"].partition(".")[2]:
+            name = view.texts("options.of_secret", measure=name, secret=part.writer.name(secret))
         rows.append({"name": name, "before": shown, "after": row.value})
     return rows
 
