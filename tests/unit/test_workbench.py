@@ -284,7 +284,9 @@ def test_only_tables_of_the_folder_can_be_loaded(tmp_path: Path) -> None:
     inside.write_text("a\n1\n")
     (outside := tmp_path / "b.csv").write_text("a\n1\n")
     (inside.parent / "link.csv").symlink_to(outside)
-    choices = begin(inside.parent)
+    choices = begin(str(inside.parent))
+    assert begin("postgresql://host/db?table=t").table == "postgresql://host/db?table=t"
+    assert begin("x.xlsx?sheet=s").text("load", "folder") == "."
     assert LOAD.commands(choices) == ()
     loaded = LOAD.change(choices, Form({"path": [str(inside)], "na": ["NA, -9"]}))
     assert LOAD.commands(loaded) == (("columns", str(inside), "--na", "NA", "--na", "-9"),)

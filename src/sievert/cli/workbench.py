@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sievert.cli.messages import say
 from sievert.cli.options import SpokenLanguage
+from sievert.cli.parameters import STDIN, TableName
 from sievert.errors import require
 from sievert.formatting.language import ENGLISH
 from sievert.sources.options import optional_package
@@ -12,7 +13,7 @@ IDLE = 30.0  # minutes
 
 
 def workbench(
-    file: Path | None = None,
+    file: TableName | None = None,
     /,
     *,
     session: Path | None = None,
@@ -54,9 +55,10 @@ def workbench(
     from sievert.workbench.steps.load import begin
 
     require(idle > 0, "--idle takes minutes, more than 0")
+    require(file != STDIN, "the workbench reads files, not standard input", hint="a file")
     require(file is None or session is None, "a table or --session, not both")
     if session is None:
-        choices = begin(Path() if file is None else file, show_values=show_values)
+        choices = begin("." if file is None else str(file), show_values=show_values)
     else:
         choices = read_session(session, known_settings(STEPS))
     texts = read_texts(None, language)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import require
+from sievert.sources.addresses import DATABASES
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE, reading_arguments
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
@@ -25,11 +26,13 @@ MISSING = ("value", "wildcard", "drop", "error")
 UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value"}
 
 
-def begin(start: Path, *, show_values: bool = False) -> Choices:
+def begin(start: str, *, show_values: bool = False) -> Choices:
     """The choices at the start: a table, or a folder to choose one from."""
-    folder = start if start.is_dir() else start.parent
-    table = "" if start.is_dir() else str(start)
-    return Choices(table).put("load", folder=str(folder), show_values="yes" if show_values else "")
+    path, database = Path(start.partition("?")[0]), start.startswith(DATABASES)
+    folder = Path() if database else path if path.is_dir() else path.parent
+    table = "" if not database and path.is_dir() else start
+    values = "yes" if show_values else ""
+    return Choices(table).put("load", folder=str(folder), show_values=values)
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
