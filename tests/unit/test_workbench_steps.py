@@ -247,6 +247,11 @@ def test_compare_places_releases_as_the_json_does(
     assert row["state"] == "met" and row["better"] == ""
     assert page["maps"]["wide"].count("<rect") == 1  # a square of one that meets the policy
     assert page["status"] == ("met", "1 release")
+    failing = json.loads(json.dumps(results["compare"]))
+    failing["releases"][0]["policy"]["limits"][0]["met"] = False
+    assert look(COMPARE, choices, {"compare": failing})["status"][0] == "breached"
+    failing["releases"][0]["policy"] = None
+    assert look(COMPARE, choices, {"compare": failing})["status"][0] == "open"
     dominated = json.loads(json.dumps(results["compare"]))
     twin = json.loads(json.dumps(dominated["releases"][0])) | {"name": "twin"}
     twin["dominated_by"] = [dominated["releases"][0]["name"]]
@@ -257,7 +262,7 @@ def test_compare_places_releases_as_the_json_does(
 
 def test_synthetic_and_report_before_and_after(choices: Choices, results: dict[str, Any]) -> None:
     page = look(SYNTHETIC, choices, results)
-    assert "other.csv" in page["front"] and page["status"] == ("met", "1 table")
+    assert "other.csv" in page["front"] and page["status"] == ("doubtful", "1 table")
     bare = look(SYNTHETIC, Choices("data.csv"), {})
     assert "front" not in bare and bare["status"][0] == "open"
     assert look(REPORT, choices, results)["possible"] == ["explain", "compare", "synthetic"]

@@ -10,6 +10,8 @@ from markupsafe import Markup
 from sievert.commands.report.api import SavedResult, build_page
 from sievert.report import html
 from sievert.report.builder import ReportSettings, make_part
+from sievert.report.chapters.numbers import releases_of
+from sievert.report.limits import STATES, state_of
 from sievert.report.page import Page
 from sievert.report.parts import ReportPart
 from sievert.report.texts import Texts
@@ -31,6 +33,16 @@ def rendered(result: Mapping[str, Any], texts: Texts) -> tuple[Markup, Markup]:
 def _rendered(result: str, language: str) -> tuple[Markup, Markup]:
     page = build_page([json.loads(result)], ReportSettings(language=language))
     return html.render_parts(page)
+
+
+def releases_state(result: Mapping[str, Any], texts: Texts) -> str:
+    """The verdict on the releases of a result: met if one of them meets the policy; open without.
+
+    It is the one that the page of the result begins with.
+    """
+    releases = [r for r in releases_of(part_of(result, texts)) if r.get("policy")]
+    states = {STATES[state_of(release)] for release in releases}
+    return next((state for state in ("met", "doubtful", "breached") if state in states), "open")
 
 
 def part_of(result: Mapping[str, Any], texts: Texts) -> ReportPart:

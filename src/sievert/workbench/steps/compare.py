@@ -10,8 +10,8 @@ from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.limits import STATES, limits_of, state_of
 from sievert.workbench.choices import Choices
 from sievert.workbench.maps import DOUBTFUL, MapPoint, MapWords, draw_map
-from sievert.workbench.result_pages import part_of, rendered
-from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.result_pages import part_of, releases_state, rendered
+from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import compare_command, has_roles, named_file
 
 NAME = "compare"
@@ -120,8 +120,8 @@ def status(view: View) -> tuple[str, str]:
     if not number:
         return OPEN, view.texts("workbench.compare.status_none")
     shown = view.texts.number_of(number, "release")
-    done = has_roles(view.choices) and view.get(compare_command(view.choices)) is not None
-    return MET if done else OPEN, shown
+    result = view.get(compare_command(view.choices)) if has_roles(view.choices) else None
+    return OPEN if result is None else releases_state(result, view.texts), shown
 
 
 COMPARE = Step(NAME, context, status, change, commands, settings=("releases",))

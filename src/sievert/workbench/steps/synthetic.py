@@ -5,8 +5,8 @@ from typing import Any
 
 from sievert.errors import require
 from sievert.workbench.choices import Choices
-from sievert.workbench.result_pages import rendered
-from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.result_pages import releases_state, rendered
+from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import named_file, synthetic_command
 
 NAME = "synthetic"
@@ -48,8 +48,9 @@ def status(view: View) -> tuple[str, str]:
     number = len(view.choices.texts(NAME, "tables"))
     if not number:
         return OPEN, view.texts("workbench.synthetic.status_none")
-    done = view.get(synthetic_command(view.choices)) is not None
-    return MET if done else OPEN, view.texts.number_of(number, "table")
+    result = view.get(synthetic_command(view.choices))
+    state = OPEN if result is None else releases_state(result, view.texts)
+    return state, view.texts.number_of(number, "table")
 
 
 SYNTHETIC = Step(NAME, context, status, change, commands, settings=("tables", "control"))
