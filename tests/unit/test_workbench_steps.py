@@ -25,6 +25,7 @@ from sievert.workbench.level_names import level_names, level_of
 from sievert.workbench.maps import MapPoint, MapWords, draw_map, ticks
 from sievert.workbench.step import Argv, Form, Step, View
 from sievert.workbench.step_commands import (
+    beside_table,
     compare_command,
     frontier_command,
     level_options,
@@ -344,6 +345,19 @@ def test_a_release_is_written_where_the_user_says(choices: Choices) -> None:
     later = after.put("protect", levels={"age": "1"})  # another one is looked at
     (file,) = PROTECT.files(later)
     assert file.argv == (*protect_command(chosen), "-o", "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("table", "proposed"),
+    [
+        ("data/table.csv.gz", "data/table-x.csv"),
+        ("data/all.db?table=people", "data/all-x.csv"),
+        ("workbench:upload-1/table.csv", "table-x.csv"),
+        ("postgresql://host/people", "people-x.csv"),
+    ],
+)
+def test_a_file_is_proposed_beside_the_table(table: str, proposed: str) -> None:
+    assert beside_table(Choices(table), "-x.csv") == proposed
 
 
 def test_names_with_commas_are_levels_of_their_own() -> None:

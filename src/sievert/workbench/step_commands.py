@@ -2,10 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from sievert.errors import UsageError, require
 from sievert.workbench.choices import Choices
-from sievert.workbench.command_lines import reading_arguments, role_arguments, table_arguments
+from sievert.workbench.command_lines import (
+    PRIVATE,
+    reading_arguments,
+    role_arguments,
+    table_arguments,
+)
 from sievert.workbench.step import Argv, Form
 from sievert.workbench.working_policy import named_policy, policy_tables
 
@@ -25,6 +31,13 @@ def has_roles(choices: Choices) -> bool:
 def has_policy(choices: Choices) -> bool:
     """Whether there is a policy."""
     return named_policy(choices) is not None
+
+
+def beside_table(choices: Choices, ending: str) -> str:
+    """A file to propose: beside the table, or here where the table is no file of the user's."""
+    table = choices.table.partition("?")[0]
+    folder = "" if "://" in table or table.startswith(PRIVATE) else str(Path(table).parent)
+    return str(Path(folder) / f"{Path(table).name.partition('.')[0]}{ending}")
 
 
 def named_file(form: Form, field: str, example: str) -> str:

@@ -2,7 +2,6 @@
 
 import math
 import shlex
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -20,6 +19,7 @@ from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
     FULL,
     assess_command,
+    beside_table,
     explain_command,
     frontier_command,
     has_policy,
@@ -241,9 +241,7 @@ def _budget(form: Form) -> str:
 def _proposed_path(choices: Choices) -> str:
     """Where a release could go: beside the table."""
     written = next(reversed(list(choices.mapping(NAME, "written"))), "")
-    table = Path(choices.table)
-    beside = "" if choices.table.startswith("workbench:") else str(table.parent)
-    return written or str(Path(beside) / f"{table.name.partition('.')[0]}-release.csv")
+    return written or beside_table(choices, "-release.csv")
 
 
 def act(choices: Choices, form: Form) -> Action | None:

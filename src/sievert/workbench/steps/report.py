@@ -9,6 +9,7 @@ from sievert.workbench.command_lines import PRIVATE, pieces, shown
 from sievert.workbench.step import MET, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
     assess_command,
+    beside_table,
     compare_command,
     explain_command,
     has_roles,
@@ -50,10 +51,7 @@ def report_command(choices: Choices) -> Argv:
 
 
 def _path(choices: Choices) -> str:
-    table = Path(choices.table)
-    beside = "" if choices.table.startswith(PRIVATE) else str(table.parent)
-    proposed = str(Path(beside) / f"{table.name.partition('.')[0]}-report.html")
-    return choices.text(NAME, "path") or proposed
+    return choices.text(NAME, "path") or beside_table(choices, "-report.html")
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
