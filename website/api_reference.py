@@ -35,6 +35,7 @@ COMMANDS = {  # each function, and the page that says more
     "add_to_ledger": "ledger.md",
     "check_with_ledger": "ledger.md",
     "read_ledger": "ledger.md",
+    "describe_columns": "commands.md",
     "synthetic": "synthetic.md",
     "sketch": "sketch.md",
     "compromise": "approximate.md",

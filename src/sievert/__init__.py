@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sievert.commands.assess.result import Assessment
     from sievert.commands.attack.api import attack
     from sievert.commands.attack.result import Attacks
+    from sievert.commands.columns.api import describe_columns
+    from sievert.commands.columns.result import ColumnList
     from sievert.commands.compare.api import compare
     from sievert.commands.compare.result import Comparison
     from sievert.commands.compromise.api import compromise
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Assessment",
     "Attacks",
+    "ColumnList",
     "Comparison",
     "Compromises",
     "CountState",
@@ -81,6 +84,7 @@ __all__ = [
     "compare",
     "compromise",
     "count",
+    "describe_columns",
     "discrimination_rate_by_value",
     "l_diversity_by_class",
     "explain",
@@ -99,6 +103,7 @@ __all__ = [
 _HOMES = {
     "Assessment": "commands.assess.result",
     "Attacks": "commands.attack.result",
+    "ColumnList": "commands.columns.result",
     "Comparison": "commands.compare.result",
     "Compromises": "commands.compromise.result",
     "CountState": "commands.state.result",
@@ -124,6 +129,7 @@ _HOMES = {
     "compare": "commands.compare.api",
     "compromise": "commands.compromise.api",
     "count": "commands.state.api",
+    "describe_columns": "commands.columns.api",
     "discrimination_rate_by_value": "commands.functions",
     "l_diversity_by_class": "commands.functions",
     "explain": "commands.explain.api",

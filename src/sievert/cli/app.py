@@ -23,7 +23,8 @@ NO_CHILD: tuple[list[str], ...] = (
     [],
     ["help"],
     ["serve"],
-)  # the last one has a child for every request
+    ["workbench"],
+)  # the last two have a child for every request or command
 
 _stopped: list[int] = []
 _swallowed: list[int] = []

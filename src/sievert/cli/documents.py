@@ -224,3 +224,49 @@ def check(
     if json_ != "-":
         say(f"{result.describe(language)}\n")
     return 0 if result.passed else 1
+
+
+def columns(
+    data: TableName,
+    /,
+    *,
+    language: SpokenLanguage = ENGLISH,
+    json_: JsonFile = None,
+    force: bool = False,
+    show_values: bool = False,
+    debug: bool = False,
+    reading: ReadingOptions = ReadingOptions(),
+    engine: EngineOptions = EngineOptions(),
+) -> int:
+    """Say what the columns of a table look like, and suggest a role for each.
+
+    Parameters
+    ----------
+    data
+        The table, as for assess.
+    language
+        The language of the terminal.
+    json_
+        Write it to this file; - is stdout.
+    force
+        Replace an existing file that sievert has not written.
+    show_values
+        Name the most frequent values of each column.
+    debug
+        Show where in the program an error came up.
+    """
+    from sievert.cli.outputs import check_outputs, write_json
+    from sievert.cli.progress import Watch
+    from sievert.commands.columns import api
+
+    options = reading.arguments()
+    require(options.pop("missing") == "value", "--missing does not go with columns")
+    check_outputs([json_], [data], force=force)
+    with Watch() as watch:
+        options |= {"watch": watch, "show_values": show_values, **engine.arguments()}
+        result = api.describe_columns(data, **options)
+    if json_ is not None:
+        write_json(json_, result.to_dict(), [data], force=force)
+    if json_ != "-":
+        say(f"{result.describe(language)}\n")
+    return 0

@@ -36,22 +36,30 @@ def render(page: Page) -> str:
     """The whole file."""
     style = _style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    chapters = (b for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter))
-    rendered = (
-        _environment(for_page=True)
-        .get_template("page.html.j2")
-        .render(
-            page=page,
-            front=arrange(page.front),
-            anchors={chapter.anchor for chapter in chapters},
-            style=Markup(style),  # noqa: S704 - ours
-            digest=digest,
-            version=__version__,
-            draws=can_draw(),
-            undrawn="" if can_draw() or not any(page.pictures()) else page.undrawn,
-        )
-    )
+    rendered = _render("page", page, style=Markup(style), digest=digest)  # noqa: S704 - ours
     return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
+
+
+def render_parts(page: Page) -> tuple[Markup, Markup]:
+    """The first screen and the chapters, for a page that has a heading and these styles already."""
+    front, chapters = (_render(name, page) for name in ("front", "chapters"))
+    return Markup(front), Markup(chapters)  # noqa: S704 - rendered by our templates
+
+
+def _render(name: str, page: Page, **more: object) -> str:
+    chapters = (b for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter))
+    environment = _environment(for_page=True)
+    return environment.get_template(f"{name}.html.j2").render(
+        page=page,
+        front=arrange(page.front),
+        anchors={chapter.anchor for chapter in chapters},
+        whole=name == "page",
+        version=__version__,
+        draw=_drawing(),
+        draws=can_draw(),
+        undrawn="" if can_draw() or not any(page.pictures()) else page.undrawn,
+        **more,
+    )
 
 
 @cache

@@ -40,6 +40,7 @@ LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may 
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
 OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
+GUARDIAN = "SIEVERT_ENDS_WITH"  # the process without which a command is not to go on
 FILE, TIDY, DEADLINE, MEMORY, DONE, CHILD = SLOTS = range(6)
 SLOT = 1 << 13
 NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
@@ -112,6 +113,7 @@ def supervise(work: Callable[[], int]) -> int:
         hint="a larger limit (ulimit -v)",
         error=ExhaustedError,
     )
+    guardian = os.environ.pop(GUARDIAN, None)  # of this process, not of those that it starts
     for slot in SLOTS:
         _write_slot(slot, "")
     machine.hold_signals(True)
@@ -129,7 +131,7 @@ def supervise(work: Callable[[], int]) -> int:
     os.close(down[0])
     stopped = _pass_on_signals(child)
     machine.hold_signals(False)
-    killed = _wait(up[0], child, stopped)
+    killed = _wait(up[0], child, stopped, guardian)
     code = machine.wait_for_exit(child)
     os.close(up[0])
     os.close(down[1])
@@ -219,12 +221,16 @@ def _pass_on_signals(child: int) -> list[tuple[int, float]]:
     return noted
 
 
-def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertError | None:
+def _wait(
+    pipe: int, child: int, stopped: list[tuple[int, float]], guardian: str | None
+) -> SievertError | None:
     """Until the child has ended; why, if it had to be killed."""
     while True:
         most = int(_read_slot(MEMORY) or 0)
         if machine.is_readable(pipe, OFTEN):
             return None
+        if not stopped and guardian not in (None, str(os.getppid())):
+            machine.send_signal(os.getpid(), signal.SIGTERM)
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
         late, large = time.monotonic() > deadline, most and machine.resident_memory(child) > most
         if late or large:

@@ -1,11 +1,11 @@
 """The result of `sievert hierarchies`: one hierarchy per column, and the TOML that holds them."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands._result import Result
+from sievert.formatting.toml import toml_value
 from sievert.hierarchies import Hierarchy, fixed_form
 from sievert.report.texts import read_texts
 
@@ -50,7 +50,7 @@ class ProposedHierarchies(Result):
         lines = ["[hierarchies]"]
         for name, column in self.columns.items():
             why = texts(f"proposed.{column.reason}", distinct=f"{column.distinct:,}")
-            lines.append(f"{_toml(name)} = {_toml(column.written(fix=fix))}  # {why}")
+            lines.append(f"{toml_value(name)} = {toml_value(column.written(fix=fix))}  # {why}")
         return "\n".join(lines) + "\n"
 
     def _content(self) -> dict[str, Any]:
@@ -66,13 +66,3 @@ class ProposedHierarchies(Result):
                 "labels": list(column.labels),
                 "fixed": None if column.hierarchy is None else column.hierarchy.fixed,
             }
-
-
-def _toml(entry: Any) -> str:
-    """A text, a list or a table in one line of TOML."""
-    if isinstance(entry, Mapping):
-        inner = ", ".join(f"{_toml(str(key))} = {_toml(value)}" for key, value in entry.items())
-        return f"{{ {inner} }}"
-    if isinstance(entry, list | tuple):
-        return f"[{', '.join(map(_toml, entry))}]"
-    return json.dumps(str(entry), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,59 @@
+"""What each column looks like: how many values, how many are missing, what they are."""
+
+from sievert.commands._role_suggestion import (
+    MOST_VALUES,
+    ColumnEvidence,
+    examine_columns,
+    suggest_role,
+)
+from sievert.commands.columns.result import DescribedColumn
+from sievert.counts.questions import Questions
+from sievert.errors import require
+from sievert.roles import looks_like_record
+
+ROLES = {"-q": "quasi", "-s": "sensitive", "-i": "identifier", "--person": "person"}
+IN_A_POLICY = ("household", "weight")  # roles that are given in a policy only
+EXAMPLES = 3  # values of a column
+
+
+def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[DescribedColumn, ...]:
+    """Every column in its order, with the role that its name and its values suggest."""
+    require(
+        show_values or not (questions.first_line and looks_like_record(questions.columns)),
+        "the first line looks like a record: it is not listed",
+        hint="--no-header, or --show-values if these are names",
+    )
+    missing = questions.missing(questions.columns)
+    described = []
+    for name, evidence in examine_columns(questions, questions.columns).items():
+        option, reason = suggest_role(name, evidence)
+        role = reason if reason in IN_A_POLICY else ROLES.get(option)
+        described.append(
+            DescribedColumn(
+                name,
+                evidence.values,
+                missing.get(name, 0),
+                _kind(evidence),
+                role,
+                reason,
+                evidence.codes,
+                evidence.coded,
+                _examples(questions, name, evidence) if show_values else (),
+            )
+        )
+    return tuple(described)
+
+
+def _kind(evidence: ColumnEvidence) -> str:
+    if evidence.values <= 1:
+        return "constant"
+    return "dates" if evidence.dates else "numbers" if evidence.numbers else "texts"
+
+
+def _examples(questions: Questions, column: str, evidence: ColumnEvidence) -> tuple[str, ...]:
+    """The most frequent values, of those as frequent the first by their text."""
+    if not 0 < evidence.values <= MOST_VALUES:
+        return ()
+    tally = questions.tally(column, (column,))
+    ranked = sorted((-number, text) for text, number in tally.items() if text is not None)
+    return tuple(text for _, text in ranked[:EXAMPLES])

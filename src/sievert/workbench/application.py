@@ -1,0 +1,230 @@
+"""The pages of the workbench: one address for each step, and what all pages have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+from starlette.routing import Route
+
+from sievert.errors import SievertError
+from sievert.formatting import printable
+from sievert.workbench import script
+from sievert.workbench.bench import Bench, known_state
+from sievert.workbench.choices import session_text
+from sievert.workbench.jobs import CommandResult
+from sievert.workbench.step import Action, Form, Step
+from sievert.workbench.steps.load import replace_table
+from sievert.workbench.working_policy import write_policy
+
+HERE = Path(__file__).parent
+STATIC = {
+    "report.css": HERE.parent / "report" / "style.css",
+    "workbench.css": HERE / "static" / "workbench.css",
+    "steps.css": HERE / "static" / "steps.css",
+    "workbench.js": HERE / "static" / "workbench.js",
+    "htmx.min.js": HERE / "static" / "htmx.min.js",
+}
+MOST_FIELDS = 50_000  # of a form: three for each column
+
+
+def make_application(bench: Bench) -> Starlette:
+    """The application of a run; whoever may ask is checked before it."""
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        worker = asyncio.create_task(bench.jobs.work())
+        first = bench.steps[0]
+        write_policy(bench.choices, bench.folder)
+        bench.jobs.want(bench.commands(first), first.name)
+        try:
+            yield
+        finally:
+            await bench.jobs.close()
+            worker.cancel()
+
+    pages = _Pages(bench)
+    routes = [
+        Route("/", pages.first),
+        Route("/static/{name}", pages.static),
+        Route("/job", pages.job),
+        Route("/script", pages.script),
+        Route("/session", pages.session),
+        *(Route(f"/{name}", pages.move, methods=["POST"]) for name in ("undo", "redo")),
+        Route("/cancel", pages.cancel, methods=["POST"]),
+        Route("/again", pages.again, methods=["POST"]),
+        Route("/upload", pages.upload, methods=["POST"]),
+        Route("/{step}", pages.show, methods=["GET"]),
+        Route("/{step}", pages.submit, methods=["POST"]),
+    ]
+    return Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={HTTPException: pages.missing, Exception: pages.defect},
+    )
+
+
+class _Pages:
+    """The answers to requests that were let in."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    def _step(self, name: str) -> Step:
+        try:
+            return self.bench.step(name)
+        except LookupError:
+            raise HTTPException(404) from None
+
+    def _page(self, step: Step, error: str = "", status: int = 200) -> Response:
+        return HTMLResponse(self.bench.page(step, error), status)
+
+    async def missing(self, _request: Request, error: Exception) -> Response:
+        """No such page."""
+        assert isinstance(error, HTTPException)
+        return PlainTextResponse(f"{error.detail}\n", error.status_code)
+
+    async def defect(self, _request: Request, error: Exception) -> Response:
+        """A mistake of ours: no word of the data."""
+        text = self.bench.texts("workbench.defect", kind=type(error).__name__)
+        return PlainTextResponse(f"{text}\n", 500)
+
+    async def first(self, _request: Request) -> Response:
+        """To the first step."""
+        return RedirectResponse(self.bench.steps[0].name, 303)
+
+    async def static(self, request: Request) -> Response:
+        """One of our own files."""
+        path = STATIC.get(request.path_params["name"])
+        if path is None:
+            raise HTTPException(404)
+        return FileResponse(path)
+
+    async def show(self, request: Request) -> Response:
+        """The page of a step."""
+        return self._page(self._step(request.path_params["step"]))
+
+    async def submit(self, request: Request) -> Response:
+        """Take the choices of a form; the answer leads back to the page."""
+        bench, form = self.bench, await _read_form(request)
+        step = self._step(request.path_params["step"])
+        if form.one("revision") != str(bench.history.revision):
+            return self._page(step, bench.texts("workbench.stale"), 409)
+        try:
+            bench.outcomes.pop(step.name, None)
+            action = step.act(bench.choices, form)
+            if action is not None:
+                bench.jobs.act(action, step.name, self._finish(step.name, action))
+            else:
+                await bench.take(bench.history.change(step.change(bench.choices, form)))
+        except SievertError as error:
+            return self._page(step, str(error), 422)
+        target = form.one("next") or step.name
+        return RedirectResponse(self._step(target).name, 303)
+
+    def _finish(self, step: str, action: Action) -> Callable[[CommandResult], None]:
+        """What happens when a command that writes has ended."""
+
+        def finish(result: CommandResult) -> None:
+            if result.code in action.accepted:
+                choices = action.then(self.bench.choices)
+                self.bench.history = self.bench.history.change(choices)
+            else:
+                refused = self.bench.texts.get(f"workbench.{step}.refused", "")
+                self.bench.outcomes[step] = refused if result.ended_well else result.message
+
+        return finish
+
+    async def move(self, request: Request) -> Response:
+        """Undo or redo."""
+        bench, form = self.bench, await _read_form(request)
+        step = self._step(form.one("step"))
+        if form.one("revision") != str(bench.history.revision):
+            return self._page(step, bench.texts("workbench.stale"), 409)
+        history = bench.history
+        undo = request.url.path.endswith("/undo")
+        await bench.take(history.undo() if undo else history.redo())
+        return RedirectResponse(step.name, 303)
+
+    async def cancel(self, request: Request) -> Response:
+        """Stop what a step is waiting for."""
+        step = self._step((await _read_form(request)).one("step"))
+        await self.bench.jobs.cancel(step.name, self.bench.commands(step))
+        return RedirectResponse(step.name, 303)
+
+    async def again(self, request: Request) -> Response:
+        """Begin anew what was stopped or has failed."""
+        step = self._step((await _read_form(request)).one("step"))
+        self.bench.jobs.again(self.bench.commands(step))
+        return RedirectResponse(step.name, 303)
+
+    async def job(self, request: Request) -> Response:
+        """How far the work of a step is: a part of its page; what is done is shown by the page."""
+        bench = self.bench
+        step = self._step(request.query_params.get("step", bench.steps[0].name))
+        commands = bench.commands(step)
+        known = request.query_params.get("known", "")
+        here = known_state(bench.jobs, commands)
+        if known and known != here:
+            return Response("", headers={"hx-refresh": "true"})
+        with bench.texts.spoken():
+            pending, waiting = bench.pending(), bench.waiting(step, commands)
+            context = {"pending": pending, "waiting": waiting, "step": step}
+            html = bench.environment.get_template("job.html.j2").render(context)
+        return HTMLResponse(html)
+
+    async def script(self, _request: Request) -> Response:
+        """All commands, as a shell would run them."""
+        text = script.session_script(self.bench.choices, self.bench.steps)
+        return PlainTextResponse(text)
+
+    async def session(self, _request: Request) -> Response:
+        """The session as one TOML file without data, to keep."""
+        headers = {"content-disposition": 'attachment; filename="session.toml"'}
+        text = session_text(self.bench.choices)
+        return Response(text, media_type="application/toml", headers=headers)
+
+    async def upload(self, request: Request) -> Response:
+        """A table from the browser, into the private directory; where no path can be given."""
+        bench, step = self.bench, self.bench.steps[0]
+        if int(request.headers["content-length"]) > bench.most_uploaded:
+            return self._page(step, bench.texts("workbench.load.too_large"), 413)
+        async with request.form(max_files=1, max_fields=10) as fields:
+            file = fields.get("file")
+            if fields.get("revision") != str(bench.history.revision):
+                return self._page(step, bench.texts("workbench.stale"), 409)
+            name = Path(getattr(file, "filename", None) or "").name
+            if not isinstance(file, UploadFile) or not name.strip("."):
+                return self._page(step, bench.texts("workbench.load.no_file"), 422)
+            folder = bench.folder / f"upload-{bench.history.revision}"
+            folder.mkdir(mode=0o700, exist_ok=True)
+            target = folder / printable(name)[-100:]
+            with target.open("wb") as copy:
+                while chunk := await file.read(1 << 20):
+                    copy.write(chunk)
+            target.chmod(0o600)
+        table = f"workbench:{folder.name}/{target.name}"
+        await bench.take(bench.history.change(replace_table(bench.choices, table)))
+        return RedirectResponse(step.name, 303)
+
+
+async def _read_form(request: Request) -> Form:
+    fields: dict[str, list[str]] = {}
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as given:
+        for name, value in given.multi_items():
+            if isinstance(value, str):
+                fields.setdefault(name, []).append(value)
+    return Form(fields)

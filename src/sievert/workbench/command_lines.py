@@ -1,0 +1,79 @@
+"""The choices as command lines: what is run, printed, copied and replayed."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from sievert.workbench.choices import Choices
+from sievert.workbench.step import Argv
+from sievert.workbench.working_policy import named_policy
+
+PRIVATE = "workbench:"  # begins the name of a file in the private directory
+_PLACE = re.compile(rf"(?:^|(?<==)){PRIVATE}")
+_DIGEST = re.compile(rf"(?:^|(?<==)){PRIVATE}(?:[0-9a-f]{{12}}/)?")
+READING = ("delimiter", "encoding", "suppressed", "missing")
+
+
+def reading_arguments(choices: Choices, *, missing: bool = True) -> Argv:
+    """How the table is read; `missing` values are a matter of commands that measure."""
+    options: list[str] = []
+    for name in READING:
+        value = choices.text("load", name)
+        if value and (missing or name != "missing"):
+            options += [f"--{name}", value]
+    if choices.text("load", "no_header"):
+        options.append("--no-header")
+    if choices.text("load", "keep_suppressed"):
+        options.append("--keep-suppressed")
+    for column, kind in choices.mapping("load", "types").items():
+        options += ["--type", f"{column}={kind}"]
+    for code in choices.texts("load", "na"):
+        options += ["--na", code]
+    return tuple(options)
+
+
+def role_arguments(choices: Choices) -> Argv:
+    """The roles of the columns: of the policy, if there is one, else as options."""
+    if (policy := named_policy(choices)) is not None:
+        return ("--policy", policy)
+    options: list[str] = []
+    for option, role in (("-q", "quasi"), ("-s", "sensitive"), ("-i", "identifier")):
+        columns = choices.texts("roles", role)
+        if columns:
+            options += [option, ",".join(map(_quoted, columns))]
+    if person := choices.text("roles", "person"):
+        options += ["--person", person]
+    return tuple(options)
+
+
+def table_arguments(choices: Choices) -> Argv:
+    """The table, who is who among its columns, and how it is read."""
+    options = (*role_arguments(choices), *reading_arguments(choices))
+    return (choices.table, *options)
+
+
+def _quoted(column: str) -> str:
+    """A name in a list of names."""
+    awkward = "," in column or '"' in column or column != column.strip()
+    return '"' + column.replace('"', '""') + '"' if awkward else column
+
+
+def real_arguments(argv: Argv, folder: Path) -> list[str]:
+    """The same for a process: private files by their paths."""
+    return [_PLACE.sub(lambda _: f"{folder}/", token) for token in argv]
+
+
+def shown(argv: Argv) -> list[str]:
+    """The same as somebody would type it, token by token, quoted for a shell."""
+    return [shlex.quote(_DIGEST.sub("", token)) for token in ("sievert", *argv)]
+
+
+def pieces(argv: Argv) -> Iterator[str]:
+    """What is not to be broken on a page: an option with its value."""
+    tokens = shown(argv)
+    while tokens:
+        token = tokens.pop(0)
+        if token.startswith("-") and tokens and not tokens[0].startswith("-"):
+            token = f"{token} {tokens.pop(0)}"
+        yield token

@@ -1,0 +1,104 @@
+"""The levels of a hierarchy by name, with labels that are made up: no value of the data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sievert.errors import SievertError
+from sievert.hierarchies import ROOT, describe_level, is_made_from_data, to_hierarchy
+from sievert.report.texts import Texts
+
+MADE_NUMBERS = (0.7, 1.7)  # times the width of a band
+MADE_CODE = "0123456789"
+MADE_DATES = ("1987-03-14", "1994-11-02")
+MOST_LEVELS = 12
+SHORT = {  # of a kind, the text beside a step
+    "interval": "bands",
+    "quantile": "quantiles",
+    "prefix": "prefix",
+    "order": "neighbours",
+    "top": "largest",
+}
+
+
+@dataclass(frozen=True)
+class LevelName:
+    """One level of a column: its number, a word for a button, a sentence, how many labels."""
+
+    level: int
+    short: str
+    words: str
+    labels: int
+    example: str = ""
+
+
+def level_names(texts: Texts, proposal: Mapping[str, Any]) -> list[LevelName]:
+    """Every level of a column from its entry in the JSON of `hierarchies`, the exact one first."""
+    spec, counts = str(proposal["hierarchy"]), list(proposal["labels"])
+    words = texts("workbench.levels.exact")
+    names = [LevelName(0, words, words, int(proposal["distinct"]))]
+    for level, labels in enumerate(counts, 1):
+        if labels == 1 and level == len(counts):
+            words = texts("workbench.levels.gone")
+            names.append(LevelName(level, words, words, 1, ROOT))
+            continue
+        how = texts.remark(describe_level(spec, level, len(counts)))
+        short = _short(texts, spec, level, len(counts))
+        names.append(LevelName(level, short, how, int(labels), made_labels(proposal, level)))
+    return names
+
+
+def _short(texts: Texts, spec: str, level: int, height: int) -> str:
+    """A word or two: of bands their width."""
+    kind, _, rest = spec.partition(":")
+    steps = rest.split(",") if rest else [str(height - at) for at in range(1, height + 1)]
+    if kind == "date" and level <= len(steps):
+        return texts.remark(steps[level - 1])
+    if kind not in SHORT or level > len(steps):
+        return texts("workbench.levels.level", level=level)
+    return texts(f"workbench.levels.{SHORT[kind]}", step=steps[level - 1])
+
+
+def made_labels(proposal: Mapping[str, Any], level: int) -> str:
+    """Labels of one level as a release would have them, of values that are made up.
+
+    >>> made_labels({"hierarchy": "interval:5,10", "fixed": "interval:5,10"}, 2)
+    '[0, 10) [10, 20)'
+    >>> made_labels({"hierarchy": "prefix", "fixed": "prefix:4,3,2,1,0/5"}, 2)
+    '012**'
+    """
+    fixed, given = proposal.get("fixed"), proposal["hierarchy"]
+    if not isinstance(fixed, str) or is_made_from_data(given):
+        return ""
+    kind, _, rest = fixed.partition(":")
+    steps = rest.partition("/")[0].split(",")
+    try:
+        values = _made_values(kind, rest, steps[min(level, len(steps)) - 1])
+        tree = to_hierarchy(fixed, dict.fromkeys(values, 1)) if values else None
+        return "" if tree is None else " ".join(dict.fromkeys(tree.at(v, level) for v in values))
+    except (SievertError, ValueError, LookupError):  # a kind whose values cannot be made up
+        return ""
+
+
+def _made_values(kind: str, rest: str, step: str) -> tuple[str, ...]:
+    if kind == "interval":
+        return tuple(f"{float(step) * times:.12g}" for times in MADE_NUMBERS)
+    if kind == "prefix":
+        width = rest.partition("/")[2]
+        return ((MADE_CODE * 10)[: int(width)],) if width else ()
+    return MADE_DATES if kind == "date" else ()
+
+
+def level_of(proposal: Mapping[str, Any], how: str) -> int | None:
+    """The level that is described so in the JSON of `explain` and `assess`.
+
+    >>> level_of({"hierarchy": "interval:5,10", "labels": [9, 5, 1]}, "in bands of 10")
+    2
+    >>> level_of({"hierarchy": "interval:5,10", "labels": [9, 5, 1]}, "left out")
+    3
+    """
+    spec, height = proposal["hierarchy"], len(proposal["labels"])
+    if how == "left out":
+        return height or None
+    levels = range(1, height + 1)
+    return next((n for n in levels if describe_level(spec, n, height) == how), None)

@@ -1,0 +1,30 @@
+"""A saved session run again: the same command lines, one after the other."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sievert.errors import require
+from sievert.sources.isolation import GUARDIAN, private_directory
+from sievert.workbench.choices import read_session
+from sievert.workbench.command_lines import PRIVATE, real_arguments
+from sievert.workbench.script import session_commands
+from sievert.workbench.step import Step, known_settings
+from sievert.workbench.working_policy import write_policy
+
+
+def replay(session: Path, steps: Sequence[Step]) -> int:
+    """Run the commands of a session; the exit code is the worst of theirs."""
+    choices = read_session(session, known_settings(steps))
+    uploaded = choices.table.startswith(PRIVATE)
+    require(not uploaded, f"{session.name}: its table was uploaded, and is no file any more")
+    codes = [0]
+    with private_directory() as folder:
+        write_policy(choices, folder)
+        for argv in session_commands(choices, steps):
+            command = [sys.executable, "-m", "sievert", *real_arguments(argv, folder)]
+            own = {"TMPDIR": str(folder), GUARDIAN: str(os.getpid())}
+            codes.append(subprocess.run(command, env={**os.environ, **own}, check=False).returncode)  # noqa: S603 - our own commands
+    return max(codes)

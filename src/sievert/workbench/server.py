@@ -1,0 +1,116 @@
+"""The server of the workbench: one address, one user, one private directory, and an end.
+
+It listens on 127.0.0.1 only, at a port that the system chooses, keeps no log, and ends when nobody
+has asked for anything for a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import tempfile
+import time
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sievert.numerics import machine
+from sievert.report.texts import Texts
+from sievert.sources.isolation import private_directory
+from sievert.workbench.application import make_application
+from sievert.workbench.bench import Bench
+from sievert.workbench.choices import Choices, History
+from sievert.workbench.jobs import Jobs
+from sievert.workbench.protection import ADDRESS, Admission, Gatekeeper
+from sievert.workbench.step import Step
+
+
+class _Watched:
+    """The application, with the time of the last request; a page that only waits is one too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.last = app, time.monotonic()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.last = time.monotonic()
+        await self.app(scope, receive, send)
+
+
+class _IdleServer(uvicorn.Server):
+    """Ends by itself after so many seconds without a request and without work."""
+
+    def __init__(self, config: uvicorn.Config, watched: _Watched, jobs: Jobs, idle: float) -> None:
+        super().__init__(config)
+        self.watched, self.jobs, self.idle = watched, jobs, idle
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second; says whether to end."""
+        if self.jobs.pending:
+            self.watched.last = time.monotonic()
+        if time.monotonic() - self.watched.last > self.idle:
+            return True
+        return await super().on_tick(counter)
+
+
+def serve(
+    choices: Choices,
+    steps: Sequence[Step],
+    texts: Texts,
+    *,
+    language: str,
+    browser: bool,
+    idle: float,
+    debug: bool,
+    announce: Callable[[str], None],
+) -> int:
+    """Serve pages until Ctrl-C, or until nobody has asked for `idle` seconds."""
+    for number in machine.SIGNALS:
+        signal.signal(number, _interrupt)
+    logging.getLogger("uvicorn.error").disabled = not debug
+    with private_directory() as folder, socket.socket() as listening:
+        tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
+        listening.bind((ADDRESS, 0))
+        listening.listen()  # so that whoever reads the address is answered
+        admission = Admission(listening.getsockname()[1])
+        bench = Bench(History(choices), steps, texts, folder, language)
+        watched = _Watched(make_application(bench))
+        protected = Gatekeeper(watched, admission)
+        config = uvicorn.Config(
+            protected,
+            access_log=False,
+            log_config=None,
+            ws="none",
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+            limit_concurrency=200,
+        )
+        announce(admission.start)
+        if browser:
+            webbrowser.open(doorway(folder, admission.start).as_uri())
+        try:
+            _IdleServer(config, watched, bench.jobs, idle).run(sockets=[listening])
+        except KeyboardInterrupt as stopped:
+            return 128 + int(stopped.args[0] if stopped.args else signal.SIGINT)
+        finally:
+            tempfile.tempdir = None
+    return 0
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(number)
+
+
+def doorway(folder: Path, address: str) -> Path:
+    """A private page that leads to the address: everybody sees the arguments of a browser."""
+    path = folder / "start.html"
+    path.touch(mode=0o600)
+    refresh = f'<meta http-equiv="refresh" content="0; url={address}">'
+    path.write_text(f"<!DOCTYPE html><title>Sievert</title>{refresh}", encoding="utf-8")
+    return path

@@ -1,0 +1,107 @@
+"""The command lines of the analyses: the choices as what each step runs."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from sievert.errors import UsageError, require
+from sievert.workbench.choices import Choices
+from sievert.workbench.command_lines import (
+    PRIVATE,
+    reading_arguments,
+    role_arguments,
+    table_arguments,
+)
+from sievert.workbench.step import Argv, Form
+from sievert.workbench.working_policy import named_policy, policy_tables
+
+PLAIN = re.compile(r"[^\s,=]+")  # a name that may stand in a list of levels
+FULL = "full"  # whole columns are recoded, each to one level
+
+
+def has_roles(choices: Choices) -> bool:
+    """Whether anybody is said to know anything: nothing can be measured before."""
+    try:
+        roles = (policy_tables(choices) or {}).get("roles") or {}
+    except UsageError:  # the step of the policy says what is wrong with it
+        roles = {}
+    return bool(roles.get("quasi") or choices.texts("roles", "quasi"))
+
+
+def has_policy(choices: Choices) -> bool:
+    """Whether there is a policy."""
+    return named_policy(choices) is not None
+
+
+def beside_table(choices: Choices, ending: str) -> str:
+    """A file to propose: beside the table, or here where the table is no file of the user's."""
+    table = choices.table.partition("?")[0]
+    folder = "" if "://" in table or table.startswith(PRIVATE) else str(Path(table).parent)
+    return str(Path(folder) / f"{Path(table).name.partition('.')[0]}{ending}")
+
+
+def named_file(form: Form, field: str, example: str) -> str:
+    """The file that a field of a form names."""
+    path = form.one(field)
+    require(path, "no file is named", hint=example)
+    require(not path.startswith("-"), "a file, not an option", hint=f"./{path}")
+    return path
+
+
+def assess_command(choices: Choices) -> Argv:
+    """How the table as it is exposes people."""
+    return ("assess", *table_arguments(choices))
+
+
+def explain_command(choices: Choices) -> Argv:
+    """Which columns, values and records are to blame."""
+    return ("explain", *table_arguments(choices))
+
+
+def hierarchies_command(choices: Choices) -> Argv:
+    """How each column can become coarser."""
+    return ("hierarchies", *table_arguments(choices))
+
+
+def protect_command(choices: Choices) -> Argv:
+    """The release that is chosen: by its levels, or the one of the least loss."""
+    return ("protect", *table_arguments(choices), *release_options(choices))
+
+
+def release_options(choices: Choices) -> Argv:
+    """How the release is made."""
+    how, suppress = (choices.text("protect", name) for name in ("how", "suppress"))
+    options: list[str] = ["--how", how] if how and how != FULL else []
+    if not options:
+        options += level_options(choices.mapping("protect", "levels"))
+    options += ["--suppress", suppress] if suppress else []
+    return tuple(options)
+
+
+def level_options(levels: Mapping[str, str]) -> list[str]:
+    """Levels as an option; one for each column where a name has a comma."""
+    pairs = [f"{column}={level}" for column, level in levels.items()]
+    if all(map(PLAIN.fullmatch, levels)):
+        return ["--levels", ",".join(pairs)] if pairs else []
+    return [token for pair in pairs for token in ("--levels", pair)]
+
+
+def frontier_command(choices: Choices) -> Argv:
+    """All recodings that no other one is better than; the chosen levels do not matter to them."""
+    suppress = choices.text("protect", "suppress")
+    options = ("--suppress", suppress) if suppress else ()
+    return ("protect", *table_arguments(choices), *options, "--frontier")
+
+
+def compare_command(choices: Choices) -> Argv:
+    """The releases beside the table that they were made of."""
+    options = (*role_arguments(choices), *reading_arguments(choices))
+    return ("compare", choices.table, *choices.texts("compare", "releases"), *options)
+
+
+def synthetic_command(choices: Choices) -> Argv:
+    """Synthetic tables under attack, perhaps beside people whom the generator never saw."""
+    tables, control = choices.texts("synthetic", "tables"), choices.text("synthetic", "control")
+    strangers = ("--control", control) if control else ()
+    options = (*role_arguments(choices), *strangers, *reading_arguments(choices))
+    return ("synthetic", choices.table, *tables, *options)

@@ -1,0 +1,106 @@
+"""The step Explain: which columns are to blame, and changes that can be tried at once."""
+
+from typing import Any
+
+from sievert.report.parts import ReportPart
+from sievert.workbench.choices import Choices
+from sievert.workbench.chosen_levels import levels_text
+from sievert.workbench.level_names import level_of
+from sievert.workbench.result_pages import part_of, rendered
+from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.step_commands import explain_command, has_roles, hierarchies_command
+
+NAME = "explain"
+MOST_OPEN = 8  # changes that are not folded
+MOST_NAMED = 2  # columns on the rail
+WITHOUT = "left out"
+
+
+def commands(choices: Choices) -> tuple[Argv, ...]:
+    """The explanation, and the levels of the columns for its buttons."""
+    if not has_roles(choices):
+        return ()
+    return explain_command(choices), hierarchies_command(choices)
+
+
+def context(view: View) -> dict[str, Any]:
+    """The page's blocks, and every change that was measured with its button."""
+    if not has_roles(view.choices):
+        return {"need": "roles"}
+    result = view.get(explain_command(view.choices))
+    if result is None:
+        return {"need": ""}
+    front, chapters = rendered(result, view.texts)
+    changes = _changes(view, result)
+    return {
+        "need": "",
+        "front": front,
+        "chapters": chapters,
+        "changes": changes[:MOST_OPEN],
+        "more": changes[MOST_OPEN:],
+        "now": part_of(result, view.texts).writer.count(_alone(result["subsets"]["list"][-1]))
+        if result.get("subsets", {}).get("complete")
+        else "",
+        "levels": view.choices.mapping("protect", "levels"),
+    }
+
+
+def _alone(measured: Any) -> int:
+    return int(measured["reidentification"]["unique_count"] or 0)
+
+
+def _changes(view: View, result: Any) -> list[dict[str, Any]]:
+    """Changes of one column, the one that leaves fewest people alone first."""
+    proposals = (view.get(hierarchies_command(view.choices)) or {}).get("proposals", {})
+    part = part_of(result, view.texts)
+    changes = []
+    for column, about in result.get("columns", {}).items():
+        ways = [(each["coarsened"][0]["how"], each) for each in about.get("coarser") or ()]
+        if len(result["roles"]["quasi"]) > 1:
+            ways.append((WITHOUT, about["without"]))
+        for how, measured in ways:
+            level = level_of(proposals[column], how) if column in proposals else None
+            changes.append((_alone(measured), _row(part, column, how, measured, level)))
+    return [row for _, row in sorted(changes, key=lambda each: each[0])]
+
+
+def _row(
+    part: ReportPart, column: str, how: str, measured: Any, level: int | None
+) -> dict[str, Any]:
+    name, of = part.writer.name(column), measured["reidentification"]
+    without = part.texts("options.without", columns=name)
+    words = without if how == WITHOUT else f"{name} {part.texts.remark(how)}"
+    return {
+        "words": words[:1].upper() + words[1:],
+        "alone": part.writer.count(of["unique_count"]),
+        "share": part.writer.share(of["unique_records"]),
+        "smallest": part.writer.count(of["k_anonymity"]),
+        "column": column,
+        "level": level,
+        "take": None if level is None else levels_text({column: level}),
+    }
+
+
+def status(view: View) -> tuple[str, str]:
+    """The columns that tell people apart best."""
+    result = view.get(explain_command(view.choices)) if has_roles(view.choices) else None
+    if result is None:
+        return OPEN, view.texts("workbench.explain.status_open")
+    shares = column_shares(result)
+    ranked = sorted(shares, key=lambda column: -shares[column])[:MOST_NAMED]
+    return MET, ", ".join(map(part_of(result, view.texts).writer.name, ranked))
+
+
+def column_shares(result: Any) -> dict[str, float]:
+    """The share of the people alone that each column is to blame for; empty where there is none."""
+    shapley = result.get("shapley", {}).get("reidentification", {})
+    columns = shapley.get("unique_count", {}).get("columns") or {}
+    return {c: about["share"] for c, about in columns.items() if about["share"] is not None}
+
+
+def change(choices: Choices, _form: Form) -> Choices:
+    """Nothing is chosen here: changes are taken to the step Protect."""
+    return choices
+
+
+EXPLAIN = Step(NAME, context, status, change, commands)

@@ -1,0 +1,214 @@
+"""Policy: the limits that a release has to meet, from an example, a file, or edited here."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sievert import files
+from sievert.errors import UsageError, require
+from sievert.measures import BY_ID
+from sievert.policy import parse_policy
+from sievert.policy.document import LIMITS
+from sievert.report.texts import Texts
+from sievert.workbench.choices import Choices
+from sievert.workbench.command_lines import reading_arguments
+from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.working_policy import (
+    EXAMPLE,
+    OWN_NAME,
+    examples,
+    limit_texts,
+    named_policy,
+    policy_source,
+    policy_tables,
+    policy_text,
+    role_settings,
+    source_tables,
+)
+
+OWN, NONE = "own", "none"  # in place of an example
+ABOUT_A_LIMIT = ("impossible_limits", "undecidable_limits", "harmless_side", "misplaced_limits")
+
+
+def commands(choices: Choices) -> tuple[Argv, ...]:
+    """What the policy lacks for the table, and which limits no release can meet."""
+    policy = named_policy(choices)
+    if policy is None or not choices.table:
+        return ()
+    reading = reading_arguments(choices, missing=False)
+    return (("policy", "check", policy, choices.table, *reading),)
+
+
+def current_limits(choices: Choices) -> dict[str, str]:
+    """The limits of the policy as it is now, as settings."""
+    tables = policy_tables(choices) or {}
+    return limit_texts(tables.get("limits", {}))
+
+
+def _context(view: View) -> dict[str, Any]:
+    choices, texts = view.choices, view.texts
+    check = next((view.get(argv) for argv in commands(choices)), None)
+    gaps = [] if check is None else check["gaps"]
+    name = choices.text("policy", "file")
+    limits = [_limit_row(key, bounds, gaps, texts) for key, bounds in _limits(choices)]
+    about = {id(gap) for row in limits for gap in row["gaps"]}
+    secrets = choices.texts("roles", "sensitive")
+    return {
+        "examples": {key: _first_comment(path) for key, path in examples().items()},
+        "chosen": name.removeprefix(EXAMPLE) if name.startswith(EXAMPLE) else OWN if name else NONE,
+        "own_file": "" if name.startswith(EXAMPLE) else name,
+        "limits": limits,
+        "checked": check is not None,
+        "other_gaps": [
+            {"text": texts.remark(gap["text"]), "try": texts.remark(gap["suggestion"])}
+            for gap in gaps
+            if id(gap) not in about
+        ],
+        "places": {
+            "": texts("workbench.policy.everywhere"),
+            "reidentification": texts("workbench.policy.finding"),
+            **{f"inference/{s}": texts("workbench.policy.secret", column=s) for s in secrets},
+        },
+        "measures": {
+            m.id: texts(f"measures.{m.id}.title") for m in BY_ID.values() if m.kinds and m.riskier
+        },
+        "toml": policy_text(choices),
+        "save_name": str(Path(choices.text("load", "folder") or ".") / OWN_NAME),
+        "edited": (named_policy(choices) or "").startswith("workbench:"),
+    }
+
+
+def _limits(choices: Choices) -> Iterator[tuple[str, str]]:
+    yield from current_limits(choices).items()
+
+
+def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) -> dict[str, Any]:
+    """A limit in words: where it holds, what it means, and what is wrong with it."""
+    place, _, measure = key.rpartition("/")
+    chapter, _, secret = place.partition("/")
+    table = ".".join(part for part in ("limits", chapter, secret) if part)
+    own = [
+        gap
+        for gap in gaps
+        if gap["what"] in ABOUT_A_LIMIT and (gap["where"], gap["name"]) == (table, measure)
+    ]
+    where = {
+        "": texts("workbench.policy.everywhere"),
+        "reidentification": texts("workbench.policy.finding"),
+        "inference": texts("workbench.policy.secret", column=secret),
+        "synthetic": texts("workbench.policy.synthetic", attack=secret),
+    }
+    sides = dict(each.split() for each in bounds.split(","))
+    return {
+        "key": json.dumps(key),
+        "where": where[chapter],
+        "measure": measure,
+        "title": texts.get(f"measures.{measure}.title", measure),
+        "reading": texts.get(f"measures.{measure}.reading", ""),
+        "min": sides.get(">="),
+        "max": sides.get("<="),
+        "impossible": any(gap["what"] == "impossible_limits" for gap in own),
+        "gaps": own,
+        "remarks": [texts.remark(gap["text"]).partition(": ")[2] for gap in own],
+    }
+
+
+def _first_comment(path: Path) -> str:
+    """What a policy says of itself: the comment that it begins with, to the end of its sentence."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    comment = []
+    for line in lines:
+        if not line.startswith("# "):
+            break
+        comment.append(line[2:])
+    return " ".join(comment)
+
+
+def _status(view: View) -> tuple[str, str]:
+    number = len(current_limits(view.choices))
+    if policy_tables(view.choices) is None:
+        return OPEN, view.texts("workbench.policy.no_policy")
+    words = view.texts("workbench.policy.limits", number=number)
+    check = next((view.get(argv) for argv in commands(view.choices)), None)
+    if check is None:
+        return OPEN, words
+    return (DOUBTFUL if check["gaps"] or not number else MET), words
+
+
+def _change(choices: Choices, form: Form) -> Choices:
+    match form.one("do"):
+        case "choose":
+            return _choose(choices, form)
+        case "edit":
+            return _edit(choices, form)
+        case "save":
+            return _save(choices, form)
+    raise UsageError("a form that was not made here")
+
+
+def _choose(choices: Choices, form: Form) -> Choices:
+    """Another policy; its roles are taken over where it has some and somebody wants them."""
+    source = form.one("source")
+    if source == NONE:
+        return choices.put("policy", file="", limits={}, edited="")
+    name = form.one("file") if source == OWN else f"{EXAMPLE}{source}"
+    require(name, "no file is named", hint="the path of a TOML file")
+    tables = source_tables(name)
+    choices = choices.put("policy", file=name, limits={}, edited="")
+    roles = tables.get("roles", {})
+    return choices.put("roles", **role_settings(roles)) if roles and form.one("roles") else choices
+
+
+def _edit(choices: Choices, form: Form) -> Choices:
+    """Other limits; what they are on is checked as in a file."""
+    limits: dict[str, str] = {}
+    for place, text in form.beginning("key:").items():
+        sides = ((">=", form.one(f"min:{place}")), ("<=", form.one(f"max:{place}")))
+        bounds = ",".join(f"{side} {_bound(text)}" for side, text in sides if text)
+        if bounds and not form.one(f"drop:{place}"):
+            limits[_key(text)] = bounds
+    if measure := form.one("new_measure"):
+        require(measure in BY_ID, f"no measure is called {measure!r}", hint="sievert measures")
+        side = ">=" if BY_ID[measure].riskier == "low" else "<="
+        key = "/".join(part for part in (form.one("new_place"), measure) if part)
+        limits[key] = f"{side} {_bound(form.one('new_bound'))}"
+    changed = choices.put("policy", limits=limits, edited="yes")
+    parse_policy(policy_tables(changed) or {}, OWN_NAME)
+    return changed
+
+
+def _key(text: str) -> str:
+    try:
+        key = str(json.loads(text))
+    except ValueError:
+        raise UsageError("a form that was not made here") from None
+    chapter, sign, _ = key.partition("/")
+    require(not sign or chapter in LIMITS, "a form that was not made here")
+    return key
+
+
+def _bound(text: str) -> str:
+    """A number as it is written in a policy; a comma may be its decimal mark."""
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        value = math.nan
+    require(math.isfinite(value), "a limit is a number", hint="5 or 0.05")
+    return repr(int(value) if value.is_integer() else value)
+
+
+def _save(choices: Choices, form: Form) -> Choices:
+    """Write the policy where the user says, and go on with that file."""
+    path = form.one("path")
+    require(path.endswith(".toml"), "a policy is a file that ends in .toml", hint=OWN_NAME)
+    text = policy_text(choices)
+    require(text, "there is no policy to save")
+    parse_policy(policy_tables(choices) or {}, Path(path).name)
+    sources = [choices.table, policy_source(choices.text("policy", "file") or OWN_NAME)]
+    files.write_text(path, text, sources=sources, force=bool(form.one("force")))
+    return choices.put("policy", file=path, limits={}, edited="")
+
+
+POLICY = Step("policy", _context, _status, _change, commands, settings=("file", "limits", "edited"))

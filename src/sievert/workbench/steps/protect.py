@@ -1,0 +1,283 @@
+"""The step Protect: levels of columns, the release they make, and all others on a map."""
+
+import math
+import shlex
+from typing import Any
+
+from markupsafe import Markup
+
+from sievert.errors import UsageError, require
+from sievert.formatting import percent
+from sievert.report.limits import STATES, own_limits, state_of
+from sievert.workbench.choices import Choices
+from sievert.workbench.chosen_levels import check_levels, levels_text, read_levels
+from sievert.workbench.command_lines import table_arguments
+from sievert.workbench.level_names import level_names
+from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
+from sievert.workbench.result_pages import part_of
+from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.step_commands import (
+    FULL,
+    assess_command,
+    beside_table,
+    explain_command,
+    frontier_command,
+    has_policy,
+    has_roles,
+    hierarchies_command,
+    named_file,
+    protect_command,
+    release_options,
+)
+from sievert.workbench.steps.explain import column_shares
+from sievert.workbench.verdict import release_verdict
+
+NAME = "protect"
+HOW = (FULL, "local", "suppress")
+BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
+WIDE, NARROW = 500, 330  # pixels of the map
+FORM = "take"  # the form of its buttons
+FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
+SETTINGS = ("how", "levels", "suppress", "frontier", "written")
+
+
+def commands(choices: Choices) -> tuple[Argv, ...]:
+    """The release; how columns can become coarser; the table as it is; if wanted, all recodings."""
+    if not has_roles(choices) or not has_policy(choices):
+        return ()
+    more = (frontier_command(choices),) if choices.text(NAME, "frontier") else ()
+    beside = (hierarchies_command(choices), assess_command(choices), explain_command(choices))
+    return (protect_command(choices), *beside, *more)
+
+
+def further(view: View) -> tuple[Argv, ...]:
+    """All recodings, where it does not take long to go through them."""
+    choices = view.choices
+    if not has_roles(choices) or not has_policy(choices) or choices.text(NAME, "frontier"):
+        return ()
+    known = view.get(hierarchies_command(choices))
+    if known is None or known["table"]["rows"] > FEW_RECORDS:
+        return ()
+    recodings = math.prod(len(each["labels"]) + 1 for each in known["proposals"].values())
+    return (frontier_command(choices),) if recodings <= FEW_RECODINGS else ()
+
+
+def context(view: View) -> dict[str, Any]:
+    """The form, the verdict on the release, and the map."""
+    choices = view.choices
+    if not has_roles(choices) or not has_policy(choices):
+        return {"need": "policy" if has_roles(choices) else "roles"}
+    release = view.get(protect_command(choices))
+    how = choices.text(NAME, "how") or FULL
+    return {
+        "need": "",
+        "how": how,
+        "ways": HOW,
+        "columns": _columns(view, release),
+        "budgets": _budgets(view, release),
+        "given": bool(choices.mapping(NAME, "levels")),
+        "release": release_verdict(view, release, view.get(assess_command(choices))),
+        "frontier": _frontier(view) if how == FULL else None,
+        "wanted": bool(choices.text(NAME, "frontier") or further(view)),
+        "form": FORM,
+        "path": _proposed_path(choices),
+        "written": list(choices.mapping(NAME, "written")),
+    }
+
+
+def _columns(view: View, release: Any) -> list[dict[str, Any]]:
+    """The levels of every column, the one that is chosen, and how many people it exposes."""
+    proposals = (view.get(hierarchies_command(view.choices)) or {}).get("proposals")
+    if not proposals:
+        return []
+    explained = view.get(explain_command(view.choices)) or {}
+    shares, given = column_shares(explained), view.choices.mapping(NAME, "levels")
+    levels = given or (release or {}).get("levels", {})
+    rows = []
+    for column in (release or explained)["roles"]["quasi"] if release or explained else proposals:
+        names = level_names(view.texts, proposals[column])
+        at = min(int(levels.get(column, 0)), len(names) - 1)
+        share = percent(shares[column]) if column in shares else ""
+        rows.append({"name": column, "levels": names, "chosen": names[at], "share": share})
+    return rows
+
+
+def _budgets(view: View, release: Any) -> dict[str, Any]:
+    """How many people may be hidden: as chosen, or as the policy says."""
+    chosen = view.choices.text(NAME, "suppress")
+    rows, allowed = (release["table"]["rows"], release["allowed"]) if release else (0, 0)
+    alike = (value for value in BUDGETS if rows and int(float(value) * rows) == allowed)
+    by_policy = next(alike, f"{allowed / rows:.4g}" if rows else "")
+    values = sorted({*BUDGETS, *filter(None, (chosen or by_policy,))}, key=float)
+    return {
+        "chosen": chosen or by_policy,
+        "by_policy": "" if chosen else by_policy,
+        "values": [(value, percent(float(value))) for value in values],
+        "used": release.get("suppressed") if release else None,
+        "allowed": allowed,
+    }
+
+
+# -- all recodings --------------------------------------------------------------------------------
+
+
+def _frontier(view: View) -> dict[str, Any] | None:
+    """The map of all recodings, and the same as rows with buttons."""
+    result = view.get(frontier_command(view.choices)) or {}
+    if not (points := result.get("frontier")):
+        return None
+    release = view.get(protect_command(view.choices)) or {}
+    given = view.choices.mapping(NAME, "levels")
+    chosen = release.get("levels") or {c: int(given.get(c, 0)) for c in points[0]["levels"]}
+    part = part_of(result, view.texts)
+    rows = []
+    for point in points:
+        words = {
+            "lost": part.writer.number(point["lost"]),
+            "disclosed": part.writer.number(point["disclosed"]),
+            "suppressed": part.writer.count(point["suppressed"]),
+        }
+        state = MET if point["meets"] else BREACHED
+        rows.append(
+            {
+                **words,
+                "state": state,
+                "mark": view.texts(f"workbench.protect.point_{state}"),
+                "chosen": point["levels"] == chosen
+                and point["suppressed"] == release.get("suppressed", point["suppressed"]),
+                "levels": ", ".join(
+                    f"{part.writer.name(c)} {n}" for c, n in point["levels"].items()
+                ),
+                "take": levels_text(point["levels"]),
+                "said": view.texts(f"workbench.protect.take_{state}", **words),
+            }
+        )
+    rows.sort(key=lambda row: (row["state"] != MET, row["lost"].number))
+    marks = {row["take"]: row for row in rows}
+    dots = [_dot(point, marks[levels_text(point["levels"])]) for point in points]
+    curve = [
+        (p["lost"], p["disclosed"]) for p in (result.get("frontier_limit") or {}).get("points", ())
+    ]
+    return {"rows": rows, "maps": _maps(view, result, dots, curve), "meets": _meeting(part, points)}
+
+
+def _meeting(part: Any, points: Any) -> str:
+    meets = sum(point["meets"] for point in points)
+    number = {"number": part.writer.count(len(points)), "meets": part.writer.count(meets)}
+    one = "_one" if len(points) == 1 else ""
+    return str(part.texts(f"workbench.protect.map_found{one}", **number))
+
+
+def _dot(point: Any, row: Any) -> MapPoint:
+    return MapPoint(
+        point["lost"],
+        point["disclosed"],
+        row["state"],
+        row["said"],
+        take=row["take"],
+        chosen=row["chosen"],
+    )
+
+
+def _maps(view: View, result: Any, dots: list[MapPoint], curve: Any) -> dict[str, Markup]:
+    texts, secret = view.texts, result["frontier_secret"]
+    name = part_of(result, texts).writer.name(secret) if secret else ""
+    across = "across" if secret else "across_loss"
+    words = MapWords(
+        texts("workbench.protect.map_label", number=len(dots)),
+        texts(f"workbench.protect.{across}", secret=name),
+        texts("workbench.protect.up"),
+        texts("workbench.protect.chosen"),
+        texts("workbench.protect.curve"),
+    )
+    sizes = {"wide": WIDE, "narrow": NARROW}
+    return {k: draw_map(dots, words, size, curve=curve, form=FORM) for k, size in sizes.items()}
+
+
+# -- what is sent ---------------------------------------------------------------------------------
+
+
+def change(choices: Choices, form: Form) -> Choices:
+    """What the buttons of the page do."""
+    if point := form.one("point"):
+        return choices.put(NAME, how=None, levels=read_levels(point))
+    if merged := form.one("merge"):
+        levels = {**choices.mapping(NAME, "levels"), **read_levels(merged)}
+        return choices.put(NAME, how=None, levels=levels)
+    match form.one("do"):
+        case "reset":
+            return choices.put(NAME, how=None, levels=None, suppress=None)
+        case "frontier":
+            return choices.put(NAME, frontier="yes")
+        case "calculate" | "search" as what:
+            how, suppress = _how(form), _budget(form)
+            levels = check_levels(form.beginning("level:")) if what == "calculate" else {}
+            if what == "calculate" and not levels:  # the form of other ways has no levels
+                levels = dict(choices.mapping(NAME, "levels"))
+            kept = "" if how == FULL else how
+            return choices.put(NAME, how=kept, levels=levels, suppress=suppress)
+    raise UsageError("nothing was chosen")
+
+
+def _how(form: Form) -> str:
+    how = form.one("how", FULL)
+    require(how in HOW, "no such way to recode", hint=", ".join(HOW))
+    return how
+
+
+def _budget(form: Form) -> str:
+    """The share of people who may be hidden; empty where it is as the policy says."""
+    text = form.one("suppress")
+    if not text or text == form.one("by_policy"):
+        return ""
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    require(0 <= share <= 1, "people who may be hidden: a share from 0 to 1", hint="0.05")
+    return text
+
+
+def _proposed_path(choices: Choices) -> str:
+    """Where a release could go: beside the table."""
+    written = next(reversed(list(choices.mapping(NAME, "written"))), "")
+    return written or beside_table(choices, "-release.csv")
+
+
+def act(choices: Choices, form: Form) -> Action | None:
+    """Write the release where the user says."""
+    if form.one("do") != "write":
+        return None
+    path = named_file(form, "path", "release.csv")
+    force = ("--force",) if form.one("force") else ()
+
+    options = shlex.join(release_options(choices))
+
+    def then(after: Choices) -> Choices:
+        releases = dict.fromkeys((*after.texts("compare", "releases"), path))
+        written = {**after.mapping(NAME, "written"), path: options}
+        return after.put(NAME, written=written).put("compare", releases=tuple(releases))
+
+    return Action((*protect_command(choices), "-o", path, *force), then, accepted=(0,))
+
+
+def files(choices: Choices) -> tuple[Action, ...]:
+    """The releases that were written: the same table, each with its own options."""
+    table = ("protect", *table_arguments(choices))
+    written = choices.mapping(NAME, "written").items()
+    return tuple(Action((*table, *shlex.split(options), "-o", path)) for path, options in written)
+
+
+def status(view: View) -> tuple[str, str]:
+    """Whether the release meets the policy, or that it is still being chosen."""
+    texts, choices = view.texts, view.choices
+    known = has_roles(choices) and has_policy(choices)
+    release = view.get(protect_command(choices)) if known else None
+    if release is None:
+        return OPEN, texts("workbench.protect.status_open")
+    limits, state = own_limits(release), STATES[state_of(release)]
+    met = sum(limit["met"] is True for limit in limits)
+    return state, texts("workbench.protect.status", met=met, number=len(limits))
+
+
+PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files, further)

@@ -1,0 +1,130 @@
+"""Roles: what each column is; suggestions with their reasons, never guesses, never a value."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sievert.commands.columns.result import ColumnList
+from sievert.errors import UsageError, require
+from sievert.workbench.choices import Choices, Setting
+from sievert.workbench.step import DOUBTFUL, MET, OPEN, Form, Step, View
+from sievert.workbench.steps.load import columns_command, commands
+from sievert.workbench.working_policy import LISTS, SINGLE, role_table, with_roles
+
+ROLES = ("quasi", "sensitive", "identifier", "household", "weight", "ignored")
+OPTION = re.compile(r" \(-[-\w]+\)")  # of the command line, in the words of a reason
+ROWS_ARE_PEOPLE = "rows"  # in place of the column that tells people apart
+SETTINGS = (*LISTS, *SINGLE, "ignored", "rows_are_people")
+
+
+def roles_by_column(choices: Choices) -> dict[str, str]:
+    """The role of each column that has one; the person may have another as well."""
+    by_column: dict[str, str] = {}
+    for role in LISTS:
+        by_column |= dict.fromkeys(choices.texts("roles", role), role)
+    for role in ("household", "weight"):
+        if column := choices.text("roles", role):
+            by_column[column] = role
+    return by_column | dict.fromkeys(choices.mapping("roles", "ignored"), "ignored")
+
+
+def columns_without_role(choices: Choices, columns: list[str]) -> list[str]:
+    """The columns that nothing is said about."""
+    given = {*roles_by_column(choices), choices.text("roles", "person")}
+    return [column for column in columns if column not in given]
+
+
+def _context(view: View) -> dict[str, Any]:
+    choices, result = with_roles(view.choices), view.get(columns_command(view.choices))
+    if result is None:
+        return {"rows": [], "bare": [], "roles": ROLES, "person": "", "names": []}
+    listed, by_column = ColumnList.from_dict(result), roles_by_column(choices)
+    ignored = choices.mapping("roles", "ignored")
+    records = listed.table["rows"]
+    rows = [
+        {
+            "column": column,
+            "key": json.dumps(column.name),
+            "role": by_column.get(column.name, ""),
+            "why": OPTION.sub("", column.explain_role(records, view.texts)),
+            "reason": ignored.get(column.name, ""),
+            "missing": column.missing / records if records else 0.0,
+        }
+        for column in listed.columns
+    ]
+    names = [column.name for column in listed.columns]
+    people = ROWS_ARE_PEOPLE if choices.text("roles", "rows_are_people") else ""
+    return {
+        "rows": rows,
+        "names": names,
+        "bare": columns_without_role(choices, names),
+        "roles": ROLES,
+        "person": choices.text("roles", "person") or people,
+    }
+
+
+def _status(view: View) -> tuple[str, str]:
+    choices = with_roles(view.choices)
+    quasi, secret = (len(choices.texts("roles", role)) for role in ("quasi", "sensitive"))
+    if not role_table(choices):
+        return OPEN, view.texts("workbench.roles.none")
+    result = view.get(columns_command(view.choices)) or {"columns": []}
+    names = [column["name"] for column in result["columns"]]
+    if not quasi:
+        return DOUBTFUL, view.texts("workbench.roles.nobody")
+    if bare := columns_without_role(choices, names):
+        return DOUBTFUL, view.texts("workbench.roles.without", number=len(bare))
+    return MET, view.texts("workbench.roles.tally", quasi=quasi, secret=secret)
+
+
+def _change(choices: Choices, form: Form) -> Choices:
+    names = {place: _name(text) for place, text in form.beginning("name:").items()}
+    given = {names[p]: r for p, r in form.beginning("role:").items() if p in names and r}
+    reasons = {names[p]: r for p, r in form.beginning("why:").items() if p in names}
+    if form.one("suggest"):
+        hints = form.beginning("hint:")
+        given |= {n: hints[p] for p, n in names.items() if n not in given and hints.get(p)}
+    for role in given.values():
+        require(role in (*ROLES, "person"), "a role that there is not", hint=", ".join(ROLES))
+    settings: dict[str, Setting] = {
+        role: tuple(column for column, own in given.items() if own == role) for role in LISTS
+    }
+    for role in ("household", "weight"):
+        columns = [column for column, own in given.items() if own == role]
+        require(len(columns) < 2, f"only one column can be the {role}")
+        settings[role] = columns[0] if columns else ""
+    settings["ignored"] = _ignored(given, reasons)
+    person = next((c for c, own in given.items() if own == "person"), "")  # as suggested
+    person = person or (_name(form.one("person")) if form.one("person") else "")
+    settings["person"] = "" if person == ROWS_ARE_PEOPLE else person
+    settings["rows_are_people"] = "yes" if person == ROWS_ARE_PEOPLE else ""
+    return choices.put("roles", **settings)
+
+
+def _ignored(given: Mapping[str, str], reasons: Mapping[str, str]) -> dict[str, str]:
+    """Columns that are left out on purpose, each with the reason."""
+    columns = [column for column, role in given.items() if role == "ignored"]
+    for column in columns:
+        require(
+            reasons.get(column),
+            f"column {column!r} is left out: say why",
+            hint="dropped from the release",
+        )
+    return {column: reasons[column] for column in columns}
+
+
+def _name(text: str) -> str:
+    """A column's name as the form carries it."""
+    if text == ROWS_ARE_PEOPLE:
+        return text
+    try:
+        name = json.loads(text)
+    except ValueError:
+        name = None
+    if not isinstance(name, str):
+        raise UsageError("a form that was not made here")
+    return name
+
+
+ROLES_STEP = Step("roles", _context, _status, _change, commands, settings=SETTINGS)
