@@ -11,7 +11,7 @@ import zipfile
 from collections import Counter
 from pathlib import Path, PurePosixPath
 
-ENDINGS = {".py", ".pyi", ".typed", ".toml", ".j2", ".css"}
+ENDINGS = {".py", ".pyi", ".typed", ".toml", ".j2", ".css", ".js"}
 RECORDS = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 LARGEST = 1 << 18  # bytes of a file
 SUSPICIOUS = re.compile(r"(^|/)((tests?|data|examples|__pycache__)/|test_|conftest)")

@@ -32,6 +32,7 @@ COMMANDS = {  # each function, and the page that says more
     "protect": "protect.md",
     "propose_hierarchies": "protect.md",
     "check_policy": "policy.md",
+    "describe_columns": "commands.md",
     "synthetic": "synthetic.md",
     "compromise": "approximate.md",
     "randomise": "limit.md",

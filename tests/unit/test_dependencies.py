@@ -87,8 +87,12 @@ def needs() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     return extra, own
 
 
-# Engines that come with an extra, and compiled loops, are imported only once they are chosen.
-CHOSEN = re.compile(r"sievert\.counts\.(packed|spark)\b|\.(kernels|rollup|class_curves)$")
+# Engines that come with an extra, compiled loops, and the server of the workbench are imported only
+# once they are chosen.
+CHOSEN = re.compile(
+    r"sievert\.counts\.(packed|spark)\b|\.(kernels|rollup|class_curves)$"
+    r"|sievert\.workbench\.(application|protection|server)$"
+)
 
 
 def test_importing_a_module_needs_the_core_alone() -> None:

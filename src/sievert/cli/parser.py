@@ -14,7 +14,6 @@ from sievert.sources.addresses import holds_password
 COMMANDS = {
     "assess": "analyses.assess",
     "attack": "analyses.attack",
-    "columns": "documents.columns",
     "compare": "analyses.compare",
     "compromise": "analyses.compromise",
     "limit": "analyses.limit",
@@ -22,6 +21,7 @@ COMMANDS = {
     "hierarchies": "analyses.hierarchies",
     "explain": "analyses.explain",
     "synthetic": "synthetic.synthetic",
+    "columns": "documents.columns",
     "report": "documents.report",
     "paper": "documents.paper",
     "measures": "documents.measures",

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import jinja2
-from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -25,18 +20,13 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from sievert.errors import SievertError, UsageError
-from sievert.formatting import percent, printable
-from sievert.formatting.language import count
-from sievert.report import drawings
-from sievert.report.html import tidy
-from sievert.report.texts import Texts
-from sievert.version import __version__
+from sievert.errors import SievertError
+from sievert.formatting import printable
 from sievert.workbench import script
-from sievert.workbench.choices import Choices, History, session_text
-from sievert.workbench.command_lines import pieces, shown
-from sievert.workbench.jobs import CommandResult, Jobs
-from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.bench import Bench, known_state
+from sievert.workbench.choices import session_text
+from sievert.workbench.jobs import CommandResult
+from sievert.workbench.step import Action, Form, Step
 from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy
 
@@ -49,175 +39,6 @@ STATIC = {
     "htmx.min.js": HERE / "static" / "htmx.min.js",
 }
 MOST_FIELDS = 50_000  # of a form: three for each column
-
-
-@dataclass
-class Bench:
-    """One run of the workbench: its history, its jobs, the steps and the texts."""
-
-    history: History
-    steps: Sequence[Step]
-    texts: Texts
-    folder: Path
-    language: str = "en"
-    most_uploaded: int = 1 << 30
-    outcomes: dict[str, str] = field(default_factory=dict)  # lines of actions that failed, by step
-
-    def __post_init__(self) -> None:
-        self.jobs = Jobs(self.folder)
-        self.stamps: dict[str, tuple[int, int] | None] = {}  # of files that results are of
-        self.environment = _environment(self.texts)
-
-    @property
-    def choices(self) -> Choices:
-        """What is chosen now."""
-        return self.history.now
-
-    def step(self, name: str) -> Step:
-        """The step of this name."""
-        for step in self.steps:
-            if step.name == name:
-                return step
-        raise HTTPException(404)
-
-    def view(self, step: str = "") -> View:
-        """What a page is made of."""
-        outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, outcome)
-
-    def commands(self, step: Step) -> tuple[Argv, ...]:
-        """The commands of a step; none where its choices do not make sense yet."""
-        with suppress(SievertError):
-            return step.commands(self.choices)
-        return ()
-
-    async def take(self, history: History) -> None:
-        """Go on with another history: forget what nobody needs."""
-        self.history = history
-        write_policy(self.choices, self.folder)
-        wanted = {argv for step in self.steps for argv in self.commands(step)}
-        await self.jobs.keep(wanted)
-
-    def notice_changed_files(self) -> None:
-        """Results of a file that has changed since are forgotten."""
-        choices = self.choices
-        paths = {choices.table.partition("?")[0], choices.text("policy", "file")}
-        paths |= {*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")}
-        paths.add(choices.text("synthetic", "control"))
-        stamps = {path: _stamp(path) for path in paths if path}
-        changed = {path for path, stamp in stamps.items() if self.stamps.get(path, stamp) != stamp}
-        self.jobs.forget(changed)
-        self.stamps |= stamps
-
-    # -- pages ----------------------------------------------------------------------------------
-
-    def page(self, step: Step, *, error: str = "", status: int = 200) -> HTMLResponse:
-        """The page of a step, with its jobs begun."""
-        self.notice_changed_files()
-        view = self.view(step.name)
-        commands = self.commands(step)
-        self.jobs.want(commands, step.name)
-        with self.texts.spoken():
-            try:
-                inner = step.context(view)
-            except UsageError as mistake:
-                inner, error = {}, error or str(mistake)
-            context = {**self._frame(step, commands), "error": error, **inner}
-            html = self.environment.get_template(step.template).render(context)
-        return HTMLResponse(html, status)
-
-    def _frame(self, step: Step, commands: tuple[Argv, ...]) -> dict[str, Any]:
-        """What the layout needs besides the step's own context."""
-        first = commands[0] if commands else None
-        failed = next((line for argv in commands if (line := self.jobs.error(argv))), "")
-        stopped = any(self.jobs.stopped(argv) for argv in commands)
-        return {
-            "step": step,
-            "rail": self._rail(step),
-            "choices": self.choices,
-            "table": printable(Path(self.choices.table).name),
-            "policy": printable(Path(self.choices.text("policy", "file")).name),
-            "command": [] if first is None else list(pieces(first)),
-            "command_text": "" if first is None else " ".join(shown(first)),
-            "history": self.history,
-            "language": self.language,
-            "version": __version__,
-            "failed": failed,
-            "stopped": stopped,
-            "outcome": self.outcomes.get(step.name, ""),
-            "pending": self.pending(),
-            "waiting": self.waiting(step, commands),
-            "next_step": next(
-                (after for before, after in pairwise(self.steps) if before is step), None
-            ),
-            "hidden": lambda: self._hidden(step),
-            "known": known_state(self.jobs, commands),
-            "ready": first is None or self.jobs.get(first) is not None,
-        }
-
-    def _hidden(self, step: Step) -> Markup:
-        """The fields that every form has: an older page is known by its revision."""
-        field = Markup('<input type="hidden" name="{}" value="{}">')
-        revision = field.format("revision", self.history.revision)
-        return revision + field.format("step", step.name)
-
-    def _rail(self, current: Step) -> list[dict[str, Any]]:
-        rows = []
-        for number, step in enumerate(self.steps, 1):
-            try:
-                state, words = step.status(self.view(step.name))
-            except UsageError:
-                state, words = OPEN, self.texts("workbench.rail.mistake")
-            here = step.name == current.name
-            rows.append(
-                {"step": step, "number": number, "state": state, "words": words, "here": here}
-            )
-        return rows
-
-    def pending(self) -> list[dict[str, Any]]:
-        """The command that runs, and those that wait."""
-        stages = "workbench.stages."
-        return [
-            {
-                "step": job.step,
-                "stage": self.texts.get(f"{stages}{job.stage.replace(' ', '_')}", job.stage),
-                "share": job.share,
-                "command": " ".join(shown(job.argv)),
-            }
-            for job in self.jobs.pending
-        ]
-
-    def waiting(self, step: Step, commands: tuple[Argv, ...]) -> bool:
-        """Whether a page will show more when a job has ended."""
-        acting = any(job.step == step.name for job in self.jobs.pending)
-        return acting or any(self.jobs.running(argv) for argv in commands)
-
-    def stale(self, step: Step) -> HTMLResponse:
-        """The answer to a form of a page that is older than the session."""
-        return self.page(step, error=self.texts("workbench.stale"), status=409)
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    """When a file was changed, and how long it is; None where there is none."""
-    try:
-        status = Path(path).stat()
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
-def _environment(texts: Texts) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"t": texts, "drawings": drawings, "markup": Markup}
-    environment.filters |= {"count": count, "percent": percent, "printable": printable}
-    environment.filters["tidy"] = tidy
-    return environment
 
 
 def make_application(bench: Bench) -> Starlette:
@@ -262,6 +83,15 @@ class _Pages:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
 
+    def _step(self, name: str) -> Step:
+        try:
+            return self.bench.step(name)
+        except LookupError:
+            raise HTTPException(404) from None
+
+    def _page(self, step: Step, error: str = "", status: int = 200) -> Response:
+        return HTMLResponse(self.bench.page(step, error), status)
+
     async def missing(self, _request: Request, error: Exception) -> Response:
         """No such page."""
         assert isinstance(error, HTTPException)
@@ -285,14 +115,14 @@ class _Pages:
 
     async def show(self, request: Request) -> Response:
         """The page of a step."""
-        return self.bench.page(self.bench.step(request.path_params["step"]))
+        return self._page(self._step(request.path_params["step"]))
 
     async def submit(self, request: Request) -> Response:
         """Take the choices of a form; the answer leads back to the page."""
         bench, form = self.bench, await _read_form(request)
-        step = bench.step(request.path_params["step"])
+        step = self._step(request.path_params["step"])
         if form.one("revision") != str(bench.history.revision):
-            return bench.stale(step)
+            return self._page(step, bench.texts("workbench.stale"), 409)
         try:
             bench.outcomes.pop(step.name, None)
             action = step.act(bench.choices, form)
@@ -301,9 +131,9 @@ class _Pages:
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
         except SievertError as error:
-            return bench.page(step, error=str(error), status=422)
+            return self._page(step, str(error), 422)
         target = form.one("next") or step.name
-        return RedirectResponse(bench.step(target).name, 303)
+        return RedirectResponse(self._step(target).name, 303)
 
     def _finish(self, step: str, action: Action) -> Callable[[CommandResult], None]:
         """What happens when a command that writes has ended."""
@@ -321,9 +151,9 @@ class _Pages:
     async def move(self, request: Request) -> Response:
         """Undo or redo."""
         bench, form = self.bench, await _read_form(request)
-        step = bench.step(form.one("step"))
+        step = self._step(form.one("step"))
         if form.one("revision") != str(bench.history.revision):
-            return bench.stale(step)
+            return self._page(step, bench.texts("workbench.stale"), 409)
         history = bench.history
         undo = request.url.path.endswith("/undo")
         await bench.take(history.undo() if undo else history.redo())
@@ -331,20 +161,20 @@ class _Pages:
 
     async def cancel(self, request: Request) -> Response:
         """Stop what a step is waiting for."""
-        step = self.bench.step((await _read_form(request)).one("step"))
+        step = self._step((await _read_form(request)).one("step"))
         await self.bench.jobs.cancel(step.name)
         return RedirectResponse(step.name, 303)
 
     async def again(self, request: Request) -> Response:
         """Begin anew what was stopped or has failed."""
-        step = self.bench.step((await _read_form(request)).one("step"))
+        step = self._step((await _read_form(request)).one("step"))
         self.bench.jobs.again(self.bench.commands(step))
         return RedirectResponse(step.name, 303)
 
     async def job(self, request: Request) -> Response:
         """How far the work of a step is: a part of its page; what is done is shown by the page."""
         bench = self.bench
-        step = bench.step(request.query_params.get("step", bench.steps[0].name))
+        step = self._step(request.query_params.get("step", bench.steps[0].name))
         commands = bench.commands(step)
         known = request.query_params.get("known", "")
         here = known_state(bench.jobs, commands)
@@ -371,14 +201,14 @@ class _Pages:
         """A table from the browser, into the private directory; where no path can be given."""
         bench, step = self.bench, self.bench.steps[0]
         if int(request.headers["content-length"]) > bench.most_uploaded:
-            return bench.page(step, error=bench.texts("workbench.load.too_large"), status=413)
+            return self._page(step, bench.texts("workbench.load.too_large"), 413)
         async with request.form(max_files=1, max_fields=10) as fields:
             file = fields.get("file")
             if fields.get("revision") != str(bench.history.revision):
-                return bench.stale(step)
+                return self._page(step, bench.texts("workbench.stale"), 409)
             name = Path(getattr(file, "filename", None) or "").name
             if not isinstance(file, UploadFile) or not name.strip("."):
-                return bench.page(step, error=bench.texts("workbench.load.no_file"), status=422)
+                return self._page(step, bench.texts("workbench.load.no_file"), 422)
             folder = bench.folder / f"upload-{bench.history.revision}"
             folder.mkdir(mode=0o700, exist_ok=True)
             target = folder / printable(name)[-100:]
@@ -389,12 +219,6 @@ class _Pages:
         table = f"workbench:{folder.name}/{target.name}"
         await bench.take(bench.history.change(replace_table(bench.choices, table)))
         return RedirectResponse(step.name, 303)
-
-
-def known_state(jobs: Jobs, commands: tuple[Argv, ...]) -> str:
-    """Which results a page already shows: it is drawn anew where there are more."""
-    done = "".join("1" if jobs.result(argv) is not None else "0" for argv in commands)
-    return f"{done}{len(jobs.pending) > 0:d}"
 
 
 async def _read_form(request: Request) -> Form:

@@ -4,6 +4,7 @@ It has attributes only, no styles, as the policy of the pages demands. A point t
 a button of a form; the table beside the map has the same buttons, for the keyboard.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ class MapScale:
     """Where a number stands on a map of a size."""
 
     width: int
+    least: float
     most: float
     high: float
 
@@ -62,7 +64,10 @@ class MapScale:
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
-        return LEFT + (self.width - LEFT - RIGHT) * min(max(value / self.most, 0.0), 1.0)
+        return LEFT + (self.width - LEFT - RIGHT) * min(max(self._part(value), 0.0), 1.0)
+
+    def _part(self, value: float) -> float:
+        return (value - self.least) / (self.most - self.least)
 
     def y(self, value: float) -> float:
         """Pixels from the top."""
@@ -79,9 +84,7 @@ def draw_map(
     form: str = "",
 ) -> Markup:
     """The map of one width; `curve` is what no release was seen below."""
-    most = ROOM * (max([0.0, *(p.across for p in points)]) or 1.0)
-    high = ROOM * (max([0.0, *(p.up for p in points)]) or 1.0)
-    scale = MapScale(width, most, high)
+    scale = _scale(points, width)
     drawn = "".join(
         (
             *_frame(scale, words),
@@ -96,6 +99,15 @@ def draw_map(
         f'<svg class="map" role="group" aria-label="{escape(words.label)}" width="{width}" '
         f'height="{scale.height}" viewBox="0 0 {width} {scale.height}">{drawn}</svg>'
     )
+
+
+def _scale(points: Sequence[MapPoint], width: int) -> MapScale:
+    """Upwards from 0; across as well, unless all points are far from it."""
+    places = [p.across for p in points] or [0.0]
+    low, most = min(places), ROOM * max(*places, 0.0) or 1.0
+    step = ticks(most)[1]
+    least = step * math.floor(low / step) if low > most / 2 or low < 0 else 0.0
+    return MapScale(width, least, most, ROOM * max([0.0, *(p.up for p in points)]) or 1.0)
 
 
 def _depth(point: MapPoint) -> tuple[bool, bool]:
@@ -115,6 +127,13 @@ def ticks(most: float, number: int = 5) -> list[float]:
     return [round(step * n, 12) for n in range(int(most / step) + 1)]
 
 
+def across_ticks(scale: MapScale) -> list[float]:
+    """Round numbers between both ends of a map."""
+    step = ticks(scale.most - scale.least)[1]
+    first, last = math.ceil(scale.least / step), math.floor(scale.most / step)
+    return [round(step * n, 12) for n in range(first, last + 1)]
+
+
 def _text(x: float, y: float, text: str, *more: str) -> str:
     attributes = " ".join(more)
     return f'<text x="{x:.4g}" y="{y:.4g}" font-size="13" {attributes}>{escape(text)}</text>'
@@ -128,7 +147,7 @@ def _frame(scale: MapScale, words: MapWords) -> Iterator[str]:
         line = colour("line" if value else "control")
         yield f'<path d="M{LEFT} {y:.4g}H{right}" stroke="{line}"/>'
         yield _text(LEFT - 6, y + 4, significant(value), 'text-anchor="end"', soft)
-    for value in ticks(scale.most):
+    for value in across_ticks(scale):
         yield _text(scale.x(value), bottom + 16, significant(value), 'text-anchor="middle"', soft)
     yield _text(LEFT, scale.height - 8, words.across, ink)
     yield _text(LEFT + 4, TOP - 4, words.up, ink)
@@ -151,14 +170,27 @@ def _region(scale: MapScale, points: Iterable[MapPoint]) -> Iterator[str]:
 
 
 def _curve(scale: MapScale, words: MapWords, curve: Sequence[tuple[float, float]]) -> Iterator[str]:
-    shown = [(a, u) for a, u in sorted(curve) if a <= scale.most and u <= scale.high]
+    shown = list(_within(scale, sorted(curve)))
     if len(shown) < 2:
         return
     path = "L".join(f"{scale.x(a):.4g} {scale.y(u):.4g}" for a, u in shown)
     yield f'<path d="M{path}" fill="none" stroke="{colour("soft")}" stroke-width="1.5"/>'
-    across, up = shown[len(shown) // 3]
-    x, y = scale.x(across), min(scale.y(up) + 24, scale.height - BOTTOM - 6)
-    yield _text(max(LEFT + 4, x - 8 * LETTER), y, words.curve, f'fill="{colour("soft")}"')
+    y = scale.height - BOTTOM - 6
+    yield _text(LEFT + 6, y, words.curve, f'fill="{colour("soft")}"')
+
+
+def _within(scale: MapScale, curve: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """The part of a falling curve that is on the map."""
+    for (a, u), (b, v) in itertools.pairwise(curve):
+        cuts = {0.0, 1.0}
+        if b > a:
+            cuts |= {(end - a) / (b - a) for end in (scale.least, scale.most) if a < end < b}
+        if u > scale.high > v:
+            cuts.add((u - scale.high) / (u - v))
+        for part in sorted(cuts):
+            x, y = a + part * (b - a), u + part * (v - u)
+            if scale.least <= x <= scale.most and y <= scale.high * (1 + 1e-9):
+                yield x, y
 
 
 def _mark(scale: MapScale, point: MapPoint) -> str:

@@ -86,7 +86,7 @@ class Admission:
         return given is not None and hmac.compare_digest(given.value.encode(), self.cookie.encode())
 
 
-class Protection:
+class Gatekeeper:
     """The ASGI application around all others: refuses, or lets a request in and adds headers."""
 
     def __init__(self, app: ASGIApp, admission: Admission) -> None:

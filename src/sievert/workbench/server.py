@@ -22,9 +22,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sievert.numerics import machine
 from sievert.report.texts import Texts
 from sievert.sources.isolation import private_directory
-from sievert.workbench.application import Bench, make_application
+from sievert.workbench.application import make_application
+from sievert.workbench.bench import Bench
 from sievert.workbench.choices import Choices, History
-from sievert.workbench.protection import ADDRESS, Admission, Protection
+from sievert.workbench.protection import ADDRESS, Admission, Gatekeeper
 from sievert.workbench.step import Step
 
 
@@ -39,7 +40,7 @@ class _Watched:
         await self.app(scope, receive, send)
 
 
-class _Server(uvicorn.Server):
+class _IdleServer(uvicorn.Server):
     """Ends by itself after so many seconds without a request."""
 
     def __init__(self, config: uvicorn.Config, watched: _Watched, idle: float) -> None:
@@ -71,10 +72,11 @@ def serve(
     with private_directory() as folder, socket.socket() as listening:
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
         listening.bind((ADDRESS, 0))
+        listening.listen()  # so that whoever reads the address is answered
         admission = Admission(listening.getsockname()[1])
         bench = Bench(History(choices), steps, texts, folder, language)
         watched = _Watched(make_application(bench))
-        protected = Protection(watched, admission)
+        protected = Gatekeeper(watched, admission)
         config = uvicorn.Config(
             protected,
             access_log=False,
@@ -90,16 +92,16 @@ def serve(
         if browser:
             webbrowser.open(_doorway(folder, admission.start).as_uri())
         try:
-            _Server(config, watched, idle).run(sockets=[listening])
-        except KeyboardInterrupt:
-            return 130
+            _IdleServer(config, watched, idle).run(sockets=[listening])
+        except KeyboardInterrupt as stopped:
+            return 128 + int(stopped.args[0] if stopped.args else signal.SIGINT)
         finally:
             tempfile.tempdir = None
     return 0
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(number)
 
 
 def _doorway(folder: Path, address: str) -> Path:

@@ -99,6 +99,7 @@ class Step:
     act: Callable[[Choices, Form], Action | None] = lambda _choices, _form: None
     settings: Collection[str] = ()
     files: Callable[[Choices], tuple[Action, ...]] = lambda _: ()  # that were written so far
+    further: Callable[[View], tuple[Argv, ...]] = lambda _: ()  # that earlier results ask for
 
     @property
     def template(self) -> str:

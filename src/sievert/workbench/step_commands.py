@@ -10,27 +10,21 @@ from sievert.workbench.step import Argv
 from sievert.workbench.working_policy import named_policy, policy_tables
 
 PLAIN = re.compile(r"[^\s,=]+")  # a name that may stand in a list of levels
-ROLE_OPTIONS = {"quasi": "-q", "sensitive": "-s", "identifier": "-i"}
 FULL = "full"  # whole columns are recoded, each to one level
 
 
 def has_roles(choices: Choices) -> bool:
     """Whether anybody is said to know anything: nothing can be measured before."""
-    return bool(_roles(choices).get("quasi"))
+    try:
+        roles = (policy_tables(choices) or {}).get("roles") or {}
+    except UsageError:  # the step of the policy says what is wrong with it
+        roles = {}
+    return bool(roles.get("quasi") or choices.texts("roles", "quasi"))
 
 
 def has_policy(choices: Choices) -> bool:
     """Whether there is a policy."""
     return named_policy(choices) is not None
-
-
-def _roles(choices: Choices) -> Mapping[str, object]:
-    """The roles of the session, or of its policy."""
-    try:
-        roles = (policy_tables(choices) or {}).get("roles")
-    except UsageError:  # the step of the policy says what is wrong with it
-        roles = None
-    return roles or {role: choices.texts("roles", role) for role in ROLE_OPTIONS}
 
 
 def assess_command(choices: Choices) -> Argv:
@@ -85,21 +79,8 @@ def compare_command(choices: Choices) -> Argv:
 
 
 def synthetic_command(choices: Choices) -> Argv:
-    """Synthetic tables under attack; a policy is asked only if it limits them."""
+    """Synthetic tables under attack, perhaps beside people whom the generator never saw."""
     tables, control = choices.texts("synthetic", "tables"), choices.text("synthetic", "control")
-    policy = policy_tables(choices) or {}
-    roles = role_arguments(choices)
-    if "synthetic" not in policy.get("limits", {}):
-        roles = ()
-        for role, option in ROLE_OPTIONS.items():
-            columns = _roles(choices).get(role)
-            if isinstance(columns, list | tuple) and columns:
-                roles += (option, ",".join(map(_quoted, columns)))
-    against = ("--control", control) if control else ()
-    return ("synthetic", choices.table, *tables, *roles, *against, *reading_arguments(choices))
-
-
-def _quoted(column: str) -> str:
-    """A name in a list of names."""
-    awkward = "," in column or '"' in column or column != column.strip()
-    return '"' + column.replace('"', '""') + '"' if awkward else column
+    strangers = ("--control", control) if control else ()
+    options = (*role_arguments(choices), *strangers, *reading_arguments(choices))
+    return ("synthetic", choices.table, *tables, *options)

@@ -13,7 +13,7 @@ from typing import Any
 from sievert.errors import UsageError, require
 from sievert.formatting.toml import toml_document
 from sievert.policy import parse_policy, read_tables
-from sievert.workbench.choices import Choices
+from sievert.workbench.choices import Choices, Setting
 
 HERE = Path(__file__).parent
 EXAMPLE = "example:"  # begins the name of a bundled policy
@@ -23,10 +23,8 @@ SINGLE = ("person", "household", "weight")
 
 
 def examples() -> dict[str, Path]:
-    """The policies that come with the package, by name; in a copy of the repository from there."""
-    bundled = HERE / "policies"
-    folder = bundled if bundled.is_dir() else HERE.parents[2] / "examples" / "policies"
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    """The policies that come with the package, by name: those of examples/policies."""
+    return {path.stem: path for path in sorted((HERE / "policies").glob("*.toml"))}
 
 
 def policy_source(name: str) -> Path:
@@ -69,6 +67,23 @@ def role_table(choices: Choices) -> dict[str, Any]:
     if choices.text("roles", "rows_are_people"):
         roles["rows_are_people"] = True
     return roles
+
+
+def role_settings(roles: Mapping[str, Any]) -> dict[str, Setting]:
+    """[roles] of a policy file as settings."""
+    settings: dict[str, Setting] = {role: tuple(roles.get(role, ())) for role in LISTS}
+    settings |= {role: roles.get(role, "") for role in SINGLE}
+    settings["ignored"] = dict(roles.get("ignored", {}))
+    settings["rows_are_people"] = "yes" if roles.get("rows_are_people") else ""
+    return settings
+
+
+def with_roles(choices: Choices) -> Choices:
+    """The choices, with the roles of the policy file where none were chosen."""
+    if role_table(choices):
+        return choices
+    roles = source_tables(choices.text("policy", "file")).get("roles", {})
+    return choices.put("roles", **role_settings(roles))
 
 
 def policy_tables(choices: Choices) -> dict[str, Any] | None:

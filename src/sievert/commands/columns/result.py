@@ -1,5 +1,7 @@
 """The result of `sievert columns`: what was read, and every column with a likely role."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +20,7 @@ LONGEST = 40  # letters of a name
 class DescribedColumn:
     """A column: how many values it has, what they are, and the role that this suggests."""
 
-    name: str
+    name: str  # of the column
     values: int  # different ones
     missing: int  # records
     kind: str  # dates, numbers, texts or constant
@@ -39,7 +41,7 @@ class ColumnList:
     """The columns of a table; what their values look like, never a value."""
 
     table: Mapping[str, Any]  # its name, rows and how it was read
-    columns: tuple[DescribedColumn, ...]
+    columns: tuple[DescribedColumn, ...]  # in their order
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line: stable."""
@@ -53,7 +55,7 @@ class ColumnList:
         }
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "ColumnList":
+    def from_dict(cls, given: Mapping[str, Any]) -> ColumnList:
         """What such a JSON says."""
         return cls(given["table"], tuple(DescribedColumn(**each) for each in given["columns"]))
 

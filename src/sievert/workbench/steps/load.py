@@ -84,7 +84,8 @@ def _status(view: View) -> tuple[str, str]:
         return DOUBTFUL, view.texts("workbench.load.unreadable")
     result = view.get(command)
     if result is None:
-        return OPEN, view.texts("workbench.rail.working")
+        working = view.texts("workbench.rail.working")
+        return OPEN, working if view.running(command) else Path(view.choices.table).name
     return MET, result["table"]["name"]
 
 

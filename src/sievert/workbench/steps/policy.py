@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,19 @@ from sievert.measures import BY_ID
 from sievert.policy import parse_policy
 from sievert.policy.document import LIMITS
 from sievert.report.texts import Texts
-from sievert.workbench.choices import Choices, Setting
+from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import reading_arguments
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
 from sievert.workbench.working_policy import (
     EXAMPLE,
-    LISTS,
     OWN_NAME,
-    SINGLE,
     examples,
     limit_texts,
     named_policy,
     policy_source,
     policy_tables,
     policy_text,
+    role_settings,
     source_tables,
 )
 
@@ -159,16 +158,7 @@ def _choose(choices: Choices, form: Form) -> Choices:
     tables = source_tables(name)
     choices = choices.put("policy", file=name, limits={}, edited="")
     roles = tables.get("roles", {})
-    return choices.put("roles", **_role_settings(roles)) if roles and form.one("roles") else choices
-
-
-def _role_settings(roles: Mapping[str, Any]) -> dict[str, Setting]:
-    """[roles] of a policy file as settings."""
-    settings: dict[str, Setting] = {role: tuple(roles.get(role, ())) for role in LISTS}
-    settings |= {role: roles.get(role, "") for role in SINGLE}
-    settings["ignored"] = dict(roles.get("ignored", {}))
-    settings["rows_are_people"] = "yes" if roles.get("rows_are_people") else ""
-    return settings
+    return choices.put("roles", **role_settings(roles)) if roles and form.one("roles") else choices
 
 
 def _edit(choices: Choices, form: Form) -> Choices:

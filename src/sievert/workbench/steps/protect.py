@@ -1,5 +1,6 @@
 """The step Protect: levels of columns, the release they make, and all others on a map."""
 
+import math
 import shlex
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ HOW = (FULL, "local", "suppress")
 BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
 WIDE, NARROW = 500, 330  # pixels of the map
 FORM = "take"  # the form of its buttons
+FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
 SETTINGS = ("how", "levels", "suppress", "frontier", "written")
 
 
@@ -45,6 +47,18 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     more = (frontier_command(choices),) if choices.text(NAME, "frontier") else ()
     beside = (hierarchies_command(choices), assess_command(choices), explain_command(choices))
     return (protect_command(choices), *beside, *more)
+
+
+def further(view: View) -> tuple[Argv, ...]:
+    """All recodings, where it does not take long to go through them."""
+    choices = view.choices
+    if not has_roles(choices) or not has_policy(choices) or choices.text(NAME, "frontier"):
+        return ()
+    known = view.get(hierarchies_command(choices))
+    if known is None or known["table"]["rows"] > FEW_RECORDS:
+        return ()
+    recodings = math.prod(len(each["labels"]) + 1 for each in known["proposals"].values())
+    return (frontier_command(choices),) if recodings <= FEW_RECODINGS else ()
 
 
 def context(view: View) -> dict[str, Any]:
@@ -63,7 +77,7 @@ def context(view: View) -> dict[str, Any]:
         "given": bool(choices.mapping(NAME, "levels")),
         "release": release_verdict(view, release, view.get(assess_command(choices))),
         "frontier": _frontier(view) if how == FULL else None,
-        "wanted": bool(choices.text(NAME, "frontier")),
+        "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
         "path": _proposed_path(choices),
         "written": list(choices.mapping(NAME, "written")),
@@ -264,4 +278,4 @@ def status(view: View) -> tuple[str, str]:
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
 
-PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files)
+PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files, further)

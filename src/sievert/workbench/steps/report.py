@@ -5,6 +5,7 @@ from typing import Any
 
 from sievert.errors import require
 from sievert.workbench.choices import Choices
+from sievert.workbench.command_lines import PRIVATE, pieces, shown
 from sievert.workbench.step import MET, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
     assess_command,
@@ -17,7 +18,6 @@ from sievert.workbench.step_commands import (
 NAME = "report"
 KINDS = ("internal", "share")
 OTHERS = {"explain": explain_command, "compare": compare_command, "synthetic": synthetic_command}
-PRIVATE = "workbench:"
 
 
 def _possible(choices: Choices) -> list[str]:
@@ -74,7 +74,8 @@ def context(view: View) -> dict[str, Any]:
         "mask": choices.text(NAME, "mask"),
         "written": choices.text(NAME, "written"),
         "written_kind": choices.text(NAME, "written_kind"),
-        "complete": all(view.get(argv) is not None for argv in commands(choices)),
+        "command": list(pieces(report_command(choices))),
+        "command_text": " ".join(shown(report_command(choices))),
     }
 
 

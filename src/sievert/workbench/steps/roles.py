@@ -10,7 +10,7 @@ from sievert.errors import UsageError, require
 from sievert.workbench.choices import Choices, Setting
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Form, Step, View
 from sievert.workbench.steps.load import columns_command, commands
-from sievert.workbench.working_policy import LISTS, SINGLE, role_table
+from sievert.workbench.working_policy import LISTS, SINGLE, role_table, with_roles
 
 ROLES = ("quasi", "sensitive", "identifier", "household", "weight", "ignored")
 OPTION = re.compile(r" \(-[-\w]+\)")  # of the command line, in the words of a reason
@@ -36,7 +36,7 @@ def columns_without_role(choices: Choices, columns: list[str]) -> list[str]:
 
 
 def _context(view: View) -> dict[str, Any]:
-    choices, result = view.choices, view.get(columns_command(view.choices))
+    choices, result = with_roles(view.choices), view.get(columns_command(view.choices))
     if result is None:
         return {"rows": [], "bare": [], "roles": ROLES, "person": "", "names": []}
     listed, by_column = ColumnList.from_dict(result), roles_by_column(choices)
@@ -65,14 +65,15 @@ def _context(view: View) -> dict[str, Any]:
 
 
 def _status(view: View) -> tuple[str, str]:
-    quasi, secret = (len(view.choices.texts("roles", role)) for role in ("quasi", "sensitive"))
-    if not role_table(view.choices):
+    choices = with_roles(view.choices)
+    quasi, secret = (len(choices.texts("roles", role)) for role in ("quasi", "sensitive"))
+    if not role_table(choices):
         return OPEN, view.texts("workbench.roles.none")
     result = view.get(columns_command(view.choices)) or {"columns": []}
     names = [column["name"] for column in result["columns"]]
     if not quasi:
         return DOUBTFUL, view.texts("workbench.roles.nobody")
-    if bare := columns_without_role(view.choices, names):
+    if bare := columns_without_role(choices, names):
         return DOUBTFUL, view.texts("workbench.roles.without", number=len(bare))
     return MET, view.texts("workbench.roles.tally", quasi=quasi, secret=secret)
 

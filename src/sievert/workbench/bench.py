@@ -1,0 +1,186 @@
+"""One run of the workbench: its history, its jobs, and the pages made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from sievert.errors import SievertError, UsageError
+from sievert.formatting import percent, printable
+from sievert.formatting.language import count
+from sievert.report import drawings
+from sievert.report.html import tidy
+from sievert.report.texts import Texts
+from sievert.version import __version__
+from sievert.workbench.choices import Choices, History
+from sievert.workbench.command_lines import pieces, shown
+from sievert.workbench.file_stamps import Stamp, file_stamps
+from sievert.workbench.jobs import Jobs
+from sievert.workbench.step import OPEN, Argv, Step, View
+from sievert.workbench.working_policy import write_policy
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Bench:
+    """One run of the workbench: its history, its jobs, the steps and the texts."""
+
+    history: History
+    steps: Sequence[Step]
+    texts: Texts
+    folder: Path
+    language: str = "en"
+    most_uploaded: int = 1 << 30
+    outcomes: dict[str, str] = field(default_factory=dict)  # lines of actions that failed, by step
+
+    def __post_init__(self) -> None:
+        self.jobs = Jobs(self.folder)
+        self.stamps: dict[str, Stamp] = {}  # of files that results are of
+        self.environment = _environment(self.texts)
+
+    @property
+    def choices(self) -> Choices:
+        """What is chosen now."""
+        return self.history.now
+
+    def step(self, name: str) -> Step:
+        """The step of this name."""
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise LookupError(name)
+
+    def view(self, step: str = "") -> View:
+        """What a page is made of."""
+        outcome = self.outcomes.get(step, "")
+        return View(self.choices, self.jobs, self.texts, outcome)
+
+    def commands(self, step: Step) -> tuple[Argv, ...]:
+        """The commands of a step; none where its choices do not make sense yet."""
+        with suppress(SievertError):
+            return (*step.commands(self.choices), *step.further(self.view(step.name)))
+        return ()
+
+    async def take(self, history: History) -> None:
+        """Go on with another history: forget what nobody needs."""
+        self.history = history
+        write_policy(self.choices, self.folder)
+        wanted = {argv for step in self.steps for argv in self.commands(step)}
+        await self.jobs.keep(wanted)
+
+    def notice_changed_files(self) -> None:
+        """Results of a file that has changed since are forgotten."""
+        stamps = file_stamps(self.choices)
+        changed = {path for path, stamp in stamps.items() if self.stamps.get(path, stamp) != stamp}
+        self.jobs.forget(changed)
+        self.stamps |= stamps
+
+    # -- pages ----------------------------------------------------------------------------------
+
+    def page(self, step: Step, error: str = "") -> str:
+        """The page of a step, with its jobs begun."""
+        self.notice_changed_files()
+        view = self.view(step.name)
+        commands = self.commands(step)
+        self.jobs.want(commands, step.name)
+        with self.texts.spoken():
+            try:
+                inner = step.context(view)
+            except UsageError as mistake:
+                inner, error = {}, error or str(mistake)
+            context = {**self._frame(step, commands), "error": error, **inner}
+            return self.environment.get_template(step.template).render(context)
+
+    def _frame(self, step: Step, commands: tuple[Argv, ...]) -> dict[str, Any]:
+        """What the layout needs besides the step's own context."""
+        first = commands[0] if commands else None
+        failed = next((line for argv in commands if (line := self.jobs.error(argv))), "")
+        stopped = any(self.jobs.stopped(argv) for argv in commands)
+        return {
+            "step": step,
+            "rail": self._rail(step),
+            "choices": self.choices,
+            "table": printable(Path(self.choices.table).name),
+            "policy": printable(Path(self.choices.text("policy", "file")).name),
+            "command": [] if first is None else list(pieces(first)),
+            "command_text": "" if first is None else " ".join(shown(first)),
+            "history": self.history,
+            "language": self.language,
+            "version": __version__,
+            "failed": failed,
+            "stopped": stopped,
+            "outcome": self.outcomes.get(step.name, ""),
+            "pending": self.pending(),
+            "waiting": self.waiting(step, commands),
+            "next_step": next(
+                (after for before, after in pairwise(self.steps) if before is step), None
+            ),
+            "hidden": lambda: self._hidden(step),
+            "known": known_state(self.jobs, commands),
+            "ready": first is None or self.jobs.get(first) is not None,
+        }
+
+    def _hidden(self, step: Step) -> Markup:
+        """The fields that every form has: an older page is known by its revision."""
+        field = Markup('<input type="hidden" name="{}" value="{}">')
+        revision = field.format("revision", self.history.revision)
+        return revision + field.format("step", step.name)
+
+    def _rail(self, current: Step) -> list[dict[str, Any]]:
+        rows = []
+        for number, step in enumerate(self.steps, 1):
+            try:
+                state, words = step.status(self.view(step.name))
+            except UsageError:
+                state, words = OPEN, self.texts("workbench.rail.mistake")
+            here = step.name == current.name
+            rows.append(
+                {"step": step, "number": number, "state": state, "words": words, "here": here}
+            )
+        return rows
+
+    def pending(self) -> list[dict[str, Any]]:
+        """The command that runs, and those that wait."""
+        stages = "workbench.stages."
+        return [
+            {
+                "step": job.step,
+                "stage": self.texts.get(f"{stages}{job.stage.replace(' ', '_')}", job.stage),
+                "share": job.share,
+                "command": " ".join(shown(job.argv)),
+            }
+            for job in self.jobs.pending
+        ]
+
+    def waiting(self, step: Step, commands: tuple[Argv, ...]) -> bool:
+        """Whether a page will show more when a job has ended."""
+        acting = any(job.step == step.name for job in self.jobs.pending)
+        return acting or any(self.jobs.running(argv) for argv in commands)
+
+
+def _environment(texts: Texts) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"t": texts, "drawings": drawings, "markup": Markup}
+    environment.filters |= {"count": count, "percent": percent, "printable": printable}
+    environment.filters["tidy"] = tidy
+    return environment
+
+
+def known_state(jobs: Jobs, commands: tuple[Argv, ...]) -> str:
+    """Which results a page already shows: it is drawn anew where there are more."""
+    done = "".join("1" if jobs.result(argv) is not None else "0" for argv in commands)
+    return f"{done}{len(jobs.pending) > 0:d}"
