@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from browser.benches import STEPS, RunningBench, Visitor, start_bench
 from browser.tabs import LOOKS, Tab, watched
-from payloads import PAYLOADS
+from payloads import NAMES, PAYLOADS, as_file
 
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "examples" / "hospital_policy.toml"
@@ -195,13 +195,16 @@ def test_stopping(browser: Any, hospital: Path, tmp_path: Path) -> None:
 
 def test_payloads(browser: Any, tmp_path: Path) -> None:
     """Texts that would run as code, as names of columns and files and as values: only texts."""
-    names = [p.replace("\n", " ").replace("\r", " ") for p in PAYLOADS]
-    table = tmp_path / "<img src=x onerror=alert(1)>.csv"
-    with table.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([*names, "age"])
-        for row in range(40):
-            writer.writerow([*(names[(row + i) % len(names)] for i in range(len(names))), row % 9])
+    import pyarrow
+    from pyarrow import parquet
+
+    table = tmp_path / f"{as_file(PAYLOADS[6])}.parquet"
+    turns = range(2 * len(PAYLOADS))
+    columns = {
+        name: [PAYLOADS[(turn + place) % len(PAYLOADS)] for turn in turns]
+        for place, name in enumerate(NAMES)
+    }
+    parquet.write_table(pyarrow.table(columns), table)
     running = start_bench(tmp_path, table.name, "--show-values")
     context = browser.new_context()
     one = Visitor(context.new_page(), running)
