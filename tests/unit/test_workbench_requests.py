@@ -225,7 +225,7 @@ def test_pages_are_not_for_other_sites_nor_for_those_without_the_cookie(bench: W
             {"Sec_Fetch_Site": "same-site", "Sec_Fetch_Dest": "iframe"},
         ):
             answer = bench.send("GET", f"{bench.home}{path}", **headers)
-            assert (answer.status, answer.body) == (403, "refused\n")
+            assert answer.status == 403 and answer.body.startswith("refused")
     for path in ("/", "/load", "/static/htmx.min.js", f"{bench.home[:-2]}/load", "//load"):
         assert bench.send("GET", path).status == 403
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONNECT"):

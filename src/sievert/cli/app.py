@@ -24,8 +24,7 @@ NO_CHILD: tuple[list[str], ...] = (
     ["help"],
     ["serve"],
     ["workbench"],
-    ["run"],
-)  # the last three have a child for every request or command
+)  # the last two have a child for every request or command
 
 _stopped: list[int] = []
 _swallowed: list[int] = []

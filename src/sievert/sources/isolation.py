@@ -113,6 +113,7 @@ def supervise(work: Callable[[], int]) -> int:
         hint="a larger limit (ulimit -v)",
         error=ExhaustedError,
     )
+    guardian = os.environ.pop(GUARDIAN, None)  # of this process, not of those that it starts
     for slot in SLOTS:
         _write_slot(slot, "")
     machine.hold_signals(True)
@@ -130,7 +131,7 @@ def supervise(work: Callable[[], int]) -> int:
     os.close(down[0])
     stopped = _pass_on_signals(child)
     machine.hold_signals(False)
-    killed = _wait(up[0], child, stopped)
+    killed = _wait(up[0], child, stopped, guardian)
     code = machine.wait_for_exit(child)
     os.close(up[0])
     os.close(down[1])
@@ -220,13 +221,15 @@ def _pass_on_signals(child: int) -> list[tuple[int, float]]:
     return noted
 
 
-def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertError | None:
+def _wait(
+    pipe: int, child: int, stopped: list[tuple[int, float]], guardian: str | None
+) -> SievertError | None:
     """Until the child has ended; why, if it had to be killed."""
     while True:
         most = int(_read_slot(MEMORY) or 0)
         if machine.is_readable(pipe, OFTEN):
             return None
-        if not stopped and _is_orphan():
+        if not stopped and guardian not in (None, str(os.getppid())):
             machine.send_signal(os.getpid(), signal.SIGTERM)
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
         late, large = time.monotonic() > deadline, most and machine.resident_memory(child) > most
@@ -235,12 +238,6 @@ def _wait(pipe: int, child: int, stopped: list[tuple[int, float]]) -> SievertErr
             if late:
                 return ExhaustedError("not done in time", hint="a longer --timeout")
             return _too_much_memory(most)
-
-
-def _is_orphan() -> bool:
-    """Whether the process that this one has to end with is gone."""
-    guardian = os.environ.get(GUARDIAN)
-    return guardian is not None and guardian != str(os.getppid())
 
 
 def _too_much_memory(most: int) -> ExhaustedError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -149,16 +150,21 @@ class Bench:
 
     def pending(self) -> list[dict[str, Any]]:
         """The command that runs, and those that wait."""
-        stages = "workbench.stages."
         return [
             {
                 "step": job.step,
-                "stage": self.texts.get(f"{stages}{job.stage.replace(' ', '_')}", job.stage),
+                "stage": self._stage(job.stage),
                 "share": job.share,
                 "command": " ".join(shown(job.argv)),
             }
             for job in self.jobs.pending
         ]
+
+    def _stage(self, words: str) -> str:
+        """What a command is doing, in the language of the pages; numbers and names are left out."""
+        key = "_".join(re.findall("[a-z]+", words))
+        stages = "workbench.stages."
+        return self.texts.get(f"{stages}{key}", self.texts(f"{stages}computing")) if words else ""
 
     def waiting(self, step: Step, commands: tuple[Argv, ...]) -> bool:
         """Whether a page will show more when a job has ended."""

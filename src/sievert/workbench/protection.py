@@ -34,6 +34,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 REFUSED = "refused\n"
+NOT_OPENED = "refused: only the browser that opened the address of the start may see this page\n"
 
 
 @dataclass
@@ -138,7 +139,7 @@ class Gatekeeper:
         elif site not in (["none"], ["same-origin"]):
             return _refuse(403)
         if not path.startswith(ours.home) or not ours.knows("; ".join(headers.get("cookie", ()))):
-            return _refuse(403)
+            return PlainTextResponse(NOT_OPENED, 403)
         if method == "POST":
             return _body_refusal(headers, upload=path == f"{ours.home}upload")
         return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sievert.errors import require
-from sievert.sources.isolation import private_directory
+from sievert.sources.isolation import GUARDIAN, private_directory
 from sievert.workbench.choices import read_session
 from sievert.workbench.command_lines import PRIVATE, real_arguments
 from sievert.workbench.script import session_commands
@@ -25,6 +25,6 @@ def replay(session: Path, steps: Sequence[Step]) -> int:
         write_policy(choices, folder)
         for argv in session_commands(choices, steps):
             command = [sys.executable, "-m", "sievert", *real_arguments(argv, folder)]
-            environment = {**os.environ, "TMPDIR": str(folder)}
-            codes.append(subprocess.run(command, env=environment, check=False).returncode)  # noqa: S603 - our own commands
+            own = {"TMPDIR": str(folder), GUARDIAN: str(os.getpid())}
+            codes.append(subprocess.run(command, env={**os.environ, **own}, check=False).returncode)  # noqa: S603 - our own commands
     return max(codes)

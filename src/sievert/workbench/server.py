@@ -25,6 +25,7 @@ from sievert.sources.isolation import private_directory
 from sievert.workbench.application import make_application
 from sievert.workbench.bench import Bench
 from sievert.workbench.choices import Choices, History
+from sievert.workbench.jobs import Jobs
 from sievert.workbench.protection import ADDRESS, Admission, Gatekeeper
 from sievert.workbench.step import Step
 
@@ -41,14 +42,16 @@ class _Watched:
 
 
 class _IdleServer(uvicorn.Server):
-    """Ends by itself after so many seconds without a request."""
+    """Ends by itself after so many seconds without a request and without work."""
 
-    def __init__(self, config: uvicorn.Config, watched: _Watched, idle: float) -> None:
+    def __init__(self, config: uvicorn.Config, watched: _Watched, jobs: Jobs, idle: float) -> None:
         super().__init__(config)
-        self.watched, self.idle = watched, idle
+        self.watched, self.jobs, self.idle = watched, jobs, idle
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; says whether to end."""
+        if self.jobs.pending:
+            self.watched.last = time.monotonic()
         if time.monotonic() - self.watched.last > self.idle:
             return True
         return await super().on_tick(counter)
@@ -92,7 +95,7 @@ def serve(
         if browser:
             webbrowser.open(_doorway(folder, admission.start).as_uri())
         try:
-            _IdleServer(config, watched, idle).run(sockets=[listening])
+            _IdleServer(config, watched, bench.jobs, idle).run(sockets=[listening])
         except KeyboardInterrupt as stopped:
             return 128 + int(stopped.args[0] if stopped.args else signal.SIGINT)
         finally:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sievert.report.limits import limited_row, limits_of, titles
-from sievert.report.page import NumberRow, PolicyAnswer, walk
+from sievert.report.page import NumberRow, Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
 from sievert.workbench.result_pages import page_of, part_of, rendered
 from sievert.workbench.step import View
@@ -22,11 +22,18 @@ def release_verdict(view: View, release: Any, before: Any) -> dict[str, Any] | N
     return {
         "answer": answer,
         "nearest": _nearest(part),
+        "advice": _advice(page) if release.get("unmet") else "",
         "numbers": [*_limits(view, part, before), *_own(part)],
         "front": front,
         "chapters": chapters,
         "warnings": [view.texts.remark(warning) for warning in release.get("warnings", ())],
     }
+
+
+def _advice(page: Page) -> str:
+    """What the page says first of a policy that no release meets."""
+    points = next((b for b in walk(page.front) if isinstance(b, Points)), None)
+    return " ".join(points.items[0]) if points is not None and points.items else ""
 
 
 def _key(limit: Data) -> tuple[str, str]:

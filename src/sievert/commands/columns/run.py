@@ -8,6 +8,8 @@ from sievert.commands._role_suggestion import (
 )
 from sievert.commands.columns.result import DescribedColumn
 from sievert.counts.questions import Questions
+from sievert.errors import require
+from sievert.roles import looks_like_record
 
 ROLES = {"-q": "quasi", "-s": "sensitive", "-i": "identifier", "--person": "person"}
 IN_A_POLICY = ("household", "weight")  # roles that are given in a policy only
@@ -16,6 +18,11 @@ EXAMPLES = 3  # values of a column
 
 def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[DescribedColumn, ...]:
     """Every column in its order, with the role that its name and its values suggest."""
+    require(
+        show_values or not (questions.first_line and looks_like_record(questions.columns)),
+        "the first line looks like a record: it is not listed",
+        hint="--no-header, or --show-values if these are names",
+    )
     missing = questions.missing(questions.columns)
     described = []
     for name, evidence in examine_columns(questions, questions.columns).items():

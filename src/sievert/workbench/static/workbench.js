@@ -4,6 +4,9 @@ document.querySelectorAll("[data-copy]").forEach((button) => {
   button.addEventListener("click", async () => {
     const text = document.getElementById(button.dataset.copy).innerText.replace(/\s+/g, " ").trim();
     await navigator.clipboard.writeText(text);
+    const words = button.textContent;
+    button.textContent = button.dataset.done;
+    setTimeout(() => { button.textContent = words; }, 2000);
   });
 });
 document.querySelectorAll("[data-roles]").forEach((form) => {

@@ -126,7 +126,9 @@ def _frontier(view: View) -> dict[str, Any] | None:
     if not (points := result.get("frontier")):
         return None
     release = view.get(protect_command(view.choices)) or {}
-    chosen, part = release.get("levels"), part_of(result, view.texts)
+    given = view.choices.mapping(NAME, "levels")
+    chosen = release.get("levels") or {c: int(given.get(c, 0)) for c in points[0]["levels"]}
+    part = part_of(result, view.texts)
     rows = []
     for point in points:
         words = {
@@ -160,7 +162,8 @@ def _frontier(view: View) -> dict[str, Any] | None:
 def _meeting(part: Any, points: Any) -> str:
     meets = sum(point["meets"] for point in points)
     number = {"number": part.writer.count(len(points)), "meets": part.writer.count(meets)}
-    return str(part.texts("workbench.protect.map_found", **number))
+    one = "_one" if len(points) == 1 else ""
+    return str(part.texts(f"workbench.protect.map_found{one}", **number))
 
 
 def _dot(point: Any, row: Any) -> MapPoint:

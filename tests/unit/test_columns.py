@@ -1,0 +1,59 @@
+"""`sievert columns`: what columns look like, and never a value unless it is wanted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sievert
+from sievert.commands.columns.result import ColumnList
+
+TABLE = {
+    "id": [f"p{i}" for i in range(60)],
+    "age": [str(i % 30 + 20) for i in range(60)],
+    "admission": [f"2024-0{i % 9 + 1}-03" for i in range(60)],
+    "diagnosis": ["canary", "flu", None] * 20,
+    "weight": ["-9"] * 20 + [str(i) for i in range(40)],
+    "batch": ["b"] * 60,
+}
+
+
+def test_kinds_roles_and_missing_values() -> None:
+    result = sievert.describe_columns(TABLE)
+    rows = {c.name: (c.kind, c.values, c.missing, c.role, c.reason) for c in result.columns}
+    assert rows == {
+        "id": ("texts", 60, 0, "identifier", "identifier"),
+        "age": ("numbers", 30, 0, "quasi", "known"),
+        "admission": ("dates", 9, 0, "quasi", "date"),
+        "diagnosis": ("texts", 3, 20, "sensitive", "secret"),
+        "weight": ("numbers", 41, 0, "weight", "weight"),
+        "batch": ("constant", 1, 0, None, "constant"),
+    }
+    weight = result.columns[4]
+    assert (weight.codes, weight.coded) == (1, 20)
+    again = ColumnList.from_dict(json.loads(json.dumps(result.to_dict())))
+    assert again == result
+
+
+def test_values_are_named_only_where_they_are_wanted() -> None:
+    for language in ("en", "de"):
+        assert "canary" not in sievert.describe_columns(TABLE).describe(language)
+    plain = json.dumps(sievert.describe_columns(TABLE).to_dict())
+    assert "canary" not in plain and "examples" not in plain
+    shown = sievert.describe_columns(TABLE, show_values=True).columns[3]
+    assert shown.examples == ("canary", "flu")
+
+
+def test_a_first_line_that_may_be_a_record_is_not_listed(tmp_path: Path) -> None:
+    (path := tmp_path / "data.csv").write_text("canary,34,1990-02-01\n" * 3)
+    with pytest.raises(sievert.SievertError, match="--no-header") as error:
+        sievert.describe_columns(path)
+    assert "canary" not in str(error.value)
+    command = [sys.executable, "-m", "sievert", "columns", str(path), "--no-header", "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    names = [column["name"] for column in json.loads(done.stdout)["columns"]]
+    assert names == ["column1", "column2", "column3"] and "canary" not in done.stdout

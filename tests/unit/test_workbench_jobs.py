@@ -1,0 +1,109 @@
+"""Commands of the workbench: one at a time, in a queue, stopped with all that they have started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from sievert.workbench import jobs as module
+from sievert.workbench.jobs import CommandResult, Jobs
+from sievert.workbench.step import Action
+
+# In place of Python: says how far it is, then answers, fails, or waits and cannot be asked to stop.
+COMMAND = """#!/bin/sh
+case "$3" in
+  wait) trap "" TERM; sleep 60 & echo $! > "$TMPDIR/child"
+        printf "\\r\\033[2Kcounting [###############               ] left at most 0:30" >&2; wait ;;
+  fail) printf "\\r\\033[2Kreading 0:01\\r\\033[2K" >&2; echo "error: no such file" >&2; exit 3 ;;
+  *) echo "{\\"said\\": \\"$3 $SIEVERT_ENDS_WITH\\"}"; exit 1 ;;
+esac
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (script := tmp_path / "command").write_text(COMMAND)
+    script.chmod(0o700)
+    monkeypatch.setattr(module.sys, "executable", str(script))
+    return tmp_path
+
+
+def working(folder: Path, use: Callable[[Jobs], Awaitable[None]]) -> None:
+    async def run() -> None:
+        jobs = Jobs(folder)
+        worker = asyncio.create_task(jobs.work())
+        try:
+            await asyncio.wait_for(use(jobs), 30)
+        finally:
+            await jobs.close()
+            worker.cancel()
+
+    asyncio.run(run())
+
+
+async def until(condition: Callable[[], object]) -> None:
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
+def test_results_are_kept_by_command_line(folder: Path) -> None:
+    async def use(jobs: Jobs) -> None:
+        jobs.want([("one",), ("fail",), ("one",)], "load")
+        assert [job.argv for job in jobs.pending] == [("one",), ("fail",)]  # each once
+        await until(lambda: not jobs.pending)
+        assert jobs.get(("one",)) == {"said": f"one {os.getpid()}"}  # exit code 1 is a result
+        assert jobs.get(("fail",)) is None and jobs.error(("fail",)) == "no such file"
+        jobs.want([("one",), ("fail",)], "load")
+        assert jobs.pending == []
+        jobs.again([("fail",)])
+        jobs.want([("fail",)], "load")
+        assert jobs.running(("fail",))
+
+    working(folder, use)
+
+
+def alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
+def test_a_command_is_stopped_with_its_children_and_does_not_begin_again(folder: Path) -> None:
+    async def use(jobs: Jobs) -> None:
+        jobs.want([("wait",), ("one",)], "load")
+        jobs.want([("two",)], "roles")
+        await until(lambda: jobs.current is not None and jobs.current.share is not None)
+        assert jobs.current is not None
+        assert (jobs.current.stage, jobs.current.share) == ("counting", 0.5)
+        assert [job.argv for job in jobs.queue] == [("one",), ("two",)]
+        child = int((folder / "child").read_text())
+        await jobs.cancel("load")
+        await until(lambda: not alive(child))
+        await until(lambda: not jobs.pending)
+        assert jobs.get(("two",)) is not None  # of another step
+        assert jobs.stopped(("wait",)) and jobs.result(("wait",)) is None
+        jobs.want([("wait",), ("one",)], "load")
+        assert jobs.pending == []  # until somebody says so
+
+    working(folder, use)
+
+
+def test_what_nobody_needs_any_more_is_dropped(folder: Path) -> None:
+    async def use(jobs: Jobs) -> None:
+        written: list[CommandResult] = []
+        jobs.want([("wait",), ("old",), ("new",)], "load")
+        jobs.act(Action(("write",)), "protect", written.append)
+        await until(lambda: (folder / "child").exists())
+        await jobs.keep({("new",)})
+        await until(lambda: not jobs.pending)
+        assert jobs.get(("new",)) and jobs.result(("old",)) is None
+        assert len(written) == 1 and jobs.result(("write",)) is None  # run once, never kept
+
+    working(folder, use)
