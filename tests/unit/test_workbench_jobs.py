@@ -78,13 +78,13 @@ def alive(process: int) -> bool:
 def test_a_command_is_stopped_with_its_children_and_does_not_begin_again(folder: Path) -> None:
     async def use(jobs: Jobs) -> None:
         jobs.want([("wait",), ("one",)], "load")
-        jobs.want([("two",)], "roles")
+        jobs.want([("two",)], "policy")
         await until(lambda: jobs.current is not None and jobs.current.share is not None)
         assert jobs.current is not None
         assert (jobs.current.stage, jobs.current.share) == ("counting", 0.5)
         assert [job.argv for job in jobs.queue] == [("one",), ("two",)]
         child = int((folder / "child").read_text())
-        await jobs.cancel("load")
+        await jobs.cancel("roles", [("wait",), ("one",)])  # begun by another step
         await until(lambda: not alive(child))
         await until(lambda: not jobs.pending)
         assert jobs.get(("two",)) is not None  # of another step

@@ -321,8 +321,9 @@ def test_protect_refuses_what_makes_no_sense(choices: Choices, sent: dict[str, s
 
 
 def test_a_release_is_written_where_the_user_says(choices: Choices) -> None:
-    with pytest.raises(UsageError, match="no file"):
-        PROTECT.act(choices, form(do="write", path=" "))
+    for path in (" ", "--force"):
+        with pytest.raises(UsageError, match="file"):
+            PROTECT.act(choices, form(do="write", path=path))
     assert PROTECT.act(choices, form(do="calculate")) is None
     chosen = choices.put("protect", levels={"age": "2"})
     action = PROTECT.act(chosen, form(do="write", path="out.csv", force="yes"))

@@ -39,7 +39,7 @@ def _lines(tables: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[str]:
     plain = {k: v for k, v in tables.items() if not _is_section(v)}
     if above and (plain or not tables):
         yield from ("", f"[{'.'.join(map(_key, above))}]")
-    yield from (f"{_key(key)} = {toml_value(value)}" for key, value in plain.items())
+    yield from (f"{_key(key)} = {_short(value)}" for key, value in plain.items())
     for key, value in tables.items():
         if _is_section(value):
             yield from _lines(value, (*above, key))
@@ -48,6 +48,13 @@ def _lines(tables: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[str]:
 def _is_section(value: Any) -> bool:
     """Whether a table has a heading of its own: what is short stays in one line."""
     return isinstance(value, Mapping) and not ({"min", "max"} & set(value) or not value)
+
+
+def _short(value: Any) -> str:
+    """A value in one line; a small table of bare keys, such as a limit, as people write it."""
+    if not isinstance(value, Mapping) or not value:
+        return toml_value(value)
+    return f"{{ {', '.join(f'{_key(k)} = {toml_value(v)}' for k, v in value.items())} }}"
 
 
 def _key(name: str) -> str:

@@ -162,7 +162,7 @@ class _Pages:
     async def cancel(self, request: Request) -> Response:
         """Stop what a step is waiting for."""
         step = self._step((await _read_form(request)).one("step"))
-        await self.bench.jobs.cancel(step.name)
+        await self.bench.jobs.cancel(step.name, self.bench.commands(step))
         return RedirectResponse(step.name, 303)
 
     async def again(self, request: Request) -> Response:

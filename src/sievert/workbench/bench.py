@@ -25,7 +25,7 @@ from sievert.workbench.command_lines import pieces, shown
 from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import Jobs
 from sievert.workbench.step import OPEN, Argv, Step, View
-from sievert.workbench.working_policy import write_policy
+from sievert.workbench.working_policy import policy_name, write_policy
 
 HERE = Path(__file__).parent
 
@@ -110,7 +110,7 @@ class Bench:
             "rail": self._rail(step),
             "choices": self.choices,
             "table": printable(Path(self.choices.table).name),
-            "policy": printable(Path(self.choices.text("policy", "file")).name),
+            "policy": printable(policy_name(self.choices)),
             "command": [] if first is None else list(pieces(first)),
             "command_text": "" if first is None else " ".join(shown(first)),
             "history": self.history,

@@ -141,9 +141,10 @@ class Jobs:
         if job is not None and job.finish is None and job.argv not in wanted:
             await self._stop(job)
 
-    async def cancel(self, step: str) -> None:
-        """Stop what a step is waiting for; it is begun again only where somebody says so."""
-        for job in [job for job in self.pending if job.step == step]:
+    async def cancel(self, step: str, commands: Iterable[Argv] = ()) -> None:
+        """Stop what a step waits for, whichever step began it; only the user begins it again."""
+        wanted = {*commands}
+        for job in [job for job in self.pending if job.step == step or job.argv in wanted]:
             self._stopped.add(job.argv)
             if job in self.queue:
                 self.queue.remove(job)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
-from sievert.errors import UsageError
+from sievert.errors import UsageError, require
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import reading_arguments, role_arguments, table_arguments
-from sievert.workbench.step import Argv
+from sievert.workbench.step import Argv, Form
 from sievert.workbench.working_policy import named_policy, policy_tables
 
 PLAIN = re.compile(r"[^\s,=]+")  # a name that may stand in a list of levels
@@ -25,6 +25,14 @@ def has_roles(choices: Choices) -> bool:
 def has_policy(choices: Choices) -> bool:
     """Whether there is a policy."""
     return named_policy(choices) is not None
+
+
+def named_file(form: Form, field: str, example: str) -> str:
+    """The file that a field of a form names."""
+    path = form.one(field)
+    require(path, "no file is named", hint=example)
+    require(not path.startswith("-"), "a file, not an option", hint=f"./{path}")
+    return path
 
 
 def assess_command(choices: Choices) -> Argv:

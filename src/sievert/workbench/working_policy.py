@@ -152,8 +152,15 @@ def _composed(choices: Choices) -> tuple[str, str | None] | None:
     name = choices.text("policy", "file")
     if name and not name.startswith(EXAMPLE) and tables == source_tables(name):
         return name, None
-    plain = f"{name.removeprefix(EXAMPLE)}.toml" if name.startswith(EXAMPLE) else Path(name).name
-    return plain or OWN_NAME, toml_document(tables)
+    return policy_name(choices), toml_document(tables)
+
+
+def policy_name(choices: Choices) -> str:
+    """What the file of the policy is called; empty where there is none."""
+    name = choices.text("policy", "file")
+    if name.startswith(EXAMPLE):
+        return f"{name.removeprefix(EXAMPLE)}.toml"
+    return Path(name).name or (OWN_NAME if choices.text("policy", "edited") else "")
 
 
 def policy_text(choices: Choices) -> str:

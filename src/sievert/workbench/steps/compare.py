@@ -12,7 +12,7 @@ from sievert.workbench.choices import Choices
 from sievert.workbench.maps import DOUBTFUL, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of, rendered
 from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
-from sievert.workbench.step_commands import compare_command, has_roles
+from sievert.workbench.step_commands import compare_command, has_roles, named_file
 
 NAME = "compare"
 WIDE, NARROW = 700, 330  # pixels of the map
@@ -109,8 +109,7 @@ def change(choices: Choices, form: Form) -> Choices:
     releases = choices.texts(NAME, "releases")
     if gone := form.one("remove"):
         return choices.put(NAME, releases=tuple(path for path in releases if path != gone))
-    path = form.one("path")
-    require(path, "no file is named", hint="the path of a release of this table")
+    path = named_file(form, "path", "the path of a release of this table")
     require(Path(path).exists(), f"{Path(path).name}: no such file")
     return choices.put(NAME, releases=tuple(dict.fromkeys((*releases, path))))
 

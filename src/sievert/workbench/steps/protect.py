@@ -25,6 +25,7 @@ from sievert.workbench.step_commands import (
     has_policy,
     has_roles,
     hierarchies_command,
+    named_file,
     protect_command,
     release_options,
 )
@@ -142,7 +143,8 @@ def _frontier(view: View) -> dict[str, Any] | None:
                 **words,
                 "state": state,
                 "mark": view.texts(f"workbench.protect.point_{state}"),
-                "chosen": point["levels"] == chosen,
+                "chosen": point["levels"] == chosen
+                and point["suppressed"] == release.get("suppressed", point["suppressed"]),
                 "levels": ", ".join(
                     f"{part.writer.name(c)} {n}" for c, n in point["levels"].items()
                 ),
@@ -248,8 +250,7 @@ def act(choices: Choices, form: Form) -> Action | None:
     """Write the release where the user says."""
     if form.one("do") != "write":
         return None
-    path = form.one("path")
-    require(path, "no file is named for the release", hint="release.csv")
+    path = named_file(form, "path", "release.csv")
     force = ("--force",) if form.one("force") else ()
 
     options = shlex.join(release_options(choices))

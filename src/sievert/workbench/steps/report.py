@@ -12,6 +12,7 @@ from sievert.workbench.step_commands import (
     compare_command,
     explain_command,
     has_roles,
+    named_file,
     synthetic_command,
 )
 
@@ -96,7 +97,7 @@ def act(choices: Choices, form: Form) -> Action | None:
     if form.one("do") != "write":
         return None
     chosen = change(choices, form)
-    require(form.one("path"), "no file is named for the page", hint="report.html")
+    named_file(form, "path", "report.html")
     force = ("--force",) if form.one("force") else ()
 
     def then(after: Choices) -> Choices:

@@ -7,7 +7,7 @@ from sievert.errors import require
 from sievert.workbench.choices import Choices
 from sievert.workbench.result_pages import rendered
 from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
-from sievert.workbench.step_commands import synthetic_command
+from sievert.workbench.step_commands import named_file, synthetic_command
 
 NAME = "synthetic"
 
@@ -36,8 +36,9 @@ def change(choices: Choices, form: Form) -> Choices:
         return choices.put(NAME, tables=tuple(path for path in tables if path != gone))
     path, control = form.one("path"), form.one("control")
     require(path or tables, "no synthetic table is named", hint="the path of a table")
-    for each in filter(None, (path, control)):
-        require(Path(each).exists(), f"{Path(each).name}: no such file")
+    for field in ("path", "control"):
+        file = named_file(form, field, "the path of a table") if form.one(field) else "."
+        require(Path(file).exists(), f"{Path(file).name}: no such file")
     added = tuple(dict.fromkeys((*tables, *filter(None, (path,)))))
     return choices.put(NAME, tables=added, control=control)
 
