@@ -33,6 +33,7 @@ from bench import (
     synthetic,
     utility,
     wide,
+    workbench,
 )
 from bench.common import ROOT, BenchError, Options, Result, save
 
@@ -62,6 +63,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "report": report.run,
     "synthetic": synthetic.run,
     "releases": releases.run,
+    "workbench": workbench.run,
 }
 
 

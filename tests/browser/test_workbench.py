@@ -1,8 +1,12 @@
-"""The workbench in a real browser: the whole job by keyboard, with scripts and without them."""
+"""The workbench in a real browser: the whole job by keyboard, with scripts and without them.
+
+With SIEVERT_TOUR=FOLDER the pictures of docs/workbench_tour.md are put there (make tour).
+"""
 
 from __future__ import annotations
 
 import csv
+import os
 import shutil
 import signal
 import subprocess
@@ -26,11 +30,9 @@ NARROW = 320  # pixels of a window of 1280 at 400 %
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small hospital with the demo's columns, its policy beside it."""
     place = tmp_path_factory.mktemp("hospital")
-    subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "hospital.py"), str(place / "hospital.csv")],
-        check=True,
-        capture_output=True,
-    )
+    script = [sys.executable, str(ROOT / "examples" / "hospital.py")]
+    arguments = [str(place / "hospital.csv"), "--releases", str(place)]
+    subprocess.run([*script, *arguments], check=True, capture_output=True)
     shutil.copy(POLICY, place / "house.toml")
     return place
 
@@ -51,6 +53,17 @@ def visitor(browser: Any, bench: RunningBench) -> Iterator[Visitor]:
     one = Visitor(page, bench)
     one.enter()
     choose_policy(one)
+    one.go("protect")
+    one.page.click("button[value=write]")
+    one.wait()
+    one.go("compare")
+    one.page.fill("#path", "bands.csv")
+    one.page.click("form:has(#path) button >> nth=0")
+    one.wait()
+    one.go("synthetic")
+    one.page.fill("#path", "noisy.csv")
+    one.page.click("form:has(#path) button >> nth=0")
+    one.wait()
     yield one
     context.close()
 
@@ -80,7 +93,7 @@ def strange(tab: Tab, bench: RunningBench) -> list[str]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_every_page(visitor: Visitor, tab: Tab, step: str) -> None:
+def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> None:
     """Only our own server is asked, nothing is blocked or fails, and everybody can use it."""
     from axe_playwright_python.sync_playwright import Axe
 
@@ -91,6 +104,8 @@ def test_every_page(visitor: Visitor, tab: Tab, step: str) -> None:
     assert strange(tab, visitor.bench) == []
     assert page.locator("h1").count() == 1
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+    tour = Path(os.environ.get("SIEVERT_TOUR", tmp_path))
+    page.screenshot(path=tour / f"workbench_{step}.png")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options={"runOnly": AXE}).response["violations"]
