@@ -6,6 +6,7 @@
 # make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
 # make soak     long checks that are too slow for every run
 # make generate  what is written from the measures' records: run it after a new measure
+# make tour     the pictures of the workbench, taken while its pages are tested
 # make docs     the documentation as a site, built offline
 # make release builds wheel and sdist twice, looks them through, installs and tries them; publishes nothing
 # make lock     renew the lock files after a change of dependencies
@@ -30,7 +31,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: generate demo test tests quick install lint bench soak docs lock release clean
+.PHONY: generate tour demo test tests quick install lint bench soak docs lock release clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -103,6 +104,9 @@ generate: $(VENV)/.full
 	$(BIN)/python -m website.function_stub
 	$(BIN)/python -m website.measure_tables
 	$(BIN)/python -m website.api_reference
+
+tour: $(VENV)/.full
+	SIEVERT_TOUR=$(CURDIR)/docs/images $(PYTEST) tests/browser/test_workbench.py -k every_page
 
 docs: $(VENV)/.full
 	$(BIN)/python -m website

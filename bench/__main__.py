@@ -35,6 +35,7 @@ from bench import (
     synthetic,
     utility,
     wide,
+    workbench,
 )
 from bench.common import ROOT, BenchError, Options, Result, save
 
@@ -66,6 +67,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "sketch": sketch.run,
     "synthetic": synthetic.run,
     "releases": releases.run,
+    "workbench": workbench.run,
 }
 
 

@@ -1,0 +1,101 @@
+"""A workbench that runs in a process of its own, and what a visitor does there."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+STEPS = (
+    *("load", "roles", "policy", "assess", "explain"),
+    *("protect", "compare", "synthetic", "report"),
+)
+PATIENCE = 120_000  # milliseconds until a page that waits for a command is given up
+
+
+@dataclass
+class RunningBench:
+    """A server, its address, the folder for its temporary files, and where it was started."""
+
+    process: subprocess.Popen[str]
+    address: str
+    temporary: Path
+    place: Path
+    said: Path
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        """End it; its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+def start_bench(place: Path, *arguments: str) -> RunningBench:
+    """Start a workbench in a folder and wait for its address."""
+    temporary, said = place / "temporary", place / "said.txt"
+    temporary.mkdir(exist_ok=True)
+    with said.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sievert", "workbench", *arguments, "--no-browser"],
+            cwd=place,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, "TMPDIR": str(temporary)},
+        )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    address = re.search(r"http://127\.0\.0\.1:\d+/start/\S+", line)
+    assert address, said.read_text()
+    return RunningBench(process, address[0], temporary, place, said)
+
+
+@dataclass
+class Visitor:
+    """A page of a workbench, and how to get about on it."""
+
+    page: Any
+    bench: RunningBench
+    scripts: bool = True
+
+    def enter(self) -> None:
+        """Open the address that was printed."""
+        self.page.goto(self.bench.address)
+        assert "/start/" not in self.page.url
+
+    def go(self, step: str) -> None:
+        """Open the page of a step by the rail, and wait until it has all of its results."""
+        self.page.click(f"nav.rail a[href={step}]")
+        self.wait()
+
+    def follow(self, step: str) -> None:
+        """Open the page of a step by the keyboard."""
+        self.reach(f"nav.rail a[href={step}]")
+        self.press("Enter")
+        self.page.wait_for_url(f"**/{step}")
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until nothing runs for this page; without scripts a page loads itself anew."""
+        self.page.wait_for_selector("form.cancel", state="detached", timeout=PATIENCE)
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def reach(self, selector: str, most: int = 400) -> None:
+        """Go on with the tab key until something has the focus."""
+        for _ in range(most):
+            if self.page.evaluate(
+                "wanted => document.activeElement?.matches(wanted) ?? false", selector
+            ):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"the tab key does not lead to {selector}")

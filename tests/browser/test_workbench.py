@@ -1,0 +1,280 @@
+"""The workbench in a real browser: the whole job by keyboard, with scripts and without them.
+
+With SIEVERT_TOUR=FOLDER the pictures of docs/workbench_tour.md are put there (make tour).
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser.benches import STEPS, RunningBench, Visitor, start_bench
+from browser.tabs import LOOKS, Tab, watched
+from payloads import NAMES, PAYLOADS, as_file
+
+ROOT = Path(__file__).parents[2]
+POLICY = ROOT / "examples" / "hospital_policy.toml"
+AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+NARROW = 320  # pixels of a window of 1280 at 400 %
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small hospital with the demo's columns, its policy beside it."""
+    place = tmp_path_factory.mktemp("hospital")
+    script = [sys.executable, str(ROOT / "examples" / "hospital.py")]
+    arguments = [str(place / "hospital.csv"), "--releases", str(place)]
+    subprocess.run([*script, *arguments], check=True, capture_output=True)
+    shutil.copy(POLICY, place / "house.toml")
+    return place
+
+
+@pytest.fixture(scope="module")
+def bench(hospital: Path) -> Iterator[RunningBench]:
+    running = start_bench(hospital, "hospital.csv")
+    yield running
+    assert running.stop() == 130
+    assert list(running.temporary.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def visitor(browser: Any, bench: RunningBench) -> Iterator[Visitor]:
+    """Somebody who has chosen the policy, and what went on in the tab."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    one = Visitor(page, bench)
+    one.enter()
+    choose_policy(one)
+    one.go("protect")
+    one.page.click("button[value=write]")
+    one.wait()
+    one.go("compare")
+    one.page.fill("#path", "bands.csv")
+    one.page.click("form:has(#path) button >> nth=0")
+    one.wait()
+    one.go("synthetic")
+    one.page.fill("#path", "noisy.csv")
+    one.page.click("form:has(#path) button >> nth=0")
+    one.wait()
+    yield one
+    context.close()
+
+
+def choose_policy(one: Visitor) -> None:
+    one.go("policy")
+    one.page.check("#source-own")
+    one.page.fill("#file", "house.toml")
+    one.page.click("form.panel button.primary >> nth=0")
+    one.wait()
+
+
+@pytest.fixture(scope="module")
+def tab(visitor: Visitor) -> Tab:
+    return watched(visitor.page)
+
+
+def strange(tab: Tab, bench: RunningBench) -> list[str]:
+    """What was noted but requests to the server itself; a page that moves on drops its last one."""
+    origin = bench.address.partition("/start")[0]
+    usual = (f"request {origin}/", "request data:,")
+    return [
+        note
+        for note in tab.noted
+        if not note.startswith(usual) and not ("/job?" in note and "ERR_ABORTED" in note)
+    ]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> None:
+    """Only our own server is asked, nothing is blocked or fails, and everybody can use it."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = visitor.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    tab.noted.clear()
+    visitor.go(step)
+    assert strange(tab, visitor.bench) == []
+    assert page.locator("h1").count() == 1
+    assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+    tour = Path(os.environ.get("SIEVERT_TOUR", tmp_path))
+    page.screenshot(path=tour / f"workbench_{step}.png")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page, options={"runOnly": AXE}).response["violations"]
+        assert [(v["id"], v["nodes"][0]["html"]) for v in found] == []
+    page.emulate_media(color_scheme="light")
+    for width in (390, NARROW):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate(LOOKS)
+        assert tab.asked("looks.scroll()") <= 0
+
+
+@pytest.mark.parametrize("scripts", (True, False), ids=("scripts", "no scripts"))
+def test_whole_job_by_keyboard(browser: Any, hospital: Path, tmp_path: Path, scripts: bool) -> None:
+    """From the raw table to a release and a report: no mouse, no page of documentation."""
+    for name in ("hospital.csv", "house.toml"):
+        shutil.copy(hospital / name, tmp_path)
+    running = start_bench(tmp_path, "hospital.csv")
+    context = browser.new_context(java_script_enabled=scripts)
+    one = Visitor(context.new_page(), running, scripts)
+    try:
+        one.enter()
+        one.wait()
+        one.follow("policy")
+        one.reach("input[name=source]:checked")
+        one.press("ArrowUp")  # from none to a file
+        one.reach("#file")
+        one.page.keyboard.type("house.toml")
+        one.reach("form.panel button.primary")
+        one.press("Enter")
+        one.wait()
+        one.follow("assess")
+        assert "not met" in one.page.inner_text("main")
+        one.follow("protect")
+        one.reach("#path")
+        one.press("Control+a")
+        one.page.keyboard.type("release.csv")
+        one.reach("button[value=write]")
+        one.press("Enter")
+        one.wait()
+        with (tmp_path / "release.csv").open() as released:
+            rows = list(csv.DictReader(released))
+        assert len(rows) == 2000 and "patient_id" not in rows[0]
+        one.follow("report")
+        one.reach("#path")
+        one.press("Control+a")
+        one.page.keyboard.type("report.html")
+        one.reach("button[value=write]")
+        one.press("Enter")
+        one.wait()
+        assert "<h1" in (tmp_path / "report.html").read_text()
+    finally:
+        context.close()
+        assert running.stop(signal.SIGTERM) == 143 or running.process.returncode == 130
+
+
+def test_undo_redo_back_and_two_tabs(visitor: Visitor) -> None:
+    """What an older page sends is refused; undo takes back what was done, redo does it again."""
+    page = visitor.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    visitor.go("policy")
+    other = page.context.new_page()
+    other.goto(page.url)
+    old = other.locator("form.panel input[name=revision]").first.get_attribute("value")
+    page.click("header.top form[action=undo] button")
+    visitor.wait()
+    assert page.is_checked("#source-none")
+    other.click("form.panel button.primary >> nth=0")
+    assert other.locator("[role=alert]").count() == 1  # the page is older than the session
+    assert old is not None
+    other.close()
+    page.click("header.top form[action=redo] button")
+    visitor.wait()
+    assert page.is_checked("#source-own")
+    page.go_back()
+    page.go_forward()
+    page.reload()
+    assert page.is_checked("#source-own")
+
+
+def test_stopping(browser: Any, hospital: Path, tmp_path: Path) -> None:
+    """A command is stopped from the page that waits for it, and begins again only if told to."""
+    for name in ("hospital.csv", "house.toml"):
+        shutil.copy(hospital / name, tmp_path)
+    running = start_bench(tmp_path, "hospital.csv")
+    context = browser.new_context()
+    one = Visitor(context.new_page(), running)
+    try:
+        one.enter()
+        choose_policy(one)
+        one.page.click("nav.rail a[href=explain]")
+        one.page.click("form.cancel button")
+        one.wait()
+        again = one.page.locator("form[action=again] button")
+        assert again.count() == 1
+        again.click()
+        one.wait()
+        assert again.count() == 0
+    finally:
+        context.close()
+        running.stop()
+
+
+def test_payloads(browser: Any, tmp_path: Path) -> None:
+    """Texts that would run as code, as names of columns and files and as values: only texts."""
+    import pyarrow
+    from pyarrow import parquet
+
+    table = tmp_path / f"{as_file(PAYLOADS[6])}.parquet"
+    turns = range(2 * len(PAYLOADS))
+    columns = {
+        name: [PAYLOADS[(turn + place) % len(PAYLOADS)] for turn in turns]
+        for place, name in enumerate(NAMES)
+    }
+    parquet.write_table(pyarrow.table(columns), table)
+    running = start_bench(tmp_path, table.name, "--show-values")
+    context = browser.new_context()
+    one = Visitor(context.new_page(), running)
+    tab = watched(one.page)
+    try:
+        one.enter()
+        one.wait()
+        one.go("roles")
+        one.page.select_option("select[name='role:1']", "quasi")
+        one.page.select_option("select[name='role:2']", "sensitive")
+        one.page.click("button[name=next]")
+        one.wait()
+        for step in STEPS:
+            one.go(step)
+            assert one.page.evaluate("window.hit === undefined")
+        assert strange(tab, running) == []
+    finally:
+        context.close()
+        running.stop()
+
+
+def test_canaries(browser: Any, tmp_path: Path) -> None:
+    """Values of the data are on no page, in no header, log or leftover, also after kill -9."""
+    cells = [f"canary{i:05d}q" for i in range(200)]
+    with (tmp_path / "table.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["place", "illness"])
+        writer.writerows([cells[i // 2], cells[100 + i % 7]] for i in range(200))
+    running = start_bench(tmp_path, "table.csv")
+    context = browser.new_context()
+    one = Visitor(context.new_page(), running)
+    heard: list[str] = []
+
+    def listen(response: Any) -> None:
+        heard.append(str(response.headers))
+        if response.status == 200:
+            heard.append(response.text())
+
+    try:
+        one.page.on("response", lambda r: "static" in r.url or listen(r))
+        one.enter()
+        one.wait()
+        one.go("roles")
+        one.page.select_option("select[name='role:1']", "quasi")
+        one.page.select_option("select[name='role:2']", "sensitive")
+        one.page.click("button[name=next]")
+        one.wait()
+        for step in STEPS:
+            one.go(step)
+        assert len(heard) > len(STEPS)
+        assert [text for text in heard if "canary" in text] == []
+        assert "canary" not in running.said.read_text()
+    finally:
+        context.close()
+        running.stop(signal.SIGKILL)
+    after = start_bench(tmp_path, "table.csv")
+    after.stop()
+    assert [p for p in after.temporary.rglob("*") if p.is_file()] == []
