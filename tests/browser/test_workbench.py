@@ -105,7 +105,7 @@ def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> No
     assert page.locator("h1").count() == 1
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
     tour = Path(os.environ.get("SIEVERT_TOUR", tmp_path))
-    page.screenshot(path=tour / f"workbench_{step}.png")
+    page.screenshot(path=tour / f"workbench_{step}.jpg", type="jpeg", quality=80)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options={"runOnly": AXE}).response["violations"]
@@ -122,7 +122,12 @@ def test_whole_job_by_keyboard(browser: Any, hospital: Path, tmp_path: Path, scr
     """From the raw table to a release and a report: no mouse, no page of documentation."""
     for name in ("hospital.csv", "house.toml"):
         shutil.copy(hospital / name, tmp_path)
-    running = start_bench(tmp_path, "hospital.csv")
+    whole_job(browser, tmp_path, "hospital.csv", 2000, scripts)
+
+
+def whole_job(browser: Any, place: Path, table: str, records: int, scripts: bool) -> None:
+    """With the policy house.toml beside the table, which is not met by the table as it is."""
+    running = start_bench(place, table)
     context = browser.new_context(java_script_enabled=scripts)
     one = Visitor(context.new_page(), running, scripts)
     try:
@@ -138,27 +143,21 @@ def test_whole_job_by_keyboard(browser: Any, hospital: Path, tmp_path: Path, scr
         one.wait()
         one.follow("assess")
         assert "not met" in one.page.inner_text("main")
-        one.follow("protect")
-        one.reach("#path")
-        one.press("Control+a")
-        one.page.keyboard.type("release.csv")
-        one.reach("button[value=write]")
-        one.press("Enter")
-        one.wait()
-        with (tmp_path / "release.csv").open() as released:
+        for step, file in (("protect", "release.csv"), ("report", "report.html")):
+            one.follow(step)
+            one.reach("#path")
+            one.press("Control+a")
+            one.page.keyboard.type(file)
+            one.reach("button[value=write]")
+            one.press("Enter")
+            one.wait()
+        with (place / "release.csv").open() as released:
             rows = list(csv.DictReader(released))
-        assert len(rows) == 2000 and "patient_id" not in rows[0]
-        one.follow("report")
-        one.reach("#path")
-        one.press("Control+a")
-        one.page.keyboard.type("report.html")
-        one.reach("button[value=write]")
-        one.press("Enter")
-        one.wait()
-        assert "<h1" in (tmp_path / "report.html").read_text()
+        assert len(rows) == records and "patient_id" not in rows[0]
+        assert "<h1" in (place / "report.html").read_text()
     finally:
         context.close()
-        assert running.stop(signal.SIGTERM) == 143 or running.process.returncode == 130
+        assert running.stop(signal.SIGTERM) in (130, 143)
 
 
 def test_undo_redo_back_and_two_tabs(visitor: Visitor) -> None:
