@@ -216,7 +216,10 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
 
 
 # In two steps, by a number, or by the words of a remark.
-PUT_TOGETHER = ("attacked.black_title", "attacked.white_title", "months.", "things.", "remarks.")
+PUT_TOGETHER = (
+    *("attacked.black_title", "attacked.white_title", "months.", "things.", "remarks."),
+    *("workbench.stages.", "workbench.policy.example_", "workbench.policy.about_"),
+)
 
 
 def spoken() -> tuple[set[str], list[re.Pattern[str]]]:
@@ -233,6 +236,11 @@ def spoken() -> tuple[set[str], list[re.Pattern[str]]]:
                 pieces = [v.value if isinstance(v, ast.Constant) else None for v in node.values]
                 if any(isinstance(piece, str) and len(piece) > 1 for piece in pieces):
                     shapes.add("".join(r"(\w*)" if p is None else re.escape(p) for p in pieces))
+    for path in folder.glob("**/*.j2"):
+        for key in re.findall(r"\bt\(([^,()]*)", path.read_text(encoding="utf-8")):
+            pieces = [piece.strip() for piece in key.split("~")]
+            shape = (re.escape(p.strip('"')) if p.startswith('"') else r"(\w*)" for p in pieces)
+            shapes.add("".join(shape))
     return strings, [re.compile(shape) for shape in sorted(shapes)]
 
 

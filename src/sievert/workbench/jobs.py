@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import re
-import signal
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -20,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sievert.numerics import machine
 from sievert.sources import isolation
 from sievert.workbench.command_lines import real_arguments
 from sievert.workbench.step import Action, Argv
@@ -159,8 +159,9 @@ class Jobs:
             process.terminate()
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), GRACE)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                machine.kill_family(process.pid)
         isolation.sweep(self.folder)
 
     async def close(self) -> None:
