@@ -18,7 +18,7 @@ from sievert.formatting.toml import toml_document
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, History, parse_session, session_text
 from sievert.workbench.command_lines import pieces, real_arguments, role_arguments, shown
-from sievert.workbench.replay import replay
+from sievert.workbench.replay import open_session, replay
 from sievert.workbench.script import session_commands, session_script
 from sievert.workbench.step import Form, View, known_settings
 from sievert.workbench.steps import STEPS
@@ -340,3 +340,30 @@ def test_without_the_extra_there_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(UsageError, match=r"pip install 'sievert\[workbench\]'"):
         workbench(None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        '[compare]\nreleases = ["rel.csv", "--json", "victim.txt", "--force"]',
+        '[synthetic]\ntables = ["rel.csv"]\ncontrol = "--json=victim.txt"',
+        "[protect.written]\n'out.csv' = '--force --json victim.txt'",
+        "[protect.written]\n'out.csv' = '--force'",
+        "[protect]\nsuppress = '--force'",
+    ),
+)
+def test_a_session_cannot_bring_options(tmp_path: Path, text: str) -> None:
+    head = 'workbench = 1\ntable = "t.csv"\n[roles]\nquasi = ["age"]\nsensitive = ["ill"]\n'
+    limits = "[policy.limits]\nk_anonymity = '2'\n" if "protect" in text else ""
+    path = tmp_path / "session.toml"
+    path.write_text(f"{head}{limits}{text}\n")
+    with pytest.raises(UsageError, match="begins like an option"):
+        open_session(path, STEPS)
+
+
+def test_a_session_shows_no_values_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "session.toml"
+    path.write_text('workbench = 1\ntable = "t.csv"\n[load]\nfolder = "/"\nshow_values = "yes"\n')
+    choices = open_session(path, STEPS)
+    assert choices.of("load") == {"folder": "."}
+    assert open_session(path, STEPS, show_values=True).text("load", "show_values") == "yes"

@@ -48,9 +48,8 @@ def workbench(
     for module in ("starlette", "uvicorn", "python_multipart"):
         optional_package(module, "the workbench needs", "workbench")
     from sievert.report.texts import read_texts
-    from sievert.workbench.choices import read_session
+    from sievert.workbench.replay import open_session
     from sievert.workbench.server import serve
-    from sievert.workbench.step import known_settings
     from sievert.workbench.steps import STEPS
     from sievert.workbench.steps.load import begin
 
@@ -60,7 +59,7 @@ def workbench(
     if session is None:
         choices = begin("." if file is None else str(file), show_values=show_values)
     else:
-        choices = read_session(session, known_settings(STEPS))
+        choices = open_session(session, STEPS, show_values=show_values)
     texts = read_texts(None, language)
 
     def announce(address: str) -> None:

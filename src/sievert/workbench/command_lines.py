@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from sievert.errors import UsageError
 from sievert.workbench.choices import Choices
 from sievert.workbench.step import Argv
 from sievert.workbench.working_policy import named_policy
@@ -13,6 +14,17 @@ PRIVATE = "workbench:"  # begins the name of a file in the private directory
 _PLACE = re.compile(rf"(?:^|(?<==)){PRIVATE}")
 _DIGEST = re.compile(rf"(?:^|(?<==)){PRIVATE}(?:[0-9a-f]{{12}}/)?")
 READING = ("delimiter", "encoding", "suppressed", "missing")
+OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; -9 is a code
+EVERYWHERE = {
+    *("--delimiter", "--encoding", "--suppressed", "--missing", "--no-header", "--keep-suppressed"),
+    *("--type", "--na", "--policy", "-q", "-s", "-i", "--person"),
+}
+OPTIONS = {  # that a session may give to a command, besides
+    "columns": {"--show-values"},
+    "protect": {"--how", "--levels", "--suppress", "--frontier", "-o"},
+    "synthetic": {"--control"},
+    "report": {"--html", "--share", "--mask-names", "--title", "--language"},
+}
 
 
 def reading_arguments(choices: Choices, *, missing: bool = True) -> Argv:
@@ -45,6 +57,16 @@ def role_arguments(choices: Choices) -> Argv:
     if person := choices.text("roles", "person"):
         options += ["--person", person]
     return tuple(options)
+
+
+def check_arguments(argv: Argv) -> None:
+    """Refuse a command line with an option that no choice leads to: a name may not be one."""
+    command, *tokens = argv
+    if tokens[-2:-1] == ["--json"] and tokens[-1].startswith(PRIVATE) and ".." not in tokens[-1]:
+        tokens = tokens[:-2]  # what a report is made of
+    allowed = EVERYWHERE | OPTIONS.get(command, set())
+    if any(OPTION.match(token) and token not in allowed for token in tokens):
+        raise UsageError("the session has a name that begins like an option", hint="./ before it")
 
 
 def table_arguments(choices: Choices) -> Argv:

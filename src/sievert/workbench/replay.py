@@ -8,16 +8,31 @@ from pathlib import Path
 
 from sievert.errors import require
 from sievert.sources.isolation import GUARDIAN, private_directory
-from sievert.workbench.choices import read_session
-from sievert.workbench.command_lines import PRIVATE, real_arguments
+from sievert.workbench.choices import Choices, read_session
+from sievert.workbench.command_lines import PRIVATE, check_arguments, real_arguments
 from sievert.workbench.script import session_commands
 from sievert.workbench.step import Step, known_settings
+from sievert.workbench.steps.load import begin
 from sievert.workbench.working_policy import write_policy
+
+
+def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = False) -> Choices:
+    """The choices of a saved session, which may be somebody else's.
+
+    It leads to commands of the workbench only. Whether values are shown, and in which folder tables
+    may be chosen, is up to whoever opens it.
+    """
+    choices = read_session(session, known_settings(steps))
+    own = begin(choices.table, show_values=show_values).of("load")
+    choices = choices.put("load", folder=own["folder"], show_values=own.get("show_values"))
+    for argv in session_commands(choices, steps):
+        check_arguments(argv)
+    return choices
 
 
 def replay(session: Path, steps: Sequence[Step]) -> int:
     """Run the commands of a session; the exit code is the worst of theirs."""
-    choices = read_session(session, known_settings(steps))
+    choices = open_session(session, steps)
     uploaded = choices.table.startswith(PRIVATE)
     require(not uploaded, f"{session.name}: its table was uploaded, and is no file any more")
     codes = [0]

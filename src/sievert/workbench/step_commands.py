@@ -45,6 +45,7 @@ def named_file(form: Form, field: str, example: str) -> str:
     path = form.one(field)
     require(path, "no file is named", hint=example)
     require(not path.startswith("-"), "a file, not an option", hint=f"./{path}")
+    require(not path.startswith(PRIVATE), f"{PRIVATE} is a private folder", hint="another name")
     return path
 
 
