@@ -357,3 +357,15 @@ def test_cells_belong_to_their_classes() -> None:
     both = one.merge(one)
     assert both.records == 6 and both.counts.tolist() == [6]
     assert both.secrets[0].counts.tolist() == [2, 4]
+
+
+def test_a_table_that_is_given_twice(tmp_path: Path) -> None:
+    """Its people would look less unique: the same sketch is refused, a part of another remarked."""
+    tables = {"one": {"age": ["1", "2", "3"]}, "two": {"age": ["7", "8"]}}
+    for name, table in tables.items():
+        sievert.sketch(table, "age", out=tmp_path / name)
+    one, two, both = tmp_path / "one", tmp_path / "two", tmp_path / "both"
+    with pytest.raises(SievertError, match="the same sketch twice"):
+        sievert.sketch([one, one])
+    assert not any("contains" in w for w in sievert.sketch([one, two], out=both).warnings)
+    assert any("contains" in w for w in sievert.sketch([both, two]).warnings)

@@ -33,6 +33,10 @@ from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 
+OVERLAP = (
+    "every class of one sketch is in another one with at least as many records: if one table "
+    "contains the other, its people are counted twice"
+)
 FEW = "a sketch has fewer than a thousand classes: its intervals may cover less than 95 %"
 
 LIMITS = "the limits of the policy are not held against a sketch: that is done by sievert assess"
@@ -154,7 +158,7 @@ def _sketch(
 
 def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:
     """What sketches say that were made before."""
-    file = read_sketches(paths, salt)
+    file, overlap = read_sketches(paths, salt)
     columns = tuple(dict.fromkeys(column for key in file.key_sets for column in key))
     description = {
         "name": ", ".join(Path(path).name for path in paths),
@@ -163,7 +167,8 @@ def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:
         "columns": len(columns) + len(file.secrets),
         "engine": "sketch",
     }
-    return _estimate(description, Roles(columns, file.secrets), file, [])
+    notes = [OVERLAP] if overlap else []
+    return _estimate(description, Roles(columns, file.secrets), file, notes)
 
 
 def _estimate(

@@ -67,12 +67,12 @@ def sketch_table(
     return SketchFile(samples, secrets, settings.size, storage.recognise_salt(key))
 
 
-def read_sketches(paths: Iterable[Any], salt: bytes | None) -> SketchFile:
-    """Sketches of one table or of several, put together."""
+def read_sketches(paths: Iterable[Any], salt: bytes | None) -> tuple[SketchFile, bool]:
+    """Sketches of one table or of several, put together; whether some may overlap."""
     files = [storage.read_sketch(path) for path in paths]
     merged = storage.merge_files(files)
     require(
         salt is None or merged.salt == storage.recognise_salt(derive_key(salt)),
         "the sketch has another salt",
     )
-    return merged
+    return merged, storage.may_overlap(files)

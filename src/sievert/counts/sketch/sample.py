@@ -53,6 +53,16 @@ class ClassSample:
         """The probability that a class is in the sample."""
         return self.threshold / ALL
 
+    def may_contain(self, other: ClassSample) -> bool:
+        """Whether every class of another sample is here with at least as many records."""
+        within = min(self.threshold, other.threshold)
+        kept = slice(None) if within == ALL else other.hashes < np.uint64(within)
+        hashes, counts = other.hashes[kept], other.counts[kept]
+        places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        if not len(self.hashes) or not len(hashes):
+            return not len(hashes)
+        return bool(((self.hashes[places] == hashes) & (self.counts[places] >= counts)).all())
+
     def class_bytes(self) -> Ints:
         """The bytes that each class takes; a secret's new value is on the first one that has it."""
         size = HASH_BYTES + varint_bytes(self.counts)

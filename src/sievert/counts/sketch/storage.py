@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sievert import files
 from sievert.arrays import Ints
 from sievert.counts.sketch import hashes
 from sievert.counts.sketch.sample import ALL, ClassSample, SampledCells, merge_samples
-from sievert.errors import InputError, UsageError, require
+from sievert.errors import InputError, RefusedError, UsageError, require
 
 MAGIC = files.OUR_SKETCH
 DIGEST = 32  # bytes of SHA-256 at the end
@@ -93,9 +94,21 @@ def merge_files(given: Sequence[SketchFile]) -> SketchFile:
             (first.size == other.size, "sizes", "the same --size"),
         ):
             require(same, f"the sketches have different {what}", hint=hint)
+    different = len({file.to_bytes() for file in given}) == len(given)
+    twice = "the same sketch twice: its people would be counted twice"
+    require(different, twice, hint="each table once", error=RefusedError)
     room = first.size - HEADER
     merged = (merge_samples(parts, room) for parts in zip(*(f.samples for f in given), strict=True))
     return replace(first, samples=tuple(merged))
+
+
+def may_overlap(given: Sequence[SketchFile]) -> bool:
+    """Whether one of the tables may be a part of another one: all of its classes are there."""
+    return any(
+        all(map(ClassSample.may_contain, whole.samples, part.samples))
+        for whole, part in permutations(given, 2)
+        if part.records <= whole.records
+    )
 
 
 def is_sketch(data: Any) -> bool:
