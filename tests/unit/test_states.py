@@ -20,9 +20,10 @@ from pyarrow import parquet
 
 import sievert
 from sievert import session
+from sievert.counts.state.segments import Sum
 from sievert.errors import InputError, RefusedError, SievertError, UsageError
 from sievert.numerics import machine
-from sievert.sources.states import MANIFEST
+from sievert.sources.states import MANIFEST, file_sha256
 
 TABLE = {
     "zip": ["1", "1", "2", "2", "*"],
@@ -193,6 +194,58 @@ def test_a_damaged_state_is_refused(kind: str, state: Path) -> None:
         sievert.merge([state, state], out=state.parent / "sum")
     with pytest.raises(InputError, match=message):
         sievert.update(state, remove=ONE)
+
+
+def rewrite(state: Path, change: dict[str, Any], **segment: Any) -> None:
+    """Change the manifest and the description of its first segment."""
+    content = json.loads((state / MANIFEST).read_text()) | change
+    content["segments"][0] |= segment
+    (state / MANIFEST).write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_damaged_segment_is_not_compacted(compact: bool, state: Path) -> None:
+    """An update that compacts by itself, as one of a quarter of the rows does."""
+    part = state / "part-00000.parquet"
+    content = part.read_bytes()
+    damage("bit", state)
+    with pytest.raises(InputError, match="damaged"):
+        sievert.update(state, add={c: v * 3 for c, v in TABLE.items()}, compact=compact)
+    assert sorted(path.name for path in state.iterdir()) == ["part-00000.parquet", MANIFEST]
+    part.write_bytes(content)
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+
+
+@pytest.mark.parametrize("large", [2**62, 2**63 - 1])
+def test_a_count_that_no_table_has_is_damage(large: int, state: Path) -> None:
+    part = state / "part-00000.parquet"
+    table = parquet.read_table(part)
+    counts = pa.array([large - 4, *[1] * (table.num_rows - 1)], pa.int64())
+    parquet.write_table(table.set_column(table.num_columns - 1, "n", counts), part)
+    size, digest = part.stat().st_size, file_sha256(part)
+    rewrite(state, {"records": large}, records=large, size=size, sha256=digest)
+    with pytest.raises(InputError, match="damaged"):
+        sievert.update(state, add=TABLE, compact=True)
+    with pytest.raises(InputError, match="damaged"):
+        sievert.merge([state, state], out=state.parent / "sum")
+
+
+def test_a_failed_compaction_leaves_no_segment(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in state.iterdir()}
+    write = Sum.write
+
+    def fail(self: Sum) -> Any:
+        segment = write(self)
+        if self.output.name == "part-00002.parquet":
+            raise OSError("no space")
+        return segment
+
+    monkeypatch.setattr(Sum, "write", fail)
+    with pytest.raises(OSError, match="no space"):
+        sievert.update(state, add=ONE, compact=True)
+    assert {path.name: path.read_bytes() for path in state.iterdir()} == before
 
 
 KILLED = """

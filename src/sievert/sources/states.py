@@ -20,6 +20,7 @@ from sievert.errors import InputError, require
 
 MANIFEST = "sievert-state.json"
 FORMAT = 1
+MOST_RECORDS = 2**62  # that any state can have: more is damage, and would not add up
 MARKING = "as sensitive as the data: it holds every combination of values that occurs"
 DAMAGED = "damaged, or changed by somebody else"
 
@@ -117,9 +118,12 @@ class StateManifest:
     def add(self, other: StateManifest, sign: int = 1) -> StateManifest:
         """What two states have together, or the first without the second; segments as they are."""
         notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
+        records = self.records + sign * other.records
+        what = f"{self.folder.name}: {DAMAGED}"
+        require(records <= MOST_RECORDS, what, hint=AGAIN, error=InputError)
         return replace(
             self,
-            records=self.records + sign * other.records,
+            records=records,
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
@@ -199,7 +203,7 @@ def read_manifest(folder: Path) -> StateManifest:
             **{entry: value for entry, value in content.items() if entry in known}, folder=folder
         )
         plain = all(Path(s.file).name == s.file for s in manifest.segments)
-        whole = plain and schema == manifest.schema
+        whole = plain and schema == manifest.schema and 0 <= manifest.records <= MOST_RECORDS
         whole = whole and sum(s.records for s in manifest.segments) == manifest.records
     except (KeyError, TypeError, AttributeError, ValueError):
         whole = False

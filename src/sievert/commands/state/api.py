@@ -14,6 +14,7 @@ from sievert.commands.state.run import (
     change_state,
     count_table,
     read_state,
+    undone,
     write_manifest,
 )
 from sievert.counts.state.segments import Means, segment_path
@@ -153,13 +154,16 @@ def update(
     reading = Reading(watch, None, **source)
     tables = [(data, 1) for data in _tables(add)] + [(data, -1) for data in _tables(remove)]
     require(tables or compact, "nothing to add or to remove", hint="--add FILE, --remove FILE")
-    whole = compact or any(sign < 0 for _, sign in tables)  # what is there is read
+    whole = any(sign < 0 for _, sign in tables)  # what is there is read, as for a compaction
     kept = read_state(state, content=False)
     with private_directory(source.get("temp")) as private, machine.locked(kept.folder) as alone:
         require(alone, f"{kept.folder.name}: another update is running", hint="wait for its end")
         kept = read_state(state, content=whole)
         means = Means(private, source.get("memory"), source.get("threads"))
-        changed, numbers, compacted = change_state(kept, tables, reading, means, compact=compact)
+        with undone(kept.folder):
+            changed, numbers, compacted = change_state(
+                kept, tables, reading, means, compact=compact
+            )
     signed = list(zip(numbers, (sign for _, sign in tables), strict=True))
     return CountState(
         changed,

@@ -1,7 +1,8 @@
 """States on disk: counted into a new directory, changed by one new segment, replaced at once."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from sievert.counts.state.segments import (
     segment_path,
     write_counts,
 )
-from sievert.errors import InputError, require
+from sievert.errors import InputError, SievertError, require
 from sievert.numerics import machine
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
@@ -135,11 +136,27 @@ def write_manifest(manifest: StateManifest) -> None:
         machine.sync(path)
     temporary.replace(folder / MANIFEST)
     machine.sync(folder)
+    _remove_unnamed(manifest)
+
+
+def _remove_unnamed(manifest: StateManifest) -> None:
+    """Take away the segments and temporary files of a state that its manifest does not name."""
     named = {path.name for path in manifest.paths}
-    for path in folder.iterdir():
+    for path in manifest.folder.iterdir():
         ours = files.PART.fullmatch(path.name) or path.name.endswith(".part")
         if ours and path.name not in named:
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def undone(folder: Path) -> Iterator[None]:
+    """A change of a state: where it fails, the segments that it has written are taken away."""
+    try:
+        yield
+    except BaseException:
+        with suppress(SievertError, OSError):
+            _remove_unnamed(read_manifest(folder))  # as it is on the disk: before, or after
+        raise
 
 
 def add_up(
@@ -203,7 +220,8 @@ def change_state(
 
 
 def _compact(state: StateManifest, number: int, means: Means) -> Segment:
-    """All segments of a state in one."""
+    """All segments of a state in one, once each is what it was when it was written."""
+    state.check_files()
     parts = [(path, 1) for path in state.paths]
     with Sum(parts, len(state.kept), segment_path(state.folder, number), means) as added:
         added.require_there()
