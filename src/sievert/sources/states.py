@@ -19,7 +19,7 @@ from typing import Any
 from sievert.errors import InputError, require
 
 MANIFEST = "sievert-state.json"
-FORMAT = 1
+FORMAT = 2
 MOST_RECORDS = 2**62  # that any state can have: more is damage, and would not add up
 MARKING = "as sensitive as the data: it holds every combination of values that occurs"
 DAMAGED = "damaged, or changed by somebody else"
@@ -38,6 +38,35 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How many rows have a value of a column that is left out, and how many values these are.
+
+    The values of two tables are not added up: what is known is the least and the most of them.
+    """
+
+    rows: int
+    least: int
+    most: int
+
+    @property
+    def repeated(self) -> bool | None:
+        """Whether rows share a value; None where it is not known."""
+        return True if self.most < self.rows else None if self.least < self.rows else False
+
+    def add(self, other: Spread, sign: int) -> Spread:
+        """That of two tables together, or of the first without the second.
+
+        Rows that share a value are taken to share it when some of them are gone.
+        """
+        if sign > 0:
+            most = self.most + other.most
+            return Spread(self.rows + other.rows, max(self.least, other.least), most)
+        rows = max(0, self.rows - other.rows)
+        most = max(0, min(self.most, rows - (self.repeated is True)))
+        return Spread(rows, max(0, self.least - other.rows), most)
+
+
+@dataclass(frozen=True)
 class StateManifest:
     """Everything about a state but its counts."""
 
@@ -49,7 +78,7 @@ class StateManifest:
     sensitive: tuple[str, ...]
     identifier: tuple[str, ...]
     person: str | None
-    left_out: tuple[str, ...]
+    left_out: Mapping[str, Spread]  # columns that are treated as if there were none
     engine: str
     na: tuple[str, ...]
     types: Mapping[str, str]
@@ -83,6 +112,11 @@ class StateManifest:
     def signed(self) -> bool:
         """Whether some segment takes records away."""
         return any(segment.signed for segment in self.segments)
+
+    @property
+    def unknown_spread(self) -> Spread:
+        """That of a column of which nothing is known."""
+        return Spread(self.records, 0, self.records)
 
     def to_json(self) -> str:
         """The content of the manifest."""
@@ -127,6 +161,10 @@ class StateManifest:
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
+            left_out={
+                column: spread.add(other.left_out.get(column, other.unknown_spread), sign)
+                for column, spread in self.left_out.items()
+            },
             table={
                 **self.table,
                 "blank_lines": self.table["blank_lines"] + sign * other.table["blank_lines"],
@@ -196,8 +234,9 @@ def read_manifest(folder: Path) -> StateManifest:
     try:
         schema = content.pop("schema")
         content["segments"] = tuple(Segment(**each) for each in content["segments"])
-        for entry in ("columns", "quasi", "sensitive", "identifier", "left_out", "na"):
+        for entry in ("columns", "quasi", "sensitive", "identifier", "na"):
             content[entry] = tuple(content[entry])
+        content["left_out"] = {c: Spread(**each) for c, each in content["left_out"].items()}
         known = {entry.name for entry in fields(StateManifest)}
         manifest = StateManifest(
             **{entry: value for entry, value in content.items() if entry in known}, folder=folder

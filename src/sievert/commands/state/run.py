@@ -10,7 +10,7 @@ from typing import Any
 from sievert import files
 from sievert import roles as role
 from sievert.commands._common import Reading, RequestedRoles, check_known
-from sievert.commands._repeated import usable_columns
+from sievert.commands._repeated import spread_values, usable_columns
 from sievert.counts.questions import Questions
 from sievert.counts.state.segments import (
     Means,
@@ -25,7 +25,7 @@ from sievert.errors import InputError, SievertError, require
 from sievert.numerics import machine
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
-from sievert.sources.states import MANIFEST, Segment, StateManifest, is_state, read_manifest
+from sievert.sources.states import MANIFEST, Segment, Spread, StateManifest, is_state, read_manifest
 from sievert.sources.table import Table
 
 
@@ -67,7 +67,8 @@ def count_table(
     named = [c for c in others if c in roles.identifier or tells_people_apart(c)]
     usable = usable_columns(questions, named)
     values, lacking = questions.distinct(usable), questions.missing(usable) if usable else {}
-    nan = questions.count_nan(names)
+    apart = spread_values(questions, left_out)
+    nan, records = questions.count_nan(names), questions.records
     description = {
         "name": table.name,
         "kind": table.kind,
@@ -92,7 +93,7 @@ def count_table(
         sensitive=roles.sensitive,
         identifier=roles.identifier,
         person=roles.person,
-        left_out=tuple(left_out),
+        left_out={c: apart.get(c, Spread(records, 0, records)) for c in left_out},
         engine=engine.name,
         na=tuple(table.na),
         types={c: kind for c, kind in table.types.items() if c in columns},
@@ -100,12 +101,12 @@ def count_table(
         nan=nan,
         coded=questions.count_codes(names, nan),
         error_cells={c: n for c, n in table.error_cells.items() if c in kept},
-        records=questions.records,
+        records=records,
         segments=segments,
         folder=folder,
     )
     require(
-        sum(segment.records for segment in segments) == questions.records,
+        sum(segment.records for segment in segments) == records,
         f"{table.name}: two counts of its records differ",
         hint="a table that does not change",
         error=InputError,
