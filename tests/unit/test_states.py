@@ -152,7 +152,7 @@ def test_identifiers_do_not_add_up(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="patient_id"):
         sievert.update(tmp_path / "state", add=table)
     sievert.count(table, *ROLES, leave_out="patient_id", out=tmp_path / "less")
-    sievert.update(tmp_path / "less", add=table, remove=table)
+    sievert.update(tmp_path / "less", add=table, remove=table, again=True)
     assert sievert.assess(tmp_path / "less").cautions == whole.cautions
 
 
@@ -187,7 +187,7 @@ def test_an_identifier_that_is_left_out_still_repeats(column: str, tmp_path: Pat
     met, reasons, cautions = verdict(both)
     assert (met, reasons) == (None, ["identifier_unsure"]) and len(cautions) == 2
     assert verdict(both, rows_are_people=True) == (True, [], [])
-    sievert.merge([both, state], out=tmp_path / "all")
+    sievert.merge([both, state], out=tmp_path / "all", again=True)
     assert "identifier_repeats" in verdict(tmp_path / "all")[1]
 
 
@@ -310,6 +310,39 @@ def test_a_killed_update_leaves_the_old_state_whole(compact: bool, state: Path) 
     assert stable(sievert.assess(state)) == stable(sievert.assess(both, *ROLES))
 
 
+def test_what_was_added_already_is_refused(state: Path) -> None:
+    (other := state.parent / "other").mkdir()
+    parts = [{c: v[at] for c, v in TABLE.items()} for at in (slice(3), slice(3, 5))]
+    for data in (TABLE, {c: v[::-1] for c, v in TABLE.items()}):
+        with pytest.raises(RefusedError, match="added already"):
+            sievert.update(state, add=data)
+    with pytest.raises(RefusedError, match="added already"):
+        sievert.update(state, add=[ONE, ONE])
+    sievert.update(state, add=ONE)
+    for change in ({"add": ONE}, {"add": ONE, "compact": True}):
+        with pytest.raises(RefusedError, match="added already"):
+            sievert.update(state, **change)
+    assert sievert.update(state, add=ONE, again=True).records == 7
+    sievert.update(state, remove=[ONE, ONE], compact=True)
+    assert sievert.update(state, add=ONE).records == 6
+    sievert.update(state, remove=ONE)
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+    sievert.count(parts[0], *ROLES, out=other / "parts")
+    sievert.update(other / "parts", add=parts[1])
+    sievert.count(ONE, *ROLES, out=other / "one")
+    sievert.merge([state, other / "one"], out=other / "sum")
+    for names in (["parts", "../state"], ["sum", "one"], ["sum", "../state"]):
+        paths = [other / name for name in names]
+        with pytest.raises(RefusedError, match="added already"):
+            sievert.merge(paths, out=other / "new", force=True)
+        assert sievert.merge(paths, out=other / "new", again=True, force=True).records > 6
+    assert sievert.merge([other / "sum", other / "one"], out=other / "less", subtract=True)
+    assert (
+        json.loads((other / "less" / MANIFEST).read_text())["content"]
+        == (json.loads((other / "parts" / MANIFEST).read_text())["content"])
+    )
+
+
 def test_one_update_at_a_time(state: Path) -> None:
     with machine.locked(state) as alone, pytest.raises(UsageError, match="another update"):
         assert alone
@@ -337,7 +370,7 @@ def test_files_keep_their_description(tmp_path: Path) -> None:
         assert stable(sievert.assess(tmp_path / "state", **more)) == stable(
             sievert.assess(path, "zip", "ill", **options, **more)
         )
-    sievert.update(tmp_path / "state", add=path)
+    sievert.update(tmp_path / "state", add=path, again=True)
     with pytest.raises(UsageError, match="made without --verify, or has changed since"):
         sievert.assess(tmp_path / "state", verify=True)
     path.write_text(text + text.partition("\n")[2])
@@ -402,8 +435,10 @@ def test_commands(tmp_path: Path) -> None:
     done = run("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
     assert done.returncode == 0 and "1 Datensatz entfernt" in done.stdout, done.stderr
     again = run("update", state, "--remove", str(tmp_path / "gone.csv"))
-    assert again.returncode == 7 and again.stderr.startswith("error: 1 record to take away")
-    done = run("merge", state, state, "-o", str(tmp_path / "both"), "--json", "-")
+    assert again.returncode == 7 and again.stderr.startswith("error: gone.csv: these records")
+    again = run("merge", state, state, "-o", str(tmp_path / "both"))
+    assert again.returncode == 7 and "state: these records were added already" in again.stderr
+    done = run("merge", state, state, "--again", "-o", str(tmp_path / "both"), "--json", "-")
     assert json.loads(done.stdout)["state"]["records"] == 4
     assessed = run("assess", str(tmp_path / "both"), "--json", "-")
     assert json.loads(assessed.stdout)["table"]["rows"] == 4

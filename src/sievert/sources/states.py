@@ -11,16 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import InputError, require
+from sievert.errors import InputError, RefusedError, require
 
 MANIFEST = "sievert-state.json"
 FORMAT = 2
 MOST_RECORDS = 2**62  # that any state can have: more is damage, and would not add up
+DIGITS = 15  # of each of the four parts of a SHA-256 that are added up
 MARKING = "as sensitive as the data: it holds every combination of values that occurs"
 DAMAGED = "damaged, or changed by somebody else"
 
@@ -87,6 +88,8 @@ class StateManifest:
     coded: Mapping[str, int]
     error_cells: Mapping[str, int]
     records: int
+    content: str = ""  # a digest of the records, which adds up: that of no order, of no segment
+    applied: tuple[str, ...] = ()  # + or -, and the content of each change that is not undone
     segments: tuple[Segment, ...] = ()
     folder: Path = field(default=Path(), compare=False)
 
@@ -149,8 +152,11 @@ class StateManifest:
             what = f"{self.folder.name}: counted with another {option}, or without one"
             require(not given or given == own, what, hint="the state as it was counted")
 
-    def add(self, other: StateManifest, sign: int = 1) -> StateManifest:
-        """What two states have together, or the first without the second; segments as they are."""
+    def add(self, other: StateManifest, sign: int = 1, *, name: str, again: bool) -> StateManifest:
+        """What two states have together, or the first without the second; segments as they are.
+
+        Changes that were made already are refused with the name of the other, unless `again`.
+        """
         notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
         records = self.records + sign * other.records
         what = f"{self.folder.name}: {DAMAGED}"
@@ -158,6 +164,8 @@ class StateManifest:
         return replace(
             self,
             records=records,
+            content=_add_content(self.content, other.content, sign),
+            applied=self._apply(other, sign, name=name, again=again),
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
@@ -172,6 +180,26 @@ class StateManifest:
                 "verified": None,
             },
         )
+
+    def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
+        """The changes of both; one that is undone by the other is none."""
+        applied, opposite = [*self.applied], {"+": "-", "-": "+"}
+        twice = sign > 0 and other.records > 0 and self.content == other.content
+        for change in other.applied:
+            undone = opposite[change[0]] + change[1:]
+            change, undone = (change, undone) if sign > 0 else (undone, change)
+            if undone in applied:
+                applied.remove(undone)
+            else:
+                twice = twice or change in applied
+                applied.append(change)
+        require(
+            again or not twice,
+            f"{name}: these records were {'added' if sign > 0 else 'taken away'} already",
+            hint="--again, if they are other records that look the same",
+            error=RefusedError,
+        )
+        return tuple(applied)
 
     def check_addable(self, other: StateManifest, name: str) -> None:
         """An error unless another state is of the same columns, read in the same way."""
@@ -201,6 +229,20 @@ AGAIN = "sievert count again"
 def _add(first: Mapping[str, int], second: Mapping[str, int], sign: int) -> dict[str, int]:
     sums = {c: first.get(c, 0) + sign * second.get(c, 0) for c in (*first, *second)}
     return {column: number for column, number in sums.items() if number}
+
+
+def _add_content(first: str, second: str, sign: int) -> str:
+    numbers = zip(_numbers(first), _numbers(second), strict=True)
+    return spell_content(one + sign * other for one, other in numbers)
+
+
+def _numbers(content: str) -> list[int]:
+    return [int(content[at : at + DIGITS], 16) for at in range(0, len(content), DIGITS)]
+
+
+def spell_content(sums: Iterable[int]) -> str:
+    """The digest of records by the sums of the parts of their digests."""
+    return "".join(f"{number % 16**DIGITS:0{DIGITS}x}" for number in sums)
 
 
 def file_sha256(path: Path) -> str:
@@ -234,7 +276,7 @@ def read_manifest(folder: Path) -> StateManifest:
     try:
         schema = content.pop("schema")
         content["segments"] = tuple(Segment(**each) for each in content["segments"])
-        for entry in ("columns", "quasi", "sensitive", "identifier", "na"):
+        for entry in ("columns", "quasi", "sensitive", "identifier", "na", "applied"):
             content[entry] = tuple(content[entry])
         content["left_out"] = {c: Spread(**each) for c, each in content["left_out"].items()}
         known = {entry.name for entry in fields(StateManifest)}

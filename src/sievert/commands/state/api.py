@@ -13,6 +13,7 @@ from sievert.commands.state.run import (
     assign_roles,
     change_state,
     count_table,
+    note_content,
     read_state,
     undone,
     write_manifest,
@@ -76,7 +77,7 @@ def count(
             roles, apart = assign_roles(questions, requested, left_out)
             reading.clock("counting combinations", questions)
             manifest = count_table(table, questions, roles, apart, folder)
-        write_manifest(manifest)
+        write_manifest(note_content(manifest, reading))
     return CountState(read_state(out, content=False), **reading.clock.stop())
 
 
@@ -85,6 +86,7 @@ def merge(
     *,
     out: StatePath,
     subtract: bool = False,
+    again: bool = False,
     force: bool = False,
     memory: str | None = None,
     threads: int | None = None,
@@ -104,6 +106,8 @@ def merge(
         The directory of the sum, which is made.
     subtract
         Take the other states away from the first. Records that are not there are refused.
+    again
+        Accept a state with the records of another one, or with a table that is in another one.
     force
         Replace a state that is there.
     memory, threads, temp
@@ -120,7 +124,7 @@ def merge(
         folder.mkdir(mode=0o700)
         signs = [1] + [-1 if subtract else 1] * (len(states) - 1)
         signed = [(read_state(p), sign) for p, sign in zip(states, signs, strict=True)]
-        write_manifest(add_up(signed, folder, Means(private, memory, threads)))
+        write_manifest(add_up(signed, folder, Means(private, memory, threads), again=again))
     return CountState(read_state(out, content=False), **clock.stop())
 
 
@@ -130,6 +134,7 @@ def update(
     add: Any = (),
     remove: Any = (),
     compact: bool = False,
+    again: bool = False,
     watch: Steps = no_progress,
     **source: Unpack[ReaderOptions],
 ) -> CountState:
@@ -148,6 +153,9 @@ def update(
     compact
         Put all segments into one. It is done anyway beyond 32 segments, or where the changes have a
         quarter of the rows of the first segment.
+    again
+        Accept a table with the same records as one that was added already and not removed since,
+        or was removed already.
     source
         How to read: engine, memory, threads, temp.
     """
@@ -162,7 +170,7 @@ def update(
         means = Means(private, source.get("memory"), source.get("threads"))
         with undone(kept.folder):
             changed, numbers, compacted = change_state(
-                kept, tables, reading, means, compact=compact
+                kept, tables, reading, means, compact=compact, again=again
             )
     signed = list(zip(numbers, (sign for _, sign in tables), strict=True))
     return CountState(

@@ -16,6 +16,7 @@ from sievert.counts.state.segments import (
     Means,
     Sum,
     check_sum,
+    digest_content,
     is_fragmented,
     returned_type,
     segment_path,
@@ -114,6 +115,12 @@ def count_table(
     return manifest
 
 
+def note_content(counted: StateManifest, reading: Reading) -> StateManifest:
+    """A table that was counted, with the digest of its records as the change that it is."""
+    content = digest_content(counted, reading.source.get("threads"))
+    return replace(counted, content=content, applied=(f"+{content}",) if counted.records else ())
+
+
 def read_state(path: Any, *, content: bool = True) -> StateManifest:
     """A state; an error where it is none, or not whole."""
     name = Path(path).name if isinstance(path, str | os.PathLike) else "the state"
@@ -161,7 +168,7 @@ def undone(folder: Path) -> Iterator[None]:
 
 
 def add_up(
-    states: Sequence[tuple[StateManifest, int]], folder: Path, means: Means
+    states: Sequence[tuple[StateManifest, int]], folder: Path, means: Means, *, again: bool
 ) -> StateManifest:
     """The sum of states, each with its sign, as a state of one segment in a folder."""
     (first, _), *others = states
@@ -169,7 +176,7 @@ def add_up(
     whole = first
     for other, sign in others:
         first.check_addable(other, other.folder.name)
-        whole = whole.add(other, sign)
+        whole = whole.add(other, sign, name=other.folder.name, again=again)
     parts = [(path, sign) for state, sign in states for path in state.paths]
     with Sum(parts, len(first.kept), segment_path(folder, 0), means) as added:
         added.require_there()
@@ -185,6 +192,7 @@ def change_state(
     means: Means,
     *,
     compact: bool,
+    again: bool,
 ) -> tuple[StateManifest, list[int], bool]:
     """A state with the records of some tables added or taken away, by their sign.
 
@@ -201,7 +209,7 @@ def change_state(
             own = private / str(at)
             own.mkdir(mode=0o700)
             change = _count_change(state, data, own, reading)
-            changed = changed.add(change, sign)
+            changed = changed.add(change, sign, name=change.table["name"], again=again)
             parts += [(path, sign) for path in change.paths]
             numbers.append(change.records)
         segments = [*state.segments]
@@ -244,5 +252,6 @@ def _count_change(state: StateManifest, data: Any, folder: Path, reading: Readin
         left_out = [c for c in state.left_out if c in questions.columns]
         reading.clock("counting combinations", questions)
         change = count_table(table, questions, roles, left_out, folder)
+    change = note_content(change, reading)
     state.check_addable(change, table.name)
     return change

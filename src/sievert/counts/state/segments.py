@@ -22,10 +22,12 @@ from sievert.formatting import plural
 from sievert.sources.states import (
     AGAIN,
     DAMAGED,
+    DIGITS,
     MOST_RECORDS,
     Segment,
     StateManifest,
     file_sha256,
+    spell_content,
 )
 from sievert.sources.table import Table
 
@@ -140,6 +142,27 @@ def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
     return Segment(
         path.name, rows, int(records or 0), signed, path.stat().st_size, file_sha256(path)
     )
+
+
+def digest_content(state: StateManifest, threads: int | None) -> str:
+    """The digest of the records of a state, whatever the order and the files they are in.
+
+    The SHA-256 of each combination times its number is added up, so that those of two states are
+    that of both together.
+    """
+    texts = (f"CAST({v} AS VARCHAR)" for v in stored_fields(len(state.kept)))
+    row = " || ".join(f"COALESCE(LENGTH({text}) || ':' || {text}, '-')" for text in texts)
+    parts = (f"SUBSTR(h, {1 + DIGITS * i}, {DIGITS})" for i in range(4))
+    sums = ", ".join(f"SUM(CAST(n AS HUGEINT) * CAST('0x' || {p} AS BIGINT))" for p in parts)
+    files = _paths([(path, 1) for path in state.paths], 1)
+    own: dict[str, Any] = {**connection.CONFIGURATION} | (
+        {} if threads is None else {"threads": threads}
+    )
+    with duckdb.connect(":memory:", config=own) as reader:
+        (numbers,) = reader.execute(
+            f"SELECT {sums} FROM (SELECT n, SHA256({row}) AS h FROM read_parquet([{files}])) AS d"
+        ).fetchall()
+    return spell_content(int(number or 0) for number in numbers)
 
 
 @dataclass(frozen=True)
