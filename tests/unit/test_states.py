@@ -252,6 +252,16 @@ def test_a_damaged_segment_is_not_compacted(compact: bool, state: Path) -> None:
     assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"quasi": ["zip"]}, {"sensitive": []}, {"identifier": ["city"]}, {"left_out": {"x": {}}}],
+)
+def test_roles_of_a_manifest_are_part_of_its_digest(change: Any, state: Path) -> None:
+    rewrite(state, change)
+    with pytest.raises(InputError, match="the manifest is damaged"):
+        sievert.assess(state)
+
+
 @pytest.mark.parametrize("large", [2**62, 2**63 - 1])
 def test_a_count_that_no_table_has_is_damage(large: int, state: Path) -> None:
     part = state / "part-00000.parquet"

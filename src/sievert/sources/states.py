@@ -95,11 +95,13 @@ class StateManifest:
 
     @property
     def schema(self) -> str:
-        """The SHA-256 of what two states must have in common to be added."""
+        """The SHA-256 of the columns, their roles and how they were read: of what stays."""
         same = {
             "columns": list(self.columns),
             "kept": list(self.kept.items()),
+            "roles": [list(names) for names in (self.quasi, self.sensitive, self.identifier)],
             "person": self.person,
+            "left_out": list(self.left_out),
             "na": sorted(self.na),
             "types": dict(self.types),
         }
