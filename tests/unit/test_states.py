@@ -442,6 +442,8 @@ def test_commands(tmp_path: Path) -> None:
     assert done.returncode == 0 and "as sensitive as the data" in done.stdout, done.stderr
     assert run("count", str(data), "-q", "zip", "-o", state, "--missing", "drop").returncode == 2
     assert run("count", str(data), "-q", "zip").returncode == 2
+    listed = run("count", "--help").stdout
+    assert "--delimiter" in listed and "--missing" not in listed and "suppressed" not in listed
     done = run("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
     assert done.returncode == 0 and "1 Datensatz entfernt" in done.stdout, done.stderr
     again = run("update", state, "--remove", str(tmp_path / "gone.csv"))

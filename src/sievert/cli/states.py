@@ -24,6 +24,18 @@ NewState = Annotated[Path | None, Traits(("--out", "-o"), "Output")]
 
 
 @dataclass(frozen=True)
+class CountReading(ReadingOptions):
+    """How the data are read; what goes with assess is refused, and not in the help."""
+
+    suppressed: Annotated[str, Traits(hidden=True)] = "*"
+    keep_suppressed: Annotated[bool, Traits(hidden=True)] = False
+    missing: Annotated[str, Traits(hidden=True)] = "value"
+
+
+CountReading.__doc__ = ReadingOptions.__doc__  # where the options are explained
+
+
+@dataclass(frozen=True)
 class StateOutput:
     """What is written beside a state.
 
@@ -72,7 +84,7 @@ def count(
     policy: Annotated[Path | None, Traits(heading="Roles")] = None,
     leave_out: Annotated[Names, Traits(heading="Roles")] = None,
     out: NewState = None,
-    reading: ReadingOptions = ReadingOptions(),
+    reading: CountReading = CountReading(),
     output: StateOutput = StateOutput(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
