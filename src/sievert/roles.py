@@ -25,6 +25,7 @@ class Roles:
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
+    unsure: tuple[str, ...] = ()  # identifiers that rows may share, for all that is known
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     @property

@@ -275,7 +275,7 @@ def test_states(server: Server, tmp_path: Path) -> None:
         ours = sievert.assess(tmp_path / "state").to_dict()
         assert json.dumps(ours, sort_keys=True) == json.dumps(whole, sort_keys=True)
     sievert.count(address, *roles, out=tmp_path / "state", force=True)
-    sievert.update(tmp_path / "state", add=[address, address], remove=address)
+    sievert.update(tmp_path / "state", add=[address, address], remove=address, again=True)
     assert sievert.assess(tmp_path / "state").rows == 12
     days = [None if d is None else datetime.date.fromisoformat(d) for d in columns["day"]]
     here = pyarrow.table({**columns, "day": pyarrow.array(days, pyarrow.date32())})

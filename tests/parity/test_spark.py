@@ -437,7 +437,7 @@ def test_states(interpreted: None, tmp_path: Path) -> None:
         whole = sievert.assess(path, quasi, secrets, engine=engine).to_dict()
         ours = sievert.assess(tmp_path / engine).to_dict()
         assert json.dumps(ours, sort_keys=True) == json.dumps(whole, sort_keys=True)
-    sievert.merge([tmp_path / "spark", tmp_path / "duckdb"], out=tmp_path / "both")
+    sievert.merge([tmp_path / "spark", tmp_path / "duckdb"], out=tmp_path / "both", again=True)
     sievert.update(tmp_path / "both", remove=path)
     assert told(tmp_path / "both", quasi, secrets) == told(path, quasi, secrets)
 

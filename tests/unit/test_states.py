@@ -20,9 +20,10 @@ from pyarrow import parquet
 
 import sievert
 from sievert import session
+from sievert.counts.state.segments import Sum
 from sievert.errors import InputError, RefusedError, SievertError, UsageError
 from sievert.numerics import machine
-from sievert.sources.states import MANIFEST
+from sievert.sources.states import MANIFEST, file_sha256
 
 TABLE = {
     "zip": ["1", "1", "2", "2", "*"],
@@ -32,6 +33,7 @@ TABLE = {
 }
 ONE = {"zip": ["1"], "age": [30], "ill": ["flu"], "city": ["a"]}
 ROLES = ["zip", "age"], ["ill"]
+LEFT_OUT = ["city", "patient_id"]
 
 
 def stable(result: Any) -> str:
@@ -49,7 +51,7 @@ def test_a_state_is_private_and_marked(state: Path) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in state.iterdir()} == {0o600}
     content = json.loads((state / MANIFEST).read_text())
     assert content["marking"].startswith("as sensitive as the data")
-    assert content["records"] == 5 and content["state"] == 1
+    assert content["records"] == 5 and content["state"] == 2
     assert "hiv" not in (state / MANIFEST).read_text()
 
 
@@ -150,8 +152,43 @@ def test_identifiers_do_not_add_up(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="patient_id"):
         sievert.update(tmp_path / "state", add=table)
     sievert.count(table, *ROLES, leave_out="patient_id", out=tmp_path / "less")
-    sievert.update(tmp_path / "less", add=table, remove=table)
-    assert stable(sievert.assess(tmp_path / "less")) == stable(sievert.assess(TABLE, *ROLES))
+    sievert.update(tmp_path / "less", add=table, remove=table, again=True)
+    assert sievert.assess(tmp_path / "less").cautions == whole.cautions
+
+
+def verdict(data: Any, **more: Any) -> tuple[bool | None, list[str], list[str]]:
+    """Whether a policy is met, for which reasons it is not, and the cautions on identifiers."""
+    roles = {"quasi": ["zip", "age"], "sensitive": ["ill"], "identifier": LEFT_OUT, **more}
+    limits = {"reidentification": {"k_anonymity": {"min": 1}}}
+    result = sievert.assess(data, policy={"roles": roles, "limits": limits})
+    policy = result.to_dict()["policy"]
+    cautions = [remark.partition(":")[0] for remark in result.cautions if "identifier" in remark]
+    return policy["met"], [reason["what"] for reason in policy["reasons"]], cautions
+
+
+@pytest.mark.parametrize("column", LEFT_OUT)  # named so, or called like one
+def test_an_identifier_that_is_left_out_still_repeats(column: str, tmp_path: Path) -> None:
+    shared = {**TABLE, "patient_id": ["1", "2", "3", "4", None]}
+    own = {**shared, column: ["1", "2", "3", "4", "5"]}
+    shared[column] = ["1", "1", "2", "3", None]
+    state, both = tmp_path / "state", tmp_path / "both"
+    sievert.count(shared, *ROLES, leave_out=LEFT_OUT, out=state)
+    for stated in ({}, {"rows_are_people": True}):
+        assert verdict(state, **stated) == verdict(shared, **stated)
+    assert verdict(state)[0] is False
+    gone = {c: v[:1] for c, v in shared.items()}
+    assert sievert.update(state, remove=gone).records == 4
+    assert verdict(state)[:2] == (False, ["identifier_repeats"])
+
+    sievert.count(own, *ROLES, leave_out=LEFT_OUT, out=tmp_path / "own")
+    assert verdict(tmp_path / "own") == (True, [], [])
+    sievert.count(gone, *ROLES, leave_out=LEFT_OUT, out=tmp_path / "gone")
+    sievert.merge([tmp_path / "own", tmp_path / "gone"], out=both)
+    met, reasons, cautions = verdict(both)
+    assert (met, reasons) == (None, ["identifier_unsure"]) and len(cautions) == 2
+    assert verdict(both, rows_are_people=True) == (True, [], [])
+    sievert.merge([both, state], out=tmp_path / "all", again=True)
+    assert "identifier_repeats" in verdict(tmp_path / "all")[1]
 
 
 def damage(kind: str, state: Path) -> None:
@@ -195,6 +232,68 @@ def test_a_damaged_state_is_refused(kind: str, state: Path) -> None:
         sievert.update(state, remove=ONE)
 
 
+def rewrite(state: Path, change: dict[str, Any], **segment: Any) -> None:
+    """Change the manifest and the description of its first segment."""
+    content = json.loads((state / MANIFEST).read_text()) | change
+    content["segments"][0] |= segment
+    (state / MANIFEST).write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_damaged_segment_is_not_compacted(compact: bool, state: Path) -> None:
+    """An update that compacts by itself, as one of a quarter of the rows does."""
+    part = state / "part-00000.parquet"
+    content = part.read_bytes()
+    damage("bit", state)
+    with pytest.raises(InputError, match="damaged"):
+        sievert.update(state, add={c: v * 3 for c, v in TABLE.items()}, compact=compact)
+    assert sorted(path.name for path in state.iterdir()) == ["part-00000.parquet", MANIFEST]
+    part.write_bytes(content)
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"quasi": ["zip"]}, {"sensitive": []}, {"identifier": ["city"]}, {"left_out": {"x": {}}}],
+)
+def test_roles_of_a_manifest_are_part_of_its_digest(change: Any, state: Path) -> None:
+    rewrite(state, change)
+    with pytest.raises(InputError, match="the manifest is damaged"):
+        sievert.assess(state)
+
+
+@pytest.mark.parametrize("large", [2**62, 2**63 - 1])
+def test_a_count_that_no_table_has_is_damage(large: int, state: Path) -> None:
+    part = state / "part-00000.parquet"
+    table = parquet.read_table(part)
+    counts = pa.array([large - 4, *[1] * (table.num_rows - 1)], pa.int64())
+    parquet.write_table(table.set_column(table.num_columns - 1, "n", counts), part)
+    size, digest = part.stat().st_size, file_sha256(part)
+    rewrite(state, {"records": large}, records=large, size=size, sha256=digest)
+    with pytest.raises(InputError, match="damaged"):
+        sievert.update(state, add=TABLE, compact=True)
+    with pytest.raises(InputError, match="damaged"):
+        sievert.merge([state, state], out=state.parent / "sum")
+
+
+def test_a_failed_compaction_leaves_no_segment(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in state.iterdir()}
+    write = Sum.write
+
+    def fail(self: Sum) -> Any:
+        segment = write(self)
+        if self.output.name == "part-00002.parquet":
+            raise OSError("no space")
+        return segment
+
+    monkeypatch.setattr(Sum, "write", fail)
+    with pytest.raises(OSError, match="no space"):
+        sievert.update(state, add=ONE, compact=True)
+    assert {path.name: path.read_bytes() for path in state.iterdir()} == before
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -219,6 +318,39 @@ def test_a_killed_update_leaves_the_old_state_whole(compact: bool, state: Path) 
     assert {path.name for path in state.iterdir()} & (left - files) <= {"part-00001.parquet"}
     both = {c: [*v, *ONE[c]] for c, v in TABLE.items()}
     assert stable(sievert.assess(state)) == stable(sievert.assess(both, *ROLES))
+
+
+def test_what_was_added_already_is_refused(state: Path) -> None:
+    (other := state.parent / "other").mkdir()
+    parts = [{c: v[at] for c, v in TABLE.items()} for at in (slice(3), slice(3, 5))]
+    for data in (TABLE, {c: v[::-1] for c, v in TABLE.items()}):
+        with pytest.raises(RefusedError, match="added already"):
+            sievert.update(state, add=data)
+    with pytest.raises(RefusedError, match="added already"):
+        sievert.update(state, add=[ONE, ONE])
+    sievert.update(state, add=ONE)
+    for change in ({"add": ONE}, {"add": ONE, "compact": True}):
+        with pytest.raises(RefusedError, match="added already"):
+            sievert.update(state, **change)
+    assert sievert.update(state, add=ONE, again=True).records == 7
+    sievert.update(state, remove=[ONE, ONE], compact=True)
+    assert sievert.update(state, add=ONE).records == 6
+    sievert.update(state, remove=ONE)
+    assert stable(sievert.assess(state)) == stable(sievert.assess(TABLE, *ROLES))
+    sievert.count(parts[0], *ROLES, out=other / "parts")
+    sievert.update(other / "parts", add=parts[1])
+    sievert.count(ONE, *ROLES, out=other / "one")
+    sievert.merge([state, other / "one"], out=other / "sum")
+    for names in (["parts", "../state"], ["sum", "one"], ["sum", "../state"]):
+        paths = [other / name for name in names]
+        with pytest.raises(RefusedError, match="added already"):
+            sievert.merge(paths, out=other / "new", force=True)
+        assert sievert.merge(paths, out=other / "new", again=True, force=True).records > 6
+    assert sievert.merge([other / "sum", other / "one"], out=other / "less", subtract=True)
+    assert (
+        json.loads((other / "less" / MANIFEST).read_text())["content"]
+        == (json.loads((other / "parts" / MANIFEST).read_text())["content"])
+    )
 
 
 def test_one_update_at_a_time(state: Path) -> None:
@@ -248,7 +380,7 @@ def test_files_keep_their_description(tmp_path: Path) -> None:
         assert stable(sievert.assess(tmp_path / "state", **more)) == stable(
             sievert.assess(path, "zip", "ill", **options, **more)
         )
-    sievert.update(tmp_path / "state", add=path)
+    sievert.update(tmp_path / "state", add=path, again=True)
     with pytest.raises(UsageError, match="made without --verify, or has changed since"):
         sievert.assess(tmp_path / "state", verify=True)
     path.write_text(text + text.partition("\n")[2])
@@ -310,11 +442,15 @@ def test_commands(tmp_path: Path) -> None:
     assert done.returncode == 0 and "as sensitive as the data" in done.stdout, done.stderr
     assert run("count", str(data), "-q", "zip", "-o", state, "--missing", "drop").returncode == 2
     assert run("count", str(data), "-q", "zip").returncode == 2
+    listed = run("count", "--help").stdout
+    assert "--delimiter" in listed and "--missing" not in listed and "suppressed" not in listed
     done = run("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
     assert done.returncode == 0 and "1 Datensatz entfernt" in done.stdout, done.stderr
     again = run("update", state, "--remove", str(tmp_path / "gone.csv"))
-    assert again.returncode == 7 and again.stderr.startswith("error: 1 record to take away")
-    done = run("merge", state, state, "-o", str(tmp_path / "both"), "--json", "-")
+    assert again.returncode == 7 and again.stderr.startswith("error: gone.csv: these records")
+    again = run("merge", state, state, "-o", str(tmp_path / "both"))
+    assert again.returncode == 7 and "state: these records were added already" in again.stderr
+    done = run("merge", state, state, "--again", "-o", str(tmp_path / "both"), "--json", "-")
     assert json.loads(done.stdout)["state"]["records"] == 4
     assessed = run("assess", str(tmp_path / "both"), "--json", "-")
     assert json.loads(assessed.stdout)["table"]["rows"] == 4

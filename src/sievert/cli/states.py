@@ -24,6 +24,18 @@ NewState = Annotated[Path | None, Traits(("--out", "-o"), "Output")]
 
 
 @dataclass(frozen=True)
+class CountReading(ReadingOptions):
+    """How the data are read; what goes with assess is refused, and not in the help."""
+
+    suppressed: Annotated[str, Traits(hidden=True)] = "*"
+    keep_suppressed: Annotated[bool, Traits(hidden=True)] = False
+    missing: Annotated[str, Traits(hidden=True)] = "value"
+
+
+CountReading.__doc__ = ReadingOptions.__doc__  # where the options are explained
+
+
+@dataclass(frozen=True)
 class StateOutput:
     """What is written beside a state.
 
@@ -72,7 +84,7 @@ def count(
     policy: Annotated[Path | None, Traits(heading="Roles")] = None,
     leave_out: Annotated[Names, Traits(heading="Roles")] = None,
     out: NewState = None,
-    reading: ReadingOptions = ReadingOptions(),
+    reading: CountReading = CountReading(),
     output: StateOutput = StateOutput(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -133,6 +145,7 @@ def merge(
     *states: Path,
     out: NewState = None,
     subtract: bool = False,
+    again: bool = False,
     memory: Annotated[str | None, Traits(heading="Engine")] = None,
     threads: Annotated[int | None, Traits(heading="Engine")] = None,
     temp: Annotated[Path | None, Traits(heading="Engine")] = None,
@@ -148,6 +161,8 @@ def merge(
         The directory of the sum, which is made.
     subtract
         Take all other states away from the first; records that are not there are refused.
+    again
+        Accept a state with the records of another one, or with a table that is in another one.
     memory
         The most memory for data, such as 4GB.
     threads
@@ -163,6 +178,7 @@ def merge(
             list(states),
             out=str(out),
             subtract=subtract,
+            again=again,
             force=output.force,
             memory=memory,
             threads=threads,
@@ -180,6 +196,7 @@ def update(
     add: ChangeTables = None,
     remove: ChangeTables = None,
     compact: bool = False,
+    again: bool = False,
     output: StateOutput = StateOutput(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
@@ -195,6 +212,8 @@ def update(
         A table of records that are gone; those that are not there are refused. May be repeated.
     compact
         Put all segments into one; done anyway where changes have a quarter of its rows.
+    again
+        Accept a table with the records of one that was added, or removed, already.
     """
     from sievert.commands.state import api
 
@@ -204,6 +223,7 @@ def update(
             add=list(add or ()),
             remove=list(remove or ()),
             compact=compact,
+            again=again,
             watch=watch,
             **engine.arguments(),
         ),

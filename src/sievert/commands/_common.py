@@ -48,6 +48,10 @@ SHARED_IDENTIFIER = (
     "rows share the identifier {}: rows were counted, and if they are of the same people, they are "
     "more exposed; name it with --person, or say rows_are_people in a policy"
 )
+UNSURE_IDENTIFIER = (
+    "it is not known whether rows share the identifier {}, which the state leaves out: rows were "
+    "counted; name a person when counting it, or say rows_are_people in a policy"
+)
 NOT_ONE_EACH = (
     "the policy says that rows are people, but rows share the identifier {}: rows were counted, "
     "and the risk may be higher; name it as person"
@@ -173,10 +177,13 @@ class RequestedRoles:
         stated = self.policy is not None and self.policy.roles.rows_are_people
         roles = replace(roles, rows_are_people=stated)
         if not several:  # a person with one row each may be no person, but the number of a row
-            repeated = repeated_identifiers(questions, roles)
-            roles = replace(roles, repeated=tuple(repeated))
+            own = {*self._own[2]} & {*absent} if self._own[2] else ()
+            repeated, unsure = repeated_identifiers(questions, roles, own)
+            unsure = [] if stated or roles.person is not None else unsure
+            roles = replace(roles, repeated=tuple(repeated), unsure=tuple(unsure))
             caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER
             notes += (Caution(caution.format(repr(c))) for c in repeated)
+            notes += (Caution(UNSURE_IDENTIFIER.format(repr(c))) for c in unsure)
         return roles, notes
 
     def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
@@ -227,6 +234,7 @@ class RequestedRoles:
             ("columns_without_role", False, [c for c in bare if c not in named]),
             ("roles_replaced", False, [c for c in columns if c in less and c in used]),
             ("identifier_repeats", False, () if stated else roles.repeated),
+            ("identifier_unsure", None, roles.unsure),
             ("person_replaced", False, [p for p in (self.person,) if p not in (None, own.person)]),
             ("settings_replaced", False, ["na"] if listed - {*codes} else ()),
         )

@@ -1,27 +1,38 @@
 """Identifiers that several rows share: rows are then not people."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from sievert.counts.questions import Questions
 from sievert.errors import SievertError
 from sievert.roles import Roles, tells_people_apart
+from sievert.sources.states import Spread
 
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
 
 
-def repeated_identifiers(questions: Questions, roles: Roles) -> list[str]:
-    """The identifiers that several rows share: those named, and columns called like one.
+def repeated_identifiers(
+    questions: Questions, roles: Roles, absent: Collection[str] = ()
+) -> tuple[list[str], list[str]]:
+    """The identifiers that several rows share, and those of which that is not known.
 
-    Who says that rows are people has looked at the columns that are ignored.
+    They are those named, also where they are `absent`, and columns called like one. A state knows
+    of the columns that it leaves out, of which much is not known when it has changed. Who says that
+    rows are people has looked at the columns that are ignored.
     """
     others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
     others |= {*roles.ignored} if roles.rows_are_people else set()
     likely = [c for c in questions.columns if c not in others and tells_people_apart(c)]
     named = [c for c in roles.identifier if c != roles.person]
-    repeated = repeated_columns(questions, [*named, *likely])
+    spreads = spread_values(questions, [*named, *likely])
+    for column, spread in questions.left_out.items():
+        if column in absent or (column not in others and tells_people_apart(column)):
+            spreads[column] = spread
     # A code of a hospital or a batch has few values: it does not tell people apart.
-    return [c for c, rows in repeated.items() if c in roles.identifier or rows <= MOST_ROWS]
+    given = {*roles.identifier, *absent}
+    telling = {c: s for c, s in spreads.items() if c in given or s.rows <= MOST_ROWS * s.most}
+    repeated = [c for c, spread in telling.items() if spread.repeated]
+    return repeated, [c for c, spread in telling.items() if spread.repeated is None]
 
 
 def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
@@ -34,14 +45,12 @@ def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
     return usable
 
 
-def repeated_columns(questions: Questions, columns: Sequence[str]) -> dict[str, float]:
-    """The columns whose values several rows share, and how many rows a value has on average."""
+def spread_values(questions: Questions, columns: Sequence[str]) -> dict[str, Spread]:
+    """How many rows have a value of each column of plain values, and how many values these are."""
     if not (usable := usable_columns(questions, columns)):
         return {}
-    lacking, repeated = questions.missing(usable), {}
+    lacking, spreads = questions.missing(usable), {}
     for column, values in questions.distinct(usable).items():
-        rows = questions.records - lacking.get(column, 0)
         named = values - (column in lacking)
-        if named < rows:
-            repeated[column] = rows / named
-    return repeated
+        spreads[column] = Spread(questions.records - lacking.get(column, 0), named, named)
+    return spreads

@@ -26,6 +26,7 @@ from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.secret_counts import SecretCounter
 from sievert.counts.wildcards import MOST_KEYS, can_match, count_matches
 from sievert.hierarchies import Hierarchy
+from sievert.sources.states import Spread
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
@@ -35,6 +36,8 @@ TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer an
 
 class Questions(CellTables):
     """Integer questions about one table; the cells are counted once for each secret."""
+
+    left_out: Mapping[str, Spread] = {}  # what a state knows of columns that it leaves out
 
     def __init__(self, engine: Adapter, records: int | None = None) -> None:
         super().__init__(engine, records)

@@ -49,6 +49,8 @@ REASONS = {
     "search_stopped": "time was over before a recoding was found that meets the limits; the "
     "numbers are the table's",
     "all_suppressed": "every record is suppressed: nothing would be released",
+    "identifier_unsure": "it is not known whether rows share an identifier that the state leaves "
+    "out ({}): name the person, or say rows_are_people",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NO_SUCH_VALUE = "the named value does not occur"

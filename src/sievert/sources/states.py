@@ -11,15 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import InputError, require
+from sievert.errors import InputError, RefusedError, require
 
 MANIFEST = "sievert-state.json"
-FORMAT = 1
+FORMAT = 2
+MOST_RECORDS = 2**62  # that any state can have: more is damage, and would not add up
+DIGITS = 15  # of each of the four parts of a SHA-256 that are added up
 MARKING = "as sensitive as the data: it holds every combination of values that occurs"
 DAMAGED = "damaged, or changed by somebody else"
 
@@ -37,6 +39,35 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """How many rows have a value of a column that is left out, and how many values these are.
+
+    The values of two tables are not added up: what is known is the least and the most of them.
+    """
+
+    rows: int
+    least: int
+    most: int
+
+    @property
+    def repeated(self) -> bool | None:
+        """Whether rows share a value; None where it is not known."""
+        return True if self.most < self.rows else None if self.least < self.rows else False
+
+    def add(self, other: Spread, sign: int) -> Spread:
+        """That of two tables together, or of the first without the second.
+
+        Rows that share a value are taken to share it when some of them are gone.
+        """
+        if sign > 0:
+            most = self.most + other.most
+            return Spread(self.rows + other.rows, max(self.least, other.least), most)
+        rows = max(0, self.rows - other.rows)
+        most = max(0, min(self.most, rows - (self.repeated is True)))
+        return Spread(rows, max(0, self.least - other.rows), most)
+
+
+@dataclass(frozen=True)
 class StateManifest:
     """Everything about a state but its counts."""
 
@@ -48,7 +79,7 @@ class StateManifest:
     sensitive: tuple[str, ...]
     identifier: tuple[str, ...]
     person: str | None
-    left_out: tuple[str, ...]
+    left_out: Mapping[str, Spread]  # columns that are treated as if there were none
     engine: str
     na: tuple[str, ...]
     types: Mapping[str, str]
@@ -57,16 +88,20 @@ class StateManifest:
     coded: Mapping[str, int]
     error_cells: Mapping[str, int]
     records: int
+    content: str = ""  # a digest of the records, which adds up: that of no order, of no segment
+    applied: tuple[str, ...] = ()  # + or -, and the content of each change that is not undone
     segments: tuple[Segment, ...] = ()
     folder: Path = field(default=Path(), compare=False)
 
     @property
     def schema(self) -> str:
-        """The SHA-256 of what two states must have in common to be added."""
+        """The SHA-256 of the columns, their roles and how they were read: of what stays."""
         same = {
             "columns": list(self.columns),
             "kept": list(self.kept.items()),
+            "roles": [list(names) for names in (self.quasi, self.sensitive, self.identifier)],
             "person": self.person,
+            "left_out": list(self.left_out),
             "na": sorted(self.na),
             "types": dict(self.types),
         }
@@ -82,6 +117,11 @@ class StateManifest:
     def signed(self) -> bool:
         """Whether some segment takes records away."""
         return any(segment.signed for segment in self.segments)
+
+    @property
+    def unknown_spread(self) -> Spread:
+        """That of a column of which nothing is known."""
+        return Spread(self.records, 0, self.records)
 
     def to_json(self) -> str:
         """The content of the manifest."""
@@ -114,15 +154,27 @@ class StateManifest:
             what = f"{self.folder.name}: counted with another {option}, or without one"
             require(not given or given == own, what, hint="the state as it was counted")
 
-    def add(self, other: StateManifest, sign: int = 1) -> StateManifest:
-        """What two states have together, or the first without the second; segments as they are."""
+    def add(self, other: StateManifest, sign: int = 1, *, name: str, again: bool) -> StateManifest:
+        """What two states have together, or the first without the second; segments as they are.
+
+        Changes that were made already are refused with the name of the other, unless `again`.
+        """
         notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
+        records = self.records + sign * other.records
+        what = f"{self.folder.name}: {DAMAGED}"
+        require(records <= MOST_RECORDS, what, hint=AGAIN, error=InputError)
         return replace(
             self,
-            records=self.records + sign * other.records,
+            records=records,
+            content=_add_content(self.content, other.content, sign),
+            applied=self._apply(other, sign, name=name, again=again),
             nan=_add(self.nan, other.nan, sign),
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
+            left_out={
+                column: spread.add(other.left_out.get(column, other.unknown_spread), sign)
+                for column, spread in self.left_out.items()
+            },
             table={
                 **self.table,
                 "blank_lines": self.table["blank_lines"] + sign * other.table["blank_lines"],
@@ -130,6 +182,26 @@ class StateManifest:
                 "verified": None,
             },
         )
+
+    def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
+        """The changes of both; one that is undone by the other is none."""
+        applied, opposite = [*self.applied], {"+": "-", "-": "+"}
+        twice = sign > 0 and other.records > 0 and self.content == other.content
+        for change in other.applied:
+            undone = opposite[change[0]] + change[1:]
+            change, undone = (change, undone) if sign > 0 else (undone, change)
+            if undone in applied:
+                applied.remove(undone)
+            else:
+                twice = twice or change in applied
+                applied.append(change)
+        require(
+            again or not twice,
+            f"{name}: these records were {'added' if sign > 0 else 'taken away'} already",
+            hint="--again, if they are other records that look the same",
+            error=RefusedError,
+        )
+        return tuple(applied)
 
     def check_addable(self, other: StateManifest, name: str) -> None:
         """An error unless another state is of the same columns, read in the same way."""
@@ -159,6 +231,20 @@ AGAIN = "sievert count again"
 def _add(first: Mapping[str, int], second: Mapping[str, int], sign: int) -> dict[str, int]:
     sums = {c: first.get(c, 0) + sign * second.get(c, 0) for c in (*first, *second)}
     return {column: number for column, number in sums.items() if number}
+
+
+def _add_content(first: str, second: str, sign: int) -> str:
+    numbers = zip(_numbers(first), _numbers(second), strict=True)
+    return spell_content(one + sign * other for one, other in numbers)
+
+
+def _numbers(content: str) -> list[int]:
+    return [int(content[at : at + DIGITS], 16) for at in range(0, len(content), DIGITS)]
+
+
+def spell_content(sums: Iterable[int]) -> str:
+    """The digest of records by the sums of the parts of their digests."""
+    return "".join(f"{number % 16**DIGITS:0{DIGITS}x}" for number in sums)
 
 
 def file_sha256(path: Path) -> str:
@@ -192,14 +278,15 @@ def read_manifest(folder: Path) -> StateManifest:
     try:
         schema = content.pop("schema")
         content["segments"] = tuple(Segment(**each) for each in content["segments"])
-        for entry in ("columns", "quasi", "sensitive", "identifier", "left_out", "na"):
+        for entry in ("columns", "quasi", "sensitive", "identifier", "na", "applied"):
             content[entry] = tuple(content[entry])
+        content["left_out"] = {c: Spread(**each) for c, each in content["left_out"].items()}
         known = {entry.name for entry in fields(StateManifest)}
         manifest = StateManifest(
             **{entry: value for entry, value in content.items() if entry in known}, folder=folder
         )
         plain = all(Path(s.file).name == s.file for s in manifest.segments)
-        whole = plain and schema == manifest.schema
+        whole = plain and schema == manifest.schema and 0 <= manifest.records <= MOST_RECORDS
         whole = whole and sum(s.records for s in manifest.segments) == manifest.records
     except (KeyError, TypeError, AttributeError, ValueError):
         whole = False

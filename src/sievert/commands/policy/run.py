@@ -238,7 +238,7 @@ def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[Poli
         return
     stated = policy.roles.rows_are_people
     roles = replace(roles, rows_are_people=stated)
-    for column in repeated_identifiers(questions, roles):
+    for column in repeated_identifiers(questions, roles)[0]:
         key = toml_key(column)
         text = f"the values of {key} repeat: are rows people, or has a person several?"
         hint = f"person = {key}, or rows_are_people = true"

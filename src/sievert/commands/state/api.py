@@ -13,7 +13,9 @@ from sievert.commands.state.run import (
     assign_roles,
     change_state,
     count_table,
+    note_content,
     read_state,
+    undone,
     write_manifest,
 )
 from sievert.counts.state.segments import Means, segment_path
@@ -75,7 +77,7 @@ def count(
             roles, apart = assign_roles(questions, requested, left_out)
             reading.clock("counting combinations", questions)
             manifest = count_table(table, questions, roles, apart, folder)
-        write_manifest(manifest)
+        write_manifest(note_content(manifest, reading))
     return CountState(read_state(out, content=False), **reading.clock.stop())
 
 
@@ -84,6 +86,7 @@ def merge(
     *,
     out: StatePath,
     subtract: bool = False,
+    again: bool = False,
     force: bool = False,
     memory: str | None = None,
     threads: int | None = None,
@@ -103,6 +106,8 @@ def merge(
         The directory of the sum, which is made.
     subtract
         Take the other states away from the first. Records that are not there are refused.
+    again
+        Accept a state with the records of another one, or with a table that is in another one.
     force
         Replace a state that is there.
     memory, threads, temp
@@ -119,7 +124,7 @@ def merge(
         folder.mkdir(mode=0o700)
         signs = [1] + [-1 if subtract else 1] * (len(states) - 1)
         signed = [(read_state(p), sign) for p, sign in zip(states, signs, strict=True)]
-        write_manifest(add_up(signed, folder, Means(private, memory, threads)))
+        write_manifest(add_up(signed, folder, Means(private, memory, threads), again=again))
     return CountState(read_state(out, content=False), **clock.stop())
 
 
@@ -129,6 +134,7 @@ def update(
     add: Any = (),
     remove: Any = (),
     compact: bool = False,
+    again: bool = False,
     watch: Steps = no_progress,
     **source: Unpack[ReaderOptions],
 ) -> CountState:
@@ -147,19 +153,25 @@ def update(
     compact
         Put all segments into one. It is done anyway beyond 32 segments, or where the changes have a
         quarter of the rows of the first segment.
+    again
+        Accept a table with the same records as one that was added already and not removed since,
+        or was removed already.
     source
         How to read: engine, memory, threads, temp.
     """
     reading = Reading(watch, None, **source)
     tables = [(data, 1) for data in _tables(add)] + [(data, -1) for data in _tables(remove)]
     require(tables or compact, "nothing to add or to remove", hint="--add FILE, --remove FILE")
-    whole = compact or any(sign < 0 for _, sign in tables)  # what is there is read
+    whole = any(sign < 0 for _, sign in tables)  # what is there is read, as for a compaction
     kept = read_state(state, content=False)
     with private_directory(source.get("temp")) as private, machine.locked(kept.folder) as alone:
         require(alone, f"{kept.folder.name}: another update is running", hint="wait for its end")
         kept = read_state(state, content=whole)
         means = Means(private, source.get("memory"), source.get("threads"))
-        changed, numbers, compacted = change_state(kept, tables, reading, means, compact=compact)
+        with undone(kept.folder):
+            changed, numbers, compacted = change_state(
+                kept, tables, reading, means, compact=compact, again=again
+            )
     signed = list(zip(numbers, (sign for _, sign in tables), strict=True))
     return CountState(
         changed,

@@ -1,7 +1,8 @@
 """States on disk: counted into a new directory, changed by one new segment, replaced at once."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,22 +10,23 @@ from typing import Any
 from sievert import files
 from sievert import roles as role
 from sievert.commands._common import Reading, RequestedRoles, check_known
-from sievert.commands._repeated import usable_columns
+from sievert.commands._repeated import spread_values, usable_columns
 from sievert.counts.questions import Questions
 from sievert.counts.state.segments import (
     Means,
     Sum,
     check_sum,
+    digest_content,
     is_fragmented,
     returned_type,
     segment_path,
     write_counts,
 )
-from sievert.errors import InputError, require
+from sievert.errors import InputError, SievertError, require
 from sievert.numerics import machine
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
-from sievert.sources.states import MANIFEST, Segment, StateManifest, is_state, read_manifest
+from sievert.sources.states import MANIFEST, Segment, Spread, StateManifest, is_state, read_manifest
 from sievert.sources.table import Table
 
 
@@ -66,7 +68,8 @@ def count_table(
     named = [c for c in others if c in roles.identifier or tells_people_apart(c)]
     usable = usable_columns(questions, named)
     values, lacking = questions.distinct(usable), questions.missing(usable) if usable else {}
-    nan = questions.count_nan(names)
+    apart = spread_values(questions, left_out)
+    nan, records = questions.count_nan(names), questions.records
     description = {
         "name": table.name,
         "kind": table.kind,
@@ -91,7 +94,7 @@ def count_table(
         sensitive=roles.sensitive,
         identifier=roles.identifier,
         person=roles.person,
-        left_out=tuple(left_out),
+        left_out={c: apart.get(c, Spread(records, 0, records)) for c in left_out},
         engine=engine.name,
         na=tuple(table.na),
         types={c: kind for c, kind in table.types.items() if c in columns},
@@ -99,17 +102,23 @@ def count_table(
         nan=nan,
         coded=questions.count_codes(names, nan),
         error_cells={c: n for c, n in table.error_cells.items() if c in kept},
-        records=questions.records,
+        records=records,
         segments=segments,
         folder=folder,
     )
     require(
-        sum(segment.records for segment in segments) == questions.records,
+        sum(segment.records for segment in segments) == records,
         f"{table.name}: two counts of its records differ",
         hint="a table that does not change",
         error=InputError,
     )
     return manifest
+
+
+def note_content(counted: StateManifest, reading: Reading) -> StateManifest:
+    """A table that was counted, with the digest of its records as the change that it is."""
+    content = digest_content(counted, reading.source.get("threads"))
+    return replace(counted, content=content, applied=(f"+{content}",) if counted.records else ())
 
 
 def read_state(path: Any, *, content: bool = True) -> StateManifest:
@@ -135,15 +144,31 @@ def write_manifest(manifest: StateManifest) -> None:
         machine.sync(path)
     temporary.replace(folder / MANIFEST)
     machine.sync(folder)
+    _remove_unnamed(manifest)
+
+
+def _remove_unnamed(manifest: StateManifest) -> None:
+    """Take away the segments and temporary files of a state that its manifest does not name."""
     named = {path.name for path in manifest.paths}
-    for path in folder.iterdir():
+    for path in manifest.folder.iterdir():
         ours = files.PART.fullmatch(path.name) or path.name.endswith(".part")
         if ours and path.name not in named:
             path.unlink(missing_ok=True)
 
 
+@contextmanager
+def undone(folder: Path) -> Iterator[None]:
+    """A change of a state: where it fails, the segments that it has written are taken away."""
+    try:
+        yield
+    except BaseException:
+        with suppress(SievertError, OSError):
+            _remove_unnamed(read_manifest(folder))  # as it is on the disk: before, or after
+        raise
+
+
 def add_up(
-    states: Sequence[tuple[StateManifest, int]], folder: Path, means: Means
+    states: Sequence[tuple[StateManifest, int]], folder: Path, means: Means, *, again: bool
 ) -> StateManifest:
     """The sum of states, each with its sign, as a state of one segment in a folder."""
     (first, _), *others = states
@@ -151,7 +176,7 @@ def add_up(
     whole = first
     for other, sign in others:
         first.check_addable(other, other.folder.name)
-        whole = whole.add(other, sign)
+        whole = whole.add(other, sign, name=other.folder.name, again=again)
     parts = [(path, sign) for state, sign in states for path in state.paths]
     with Sum(parts, len(first.kept), segment_path(folder, 0), means) as added:
         added.require_there()
@@ -167,6 +192,7 @@ def change_state(
     means: Means,
     *,
     compact: bool,
+    again: bool,
 ) -> tuple[StateManifest, list[int], bool]:
     """A state with the records of some tables added or taken away, by their sign.
 
@@ -183,7 +209,7 @@ def change_state(
             own = private / str(at)
             own.mkdir(mode=0o700)
             change = _count_change(state, data, own, reading)
-            changed = changed.add(change, sign)
+            changed = changed.add(change, sign, name=change.table["name"], again=again)
             parts += [(path, sign) for path in change.paths]
             numbers.append(change.records)
         segments = [*state.segments]
@@ -203,7 +229,8 @@ def change_state(
 
 
 def _compact(state: StateManifest, number: int, means: Means) -> Segment:
-    """All segments of a state in one."""
+    """All segments of a state in one, once each is what it was when it was written."""
+    state.check_files()
     parts = [(path, 1) for path in state.paths]
     with Sum(parts, len(state.kept), segment_path(state.folder, number), means) as added:
         added.require_there()
@@ -225,5 +252,6 @@ def _count_change(state: StateManifest, data: Any, folder: Path, reading: Readin
         left_out = [c for c in state.left_out if c in questions.columns]
         reading.clock("counting combinations", questions)
         change = count_table(table, questions, roles, left_out, folder)
+    change = note_content(change, reading)
     state.check_addable(change, table.name)
     return change

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.counts.duckdb.adapter import DuckDB
-from sievert.counts.state.segments import stored_fields
+from sievert.counts.state.segments import BEYOND, stored_fields
 from sievert.errors import InputError, InvariantError, UsageError, require
 from sievert.sources.states import AGAIN, DAMAGED, StateManifest
 from sievert.sources.table import Table
@@ -41,14 +41,15 @@ class StateAdapter(DuckDB):
         if state.signed:
             keys = ", ".join(places.values())
             rows = (
-                f"SELECT {keys}, CAST(SUM(w) AS BIGINT) AS w FROM ({rows}) AS d "
+                f"SELECT {keys}, TRY_CAST(SUM(w) AS BIGINT) AS w FROM ({rows}) AS d "
                 f"GROUP BY {keys} HAVING SUM(w) <> 0"
             )
             self.keep("input", rows)
         else:
             self.view("input", rows)
-        ((records, least),) = self.rows("SELECT SUM(w), MIN(w) FROM input")
-        sound = int(records or 0) == state.records and (least is None or least > 0)
+        wrong = f"COUNT(*) FILTER (WHERE {BEYOND.format('w')} OR w < 1)"
+        ((records, unsound),) = self.rows(f"SELECT SUM(w), {wrong} FROM input")
+        sound = int(records or 0) == state.records and not unsound
         require(sound, f"{self.table.name}: {DAMAGED}", hint=AGAIN, error=InputError)
 
     def check_writable(self) -> None:

@@ -15,7 +15,7 @@ class StateQuestions(Questions):
 
     def __init__(self, engine: Adapter, state: StateManifest) -> None:
         super().__init__(engine, state.records)
-        self.state = state
+        self.state, self.left_out = state, state.left_out
 
     def sql_name(self, column: str) -> str:
         """The name of a column in SQL; an error where it was not counted."""

@@ -17,14 +17,24 @@ import duckdb
 from sievert.counts.duckdb import connection, failures
 from sievert.counts.duckdb.reading import COPY, literal
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, InvariantError, RefusedError, require
+from sievert.errors import InputError, RefusedError, require
 from sievert.formatting import plural
-from sievert.sources.states import Segment, StateManifest, file_sha256
+from sievert.sources.states import (
+    AGAIN,
+    DAMAGED,
+    DIGITS,
+    MOST_RECORDS,
+    Segment,
+    StateManifest,
+    file_sha256,
+    spell_content,
+)
 from sievert.sources.table import Table
 
 PLAIN = re.compile(r"VARCHAR|BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|DOUBLE|FLOAT|DATE|DECIMAL\(.*\)")
 AS_TEXT = re.compile(r"U?HUGEINT|TIME|TIMESTAMP(_S|_MS|_NS)?|UUID")
 MOST_SEGMENTS = 32  # beyond which a state is compacted
+BEYOND = f"{{0}} IS NULL OR abs({{0}}) > {MOST_RECORDS}"  # of a count: such a state is damaged
 LARGEST_CHANGE = 0.25  # of the rows of the first segment, beyond which it is
 
 
@@ -134,6 +144,27 @@ def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
     )
 
 
+def digest_content(state: StateManifest, threads: int | None) -> str:
+    """The digest of the records of a state, whatever the order and the files they are in.
+
+    The SHA-256 of each combination times its number is added up, so that those of two states are
+    that of both together.
+    """
+    texts = (f"CAST({v} AS VARCHAR)" for v in stored_fields(len(state.kept)))
+    row = " || ".join(f"COALESCE(LENGTH({text}) || ':' || {text}, '-')" for text in texts)
+    parts = (f"SUBSTR(h, {1 + DIGITS * i}, {DIGITS})" for i in range(4))
+    sums = ", ".join(f"SUM(CAST(n AS HUGEINT) * CAST('0x' || {p} AS BIGINT))" for p in parts)
+    files = _paths([(path, 1) for path in state.paths], 1)
+    own: dict[str, Any] = {**connection.CONFIGURATION} | (
+        {} if threads is None else {"threads": threads}
+    )
+    with duckdb.connect(":memory:", config=own) as reader:
+        (numbers,) = reader.execute(
+            f"SELECT {sums} FROM (SELECT n, SHA256({row}) AS h FROM read_parquet([{files}])) AS d"
+        ).fetchall()
+    return spell_content(int(number or 0) for number in numbers)
+
+
 @dataclass(frozen=True)
 class Means:
     """What adding up may take."""
@@ -162,15 +193,17 @@ class Sum:
         self._run(connection.lock_down(self._files, *settings))
         fields = ", ".join([*stored_fields(columns), "n"])
         signed = " UNION ALL ".join(
-            f"SELECT {fields.removesuffix('n')}{'' if sign > 0 else '-'}n AS n "
+            f"SELECT {fields.removesuffix('n')}{sign} * CAST(n AS HUGEINT) AS n "
             f"FROM read_parquet([{_paths(parts, sign)}])"
             for sign in sorted({sign for _, sign in parts})
         )
         keys = ", ".join(stored_fields(columns))
         self._run(
-            f"CREATE TEMP TABLE sums AS SELECT {keys}, CAST(SUM(n) AS BIGINT) AS n "
+            f"CREATE TEMP TABLE sums AS SELECT {keys}, TRY_CAST(SUM(n) AS BIGINT) AS n "
             f"FROM ({signed}) AS d GROUP BY {keys} HAVING SUM(n) <> 0"
         )
+        ((large,),) = self._run(f"SELECT COUNT(*) FROM sums WHERE {BEYOND.format('n')}")
+        require(not large, f"a count of a state is {DAMAGED}", hint=AGAIN, error=InputError)
 
     def __enter__(self) -> Sum:
         return self
@@ -226,9 +259,10 @@ def is_fragmented(state: StateManifest) -> bool:
 
 
 def check_sum(segment: Segment, records: int) -> None:
-    """A sum that does not cover every record is a defect, never a state."""
+    """A sum that does not cover every record is never a state."""
     require(
         segment.records == records,
-        f"a state covers {segment.records} records where {records} were counted",
-        error=InvariantError,
+        f"segments cover {segment.records} records where the manifest has {records}: {DAMAGED}",
+        hint=AGAIN,
+        error=InputError,
     )
