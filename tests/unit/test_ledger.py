@@ -135,6 +135,33 @@ def test_a_secret_that_changes(tmp_path: Path) -> None:
     assert result.inference["ill"]["l_diversity"].value == 1 and result.met is False
 
 
+def test_rows_of_a_person_are_taken_together(tmp_path: Path) -> None:
+    """Only one person has no row but in b: each class of the others hides nobody else."""
+    first = {"id": ["p0", "p1", "p2"], "q": list("aaa"), "s": list("xxy")}
+    second = {"id": ["p0", "p1", "p1", "p2", "p2"], "q": list("babab"), "s": list("xxxyy")}
+    add(tmp_path / "ledger", first, quasi="q", sensitive="s")
+    policy = {
+        "roles": {"quasi": ["q"], "sensitive": ["s"], "person": "id"},
+        "limits": {"k_anonymity": {"min": 2}, "inference": {"s": {"l_diversity": {"min": 2}}}},
+    }
+    result = check(tmp_path / "ledger", second, policy=policy)
+    assert result.met is False and result.joint["k_anonymity"] == 1
+    assert result.inference["s"]["l_diversity"].value == 1
+    guess = result.secrets["s"]["best_guess"]
+    assert guess["joint"] >= guess["alone"]
+    several = {**second, "id": ["p0", "p1", "p1", "p2", "p2"], "q": list("aaabb")}
+    assert check(tmp_path / "ledger", several, policy=policy).joint["k_anonymity"] == 1
+
+
+def test_values_that_everybody_of_a_class_has_are_sure(tmp_path: Path) -> None:
+    twice = {"id": list("aabb"), "town": list("xxxx"), "ill": ["flu", "cold"] * 2}
+    add(tmp_path / "ledger", twice)
+    limits = {"inference": {"ill": {"l_diversity": {"min": 2}}}}
+    new = {"id": list("aabb"), "age": list("1111"), "ill": ["flu", "cold"] * 2}
+    result = check(tmp_path / "ledger", new, policy={**POLICY, "limits": limits})
+    assert result.inference["ill"]["l_diversity"].value == 1 and result.met is False
+
+
 def test_people_of_several_columns_and_rows(tmp_path: Path) -> None:
     first = {
         "name": ["Ann", "Ann", "Bob", "Bob"], "born": ["1", "2", "1", "1"],
@@ -245,7 +272,7 @@ def test_damage_and_other_versions(ledger: Path) -> None:
     rewritten = rewrite(ledger, whole, "0/classes", lambda content: content[:-4] + bytes(4))
     with pytest.raises(InputError, match="damaged"):
         check(rewritten)
-    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 1,', b'n": 2,'))
+    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 2,', b'n": 3,'))
     with pytest.raises(InputError, match="another version"):
         check(newer)
 

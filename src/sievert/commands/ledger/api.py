@@ -178,9 +178,9 @@ def check_with_ledger(
 ) -> LedgerCheck:
     """Hold a new release against a policy together with all releases of a ledger; writes nothing.
 
-    An attacker is taken to know the quasi-identifiers of a person in every release, and in which
-    releases the person is. People who look alike in all of them are a joint class. The limits apply
-    to joint classes, of the people of every release: the riskiest number decides.
+    An attacker is taken to know the quasi-identifiers of all rows of a person in every release, and
+    in which releases the person is. People who look alike in all of them are a joint class. The
+    limits apply to joint classes, of the people of every release: the riskiest number decides.
 
     Parameters
     ----------

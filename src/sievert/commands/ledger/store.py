@@ -26,7 +26,7 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, require
 from sievert.numerics import machine
 from sievert.version import __version__
 
-FORMAT, VERSION = "sievert ledger", 1
+FORMAT, VERSION = "sievert ledger", 2
 SALT_BYTES = 32
 HASH_BYTES = 16
 WAIT = 120.0  # seconds for another process that is writing
@@ -51,6 +51,7 @@ class LedgerRelease:
     roles: Mapping[str, Any]
     people: Ints  # two words of a keyed hash for each row
     classes: Ints  # their numbers, from 0
+    rows: Ints  # how many records each row stands for
     secrets: Mapping[str, Secret]
     suppressed: int = 0  # records, which are a class here
 
@@ -71,6 +72,7 @@ class LedgerRelease:
         """The arrays, each under its name in the archive."""
         yield "people", self.people
         yield "classes", self.classes.astype("<u4")
+        yield "rows", self.rows.astype("<u4")
         for number, secret in enumerate(self.secrets.values()):
             yield f"secret{number}", secret.rows.astype("<u4")
             yield f"codes{number}", secret.codes
@@ -253,6 +255,7 @@ def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]
         roles=dict(entry["roles"]),
         people=array("people", "<u8", rows, 2),
         classes=array("classes", "<u4", rows),
+        rows=array("rows", "<u4", rows),
         secrets=own,
         suppressed=int(entry["suppressed"]),
     )
