@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,31 @@ def rewrite(ledger: Path, whole: bytes, member: str, change: Any) -> Path:
         for name, content in members.items():
             archive.writestr(name, content)
     return ledger
+
+
+def test_the_seal_covers_names(tmp_path: Path) -> None:
+    """Members that change their names, are there twice or are not expected are refused."""
+    ledger = tmp_path / "ledger"
+    add(ledger, {**TOWNS, "job": list("uvuv")}, sensitive=["ill", "job"])
+    with zipfile.ZipFile(ledger) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    swap = {"0/secret0": "0/secret1", "0/secret1": "0/secret0"}
+    renamed = [(swap.get(name, name), content) for name, content in members]
+    order = [name for name, _ in members]
+    for changed in (
+        renamed,
+        sorted(renamed, key=lambda member: order.index(member[0])),
+        [*members, members[1]],
+        [*members[:-1], ("0/more", b""), members[-1]],
+        members[::-1],
+        members[:-1],
+    ):
+        with zipfile.ZipFile(ledger, "w") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a name that is there twice
+            for name, content in changed:
+                archive.writestr(name, content)
+        with pytest.raises(InputError, match="damaged"):
+            check(ledger)
 
 
 def _add_one(ledger: Path, number: int) -> None:

@@ -1,8 +1,8 @@
 """The file of a ledger, and that of its salt: what was released about whom, without names.
 
 A ledger is a ZIP archive: `manifest.json`, arrays of integers for each release, and a seal, the
-keyed hash of all of them. People and the values of secrets are there as keyed hashes of 128 bits;
-the key, the salt, lies in a file of its own.
+keyed hash of all of them and of their names. People and the values of secrets are there as keyed
+hashes of 128 bits; the key, the salt, lies in a file of its own.
 """
 
 import hmac
@@ -27,6 +27,7 @@ from sievert.numerics import machine
 from sievert.version import __version__
 
 FORMAT, VERSION = "sievert ledger", 2
+KINDS = "secret", "codes"  # the arrays of a secret, each with its number
 SALT_BYTES = 32
 HASH_BYTES = 16
 WAIT = 120.0  # seconds for another process that is writing
@@ -74,8 +75,8 @@ class LedgerRelease:
         yield "classes", self.classes.astype("<u4")
         yield "rows", self.rows.astype("<u4")
         for number, secret in enumerate(self.secrets.values()):
-            yield f"secret{number}", secret.rows.astype("<u4")
-            yield f"codes{number}", secret.codes
+            arrays = secret.rows.astype("<u4"), secret.codes
+            yield from zip((f"{kind}{number}" for kind in KINDS), arrays, strict=True)
 
 
 class Pseudonyms:
@@ -106,8 +107,14 @@ class Pseudonyms:
         )
         return np.frombuffer(joined, dtype="<u8").reshape(-1, 2)
 
+    def seal(self, members: Mapping[str, bytes]) -> str:
+        """The seal of a ledger: the keyed digest of its members with their names."""
+        return self.digest(
+            [part for n, content in members.items() for part in (n.encode(), content)]
+        )
+
     def digest(self, parts: Sequence[bytes]) -> str:
-        """The keyed digest of a release, or the seal of a ledger."""
+        """The keyed digest of some parts, the length of each included."""
         state = blake2b(key=self._salt, digest_size=SALT_BYTES, person=b"sievert digest")
         for part in parts:
             state.update(len(part).to_bytes(8, "little"))
@@ -176,7 +183,7 @@ def write_ledger(ledger: Path, releases: Sequence[LedgerRelease], pseudonyms: Ps
     members = {"manifest.json": json.dumps(manifest, indent=1).encode()}
     for number, release in enumerate(releases):
         members |= {f"{number}/{name}": array.tobytes() for name, array in release.arrays()}
-    members["seal"] = pseudonyms.digest([*members.values()]).encode()
+    members["seal"] = pseudonyms.seal(members).encode()
     with files.write_whole(ledger, force=True) as temporary:
         assert temporary is not None
         with zipfile.ZipFile(temporary, "w") as archive:
@@ -200,12 +207,24 @@ def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
             hint="--salt FILE, the one that the ledger was made with",
             error=RefusedError,
         )
-        names = [name for name in archive.namelist() if name != "seal"]
-        members = {name: archive.read(name) for name in names}
+        expected = _member_names(manifest["releases"])
+        if archive.namelist() != [*expected, "seal"]:  # in this order, and none of them twice
+            raise ValueError
+        members = {name: archive.read(name) for name in expected}
         seal = archive.read("seal").decode("ascii")
-        if not hmac.compare_digest(seal, pseudonyms.digest([*members.values()])):
+        if not hmac.compare_digest(seal, pseudonyms.seal(members)):
             raise ValueError
         return [_release(i, each, members) for i, each in enumerate(manifest["releases"])]
+
+
+def _member_names(releases: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the archive holds but for the seal, in the order in which it is written."""
+    names = ["manifest.json"]
+    for number, release in enumerate(releases):
+        own = ("people", "classes", "rows")
+        of_secrets = [f"{kind}{i}" for i in range(len(release["secrets"])) for kind in KINDS]
+        names += [f"{number}/{name}" for name in (*own, *of_secrets)]
+    return names
 
 
 def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
