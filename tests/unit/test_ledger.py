@@ -197,6 +197,36 @@ def test_suppressed_people_are_a_class(ledger: Path) -> None:
     assert any("may be found by another" in w for w in result.warnings)
 
 
+def test_keys_that_are_spelt_differently_leave_it_undecided(tmp_path: Path) -> None:
+    keys = [f"k{i}" for i in range(20)]
+    table = {"id": keys, "town": ["x", "y"] * 10, "ill": ["a"] * 10 + ["b"] * 10}
+    add(tmp_path / "ledger", table)
+    rows = {"age": ["1"] * 20, "ill": table["ill"]}
+    policy = {**POLICY, "limits": {"k_anonymity": {"min": 1}}}
+    assert check(tmp_path / "ledger", {**rows, "id": keys}, policy=policy).met is True
+    for spell in (" {}".format, "{} ".format, str.upper, "{}.0".format, " {}.0".format):
+        new = {**rows, "id": [*keys[:2], *map(spell, keys[2:])]}
+        result = check(tmp_path / "ledger", new, policy=policy)
+        assert result.met is None and not result.passed
+        assert [r.what for r in result.policy.reasons] == ["keys_spelt_differently"]
+        assert any(c.startswith("18 people") for c in result.cautions)
+        (other := tmp_path / "other").unlink(missing_ok=True)
+        add(other, {**new, "town": rows["age"]})
+        back = check(other, {**rows, "id": keys}, policy=policy)  # the ledger has the odd ones
+        assert back.met is None
+
+
+def test_few_known_people_are_said(tmp_path: Path) -> None:
+    keys = [f"k{i}" for i in range(10)]
+    for name in ("one", "two"):
+        add(tmp_path / "ledger", {"id": keys, "town": [name] * 10, "ill": ["a"] * 10}, name=name)
+    new = {"id": [*keys[:2], *(f"n{i}" for i in range(8))], "age": ["1"] * 10, "ill": ["a"] * 10}
+    said = [c for c in check(tmp_path / "ledger", new).cautions if "spelt alike" in c]
+    assert said and said[0].startswith("2 of 10 people") and "20 of 20" in said[0]
+    whole = check(tmp_path / "ledger", {**new, "id": keys})
+    assert not any("spelt alike" in c for c in whole.cautions)
+
+
 # -- the file -------------------------------------------------------------------------------------
 
 

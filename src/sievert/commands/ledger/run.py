@@ -12,6 +12,7 @@ from sievert.arrays import Ints
 from sievert.commands._clock import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTogether
+from sievert.commands.ledger.keys import join_key
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
 from sievert.counts.cube import Cube, run_starts
 from sievert.counts.joint_classes import marked
@@ -95,10 +96,7 @@ def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms) -> Ints:
     stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
     different, place = np.unique(stacked, axis=0, return_inverse=True)
     keys = [
-        "".join(
-            f"{len(text)}:{text}"
-            for text in (own.values[i][code] or "" for i, code in enumerate(row))
-        )
+        join_key([own.values[i][code] or "" for i, code in enumerate(row)])
         for row in different.tolist()
     ]
     return pseudonyms.people(keys)[place.reshape(-1)]
