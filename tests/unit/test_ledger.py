@@ -216,6 +216,14 @@ def test_keys_that_are_spelt_differently_leave_it_undecided(tmp_path: Path) -> N
         assert back.met is None
 
 
+def test_secrets_of_one_release_are_named(ledger: Path) -> None:
+    policy = {**POLICY, "roles": {**POLICY["roles"], "sensitive": ["illness"]}}
+    renamed = {"id": AGES["id"], "age": AGES["age"], "illness": AGES["ill"]}
+    said = [w for w in check(ledger, renamed, policy=policy).warnings if "by their names" in w]
+    assert said and "'ill', 'illness' are in one release only" in said[0]
+    assert not any("by their names" in w for w in check(ledger).warnings)
+
+
 def test_few_known_people_are_said(tmp_path: Path) -> None:
     keys = [f"k{i}" for i in range(10)]
     for name in ("one", "two"):

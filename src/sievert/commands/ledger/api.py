@@ -25,7 +25,7 @@ from sievert.commands._suppression import keep_suppressed
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.ledger import store
 from sievert.commands.ledger.joint import ReleasesTogether
-from sievert.commands.ledger.keys import RESPELT, count_respelt, doubt_keys
+from sievert.commands.ledger.keys import RESPELT, count_respelt, doubt_keys, name_single_secrets
 from sievert.commands.ledger.result import Ledger, LedgerCheck
 from sievert.commands.ledger.run import (
     ClassMeasures,
@@ -219,6 +219,7 @@ def check_with_ledger(
         respelt = count_respelt(questions, opened.person, pseudonyms, kept)
         notes = [*_strangers(described), *doubt_keys(together), *notes]
         notes += [Caution(RESPELT.format(respelt))] if respelt else []
+        notes += name_single_secrets(together.releases)
         measures = ClassMeasures(
             questions,
             limits,

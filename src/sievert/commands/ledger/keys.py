@@ -1,4 +1,4 @@
-"""Keys of people that may be spelt differently in the releases of a ledger.
+"""Keys of people, and names of secrets, that may differ between the releases of a ledger.
 
 A ledger has keyed hashes only, so other spellings of the new release's keys are held against them.
 """
@@ -13,15 +13,21 @@ from sievert.commands.ledger.store import LedgerRelease, Pseudonyms
 from sievert.counts.joint_classes import marked
 from sievert.counts.questions import Questions
 from sievert.errors import Caution
+from sievert.formatting import list_names
 
 POINT_ZERO = ".0"  # what is left of a number that was read as a float
 RESPELT = (
     "{} people of the ledger would be found again if keys were spelt alike (blanks, case, .0): "
-    "who is not found again looks safer than it is so"
+    "whoever is not found again looks safer than they are"
 )
 FEW_KNOWN = (
     "{} of {} people of the release are in the ledger; in its own releases {} of {} are in another "
     "one, too: are keys spelt alike?"
+)
+
+ONE_RELEASE = (
+    "secrets are matched by their names: {} in one release only, and held against no other; if a "
+    "secret has another name there, call it the same"
 )
 
 
@@ -87,3 +93,14 @@ def doubt_keys(together: ReleasesTogether) -> list[str]:
     if 2 * known >= here or again * here < 2 * known * people:
         return []
     return [Caution(FEW_KNOWN.format(known, here, again, people))]
+
+
+def name_single_secrets(releases: Sequence[LedgerRelease]) -> list[str]:
+    """A remark on secrets of one release that may have another name in others."""
+    single = dict[str, None]()
+    for release in releases:
+        others = {s for other in releases if other is not release for s in other.secrets}
+        if others - {*release.secrets}:
+            single |= dict.fromkeys(s for s in release.secrets if s not in others)
+    verb = "is" if len(single) == 1 else "are"
+    return [ONE_RELEASE.format(f"{list_names([*single])} {verb}")] if single else []
