@@ -135,7 +135,9 @@ class Oracle:
         )
 
     def _sightings(self, place: int) -> list[tuple[str, object, str | None]]:
-        """Everybody once with each class and value."""
+        """Everybody once, or with each class and value if somebody has several values."""
+        if all(len({v for _, v in rows}) == 1 for rows in self.releases[place].values()):
+            return [(p, None, rows[0][1]) for p, rows in self.releases[place].items()]
         return [(p, at, v) for p, rows in self.releases[place].items() for at, v in {*rows}]
 
     def determined(self) -> set[str]:

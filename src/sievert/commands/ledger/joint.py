@@ -40,10 +40,14 @@ class Audience:
         return np.asarray(np.unique(keys, return_inverse=True)[1]).reshape(-1)
 
     def only(self, secret: str) -> Audience:
-        """Every person once with each class and value of one secret."""
-        parts = self.person, self.classes, self.secrets[secret]
-        order = np.lexsort(parts)
-        kept = order[run_starts(*(part[order] for part in parts))]
+        """Every person once, or with each class and value of a secret if somebody has several."""
+        person, values = self.person, self.secrets[secret]
+        order = np.lexsort((values, self.classes, person))
+        first = run_starts(person[order])
+        times = np.diff(np.append(first, len(order)))
+        if np.any(values[order] != np.repeat(values[order][first], times)):
+            first = run_starts(person[order], self.classes[order], values[order])
+        kept = order[first]
         own = {secret: self.secrets[secret][kept]}
         return Audience(self.joint[kept], self.person[kept], self.classes[kept], own)
 

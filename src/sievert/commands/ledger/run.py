@@ -268,8 +268,7 @@ class JointAssessment:
         """What is learnt of a secret from all releases, and from the best one alone.
 
         Its values are those of the last release that has it, and so are the people. Every person
-        counts once with each class and value, the same for all releases and for one: whoever knows
-        more never guesses worse.
+        counts once, the same for all releases and for one: whoever knows more never guesses worse.
         """
         together, of_releases = self.together, self.together.values[secret]
         place = max(of_releases)
