@@ -1,4 +1,4 @@
-"""Releases of the same people by brute force: one person and one combination of classes at a time.
+"""Releases of the same people by brute force: one person at a time, and all worlds of small ones.
 
 Nothing here is shared with the package: tables are dicts of lists, classes are tuples of texts.
 """
@@ -7,115 +7,102 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log2
 from random import Random
 
 Release = Mapping[str, Sequence[str | None]]
 Row = tuple[tuple[str | None, ...], str | None]  # the class, the value of the secret
+Pattern = frozenset[tuple[tuple[str | None, ...], int]]  # classes, and rows in each
 QUASI, SECRET, PERSON = ("age", "town"), "ill", "id"
 
 
-def rows_of(release: Release) -> dict[str, set[Row]]:
-    """The rows of every person, each once."""
-    people: dict[str, set[Row]] = {}
+def rows_of(release: Release) -> dict[str, list[Row]]:
+    """The rows of every person."""
+    people: dict[str, list[Row]] = {}
     columns = [release[q] for q in QUASI if q in release]
     secret = release.get(SECRET) or [None] * len(release[PERSON])
     for person, value, *labels in zip(release[PERSON], secret, *columns, strict=True):
         assert person is not None
-        people.setdefault(person, set()).add((tuple(labels), value))
+        people.setdefault(person, []).append((tuple(labels), value))
     return people
 
 
 class Oracle:
-    """What somebody learns who knows everybody's classes in all releases."""
+    """What somebody learns who knows everybody's rows in all releases, without secrets."""
 
     def __init__(self, releases: Sequence[Release]) -> None:
         self.releases = [rows_of(release) for release in releases]
         self.has_secret = [SECRET in release for release in releases]
         self.everybody = sorted({person for rows in self.releases for person in rows})
 
-    def classes(self, person: str, place: int) -> set[tuple[str | None, ...] | None]:
-        """The classes of a person in a release; None is to be absent."""
-        return {labels for labels, _ in self.releases[place].get(person, ())} or {None}
+    def pattern(self, person: str, place: int) -> Pattern | None:
+        """How many rows a person has in which classes; None is to be absent."""
+        rows = self.releases[place].get(person)
+        return None if rows is None else frozenset(Counter(labels for labels, _ in rows).items())
 
-    def combinations(self, person: str) -> Iterator[tuple[tuple[str | None, ...] | None, ...]]:
-        return itertools.product(*(self.classes(person, i) for i in range(len(self.releases))))
+    def patterns(self, person: str) -> tuple[Pattern | None, ...]:
+        return tuple(self.pattern(person, i) for i in range(len(self.releases)))
 
-    def alike(self, combination: Sequence[object], *, known_absent: bool = True) -> list[str]:
-        """Who has these classes; without `known_absent`, absence tells nothing."""
+    def alike(self, person: str, *, known_absent: bool = True) -> list[str]:
+        """Who has the same rows everywhere; without `known_absent`, absence tells nothing."""
+        own = self.patterns(person)
         return [
             other
             for other in self.everybody
             if all(
-                c in self.classes(other, i) or (c is None and not known_absent)
-                for i, c in enumerate(combination)
+                mine == theirs or (mine is None and not known_absent)
+                for mine, theirs in zip(own, self.patterns(other), strict=True)
             )
         ]
 
     def smallest(self, *, known_absent: bool = True) -> int:
-        return min(
-            len(self.alike(c, known_absent=known_absent))
-            for person in self.everybody
-            for c in self.combinations(person)
-        )
+        return min(len(self.alike(p, known_absent=known_absent)) for p in self.everybody)
 
     def unique(self) -> set[str]:
-        return {p for p in self.everybody for c in self.combinations(p) if len(self.alike(c)) == 1}
+        return {p for p in self.everybody if len(self.alike(p)) == 1}
 
     def unique_alone(self) -> set[str]:
-        alone = set()
-        for rows in self.releases:
-            for person in rows:
-                for labels, _ in rows[person]:
-                    others = [p for p in rows if any(own == labels for own, _ in rows[p])]
-                    alone |= {person} if len(others) == 1 else set()
-        return alone
+        return {
+            person
+            for i, rows in enumerate(self.releases)
+            for person in rows
+            if sum(self.pattern(person, i) == self.pattern(other, i) for other in rows) == 1
+        }
 
     def values(self, place: int, labels: object) -> set[str | None]:
         """The values of the secret in a class."""
         rows = self.releases[place].values()
         return {value for own in rows for at, value in own if at == labels}
 
-    def joint_values(self, place: int, combination: Sequence[object]) -> list[str | None]:
-        """The values of a release that people with these classes have, one for each of them."""
-        return [
-            value
-            for person in self.alike(combination)
-            for labels, value in self.releases[place].get(person, ())
-            if labels == combination[place]
-        ]
-
     def fewest_joint_values(self) -> int:
         """The fewest known values of a joint class in any release: l by the riskier reading."""
         fewest = []
         for person in self.everybody:
-            for combination in self.combinations(person):
-                for place, has in enumerate(self.has_secret):
-                    if has and combination[place] is not None:
-                        values = self.joint_values(place, combination)
-                        known = {v for v in values if v is not None}
-                        count = len(known) if known else 1
-                        fewest.append(min(count, len(self.alike(combination))))
+            alike = self.alike(person)
+            for place, rows in enumerate(self.releases):
+                if not self.has_secret[place] or person not in rows:
+                    continue
+                for labels in {at for at, _ in rows[person]}:
+                    sets = [{v for at, v in rows[p] if at == labels} - {None} for p in alike]
+                    known = set.union(*sets)
+                    certain = not known or set.intersection(*sets)
+                    fewest.append(1 if certain else min(len(known), len(alike)))
         return min(fewest)
 
     def values_left(self, person: str) -> int | None:
-        """The fewest values left for a person whose secret stays the same; None without any."""
-        least = [
-            self._left(combination)
-            for combination in self.combinations(person)
-            if any(h and c is not None for h, c in zip(self.has_secret, combination, strict=True))
-        ]
-        return min(least) if least else None
-
-    def _left(self, combination: Sequence[object]) -> int:
+        """The values left for a person whose secret stays the same; None without any."""
         sets = [
-            self.values(i, c)
-            for i, (c, has) in enumerate(zip(combination, self.has_secret, strict=True))
+            self.values_of_person(person, i)
+            for i, (rows, has) in enumerate(zip(self.releases, self.has_secret, strict=True))
             if has
-            if c is not None
+            if person in rows
         ]
         best: list[int] = []
+        if not sets:
+            return None
+        if every := set.intersection(*sets) - {None}:
+            return len(every)
         for first in range(len(sets)):
             for last in range(first + 1, len(sets) + 1):
                 run = sets[first:last]
@@ -125,17 +112,52 @@ class Oracle:
                 best += [len(common) for common in (literal, wild) if common]
         return min(best, default=1)
 
+    def values_of_person(self, person: str, place: int) -> set[str | None]:
+        """The values that all classes of a person have; of the smallest if there are none."""
+        labels = sorted({at for at, _ in self.releases[place][person]}, key=repr)
+        sets = [self.values(place, at) for at in labels]
+        missing: set[str | None] = {None} if any(None in s for s in sets) else set()
+        known = [s - {None} for s in sets]
+        common = set.intersection(*known)
+        return (common or min(filter(None, known), key=len, default=set())) | missing
+
     def learnt(self, place: int) -> tuple[float, float]:
-        """Bits and the share of right guesses from joint classes, of one row for each person."""
-        rows = {p: next(iter(own)) for p, own in self.releases[place].items()}
-        joint = {p: next(iter(self.combinations(p))) for p in rows}
-        return _learnt([(joint[p], value) for p, (_, value) in rows.items()])
+        """Bits and the share of right guesses from the rows in all releases."""
+        return _learnt([((self.patterns(p), at), v) for p, at, v in self._sightings(place)])
 
     def learnt_alone(self, place: int, other: int) -> tuple[float, float]:
-        """The same from the classes of one release."""
-        rows = {p: next(iter(own)) for p, own in self.releases[place].items()}
-        pairs = [(next(iter(self.classes(p, other))), value) for p, (_, value) in rows.items()]
-        return _learnt(pairs)
+        """The same from the rows in one release."""
+        return _learnt(
+            [
+                ((self.pattern(p, other), at if other == place else None), v)
+                for p, at, v in self._sightings(place)
+            ]
+        )
+
+    def _sightings(self, place: int) -> list[tuple[str, object, str | None]]:
+        """Everybody once, or with each class and value if somebody has several values."""
+        if all(len({v for _, v in rows}) == 1 for rows in self.releases[place].values()):
+            return [(p, None, rows[0][1]) for p, rows in self.releases[place].items()]
+        return [(p, at, v) for p, rows in self.releases[place].items() for at, v in {*rows}]
+
+    def determined(self) -> set[str]:
+        """Whose secret is the same in all worlds that agree with every released table.
+
+        A world gives everybody one secret, the same in all releases; the rows but for secrets are
+        known. Only for tables in which it is so.
+        """
+        known = {v for rows in self.releases for own in rows.values() for _, v in own}
+        seen: dict[str, set[str | None]] = {p: set() for p in self.everybody}
+        for values in itertools.product(known, repeat=len(self.everybody)):
+            world = dict(zip(self.everybody, values, strict=True))
+            if all(
+                Counter(row for own in rows.values() for row in own)
+                == Counter((at, world[p]) for p, own in rows.items() for at, _ in own)
+                for rows in self.releases
+            ):
+                for person, value in world.items():
+                    seen[person].add(value)
+        return {p for p, values in seen.items() if len(values) == 1}
 
 
 def _learnt(pairs: Sequence[tuple[object, str | None]]) -> tuple[float, float]:
@@ -174,5 +196,21 @@ def random_releases(random: Random, *, most: int = 12) -> list[dict[str, list[st
         if random.random() < 0.2:  # a suppressed record
             for column in columns:
                 table[column][0] = "*"
+        releases.append(table)
+    return releases
+
+
+def small_history(random: Random) -> list[dict[str, list[str | None]]]:
+    """Two releases of few people who have one secret, several rows, and often look alike."""
+    people = [f"p{i}" for i in range(random.randint(3, 5))]
+    ill = {p: random.choice(("flu", "cold")) for p in people}
+    releases = []
+    for _ in range(2):
+        patterns = [random.choices("ab", k=random.choice((1, 1, 2))) for _ in range(2)]
+        table: dict[str, list[str | None]] = {PERSON: [], QUASI[0]: [], SECRET: []}
+        for person in people:
+            for label in random.choice(patterns):
+                for column, value in zip(table, (person, label, ill[person]), strict=True):
+                    table[column].append(value)
         releases.append(table)
     return releases

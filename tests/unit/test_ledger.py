@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,33 @@ def test_a_secret_that_changes(tmp_path: Path) -> None:
     assert result.inference["ill"]["l_diversity"].value == 1 and result.met is False
 
 
+def test_rows_of_a_person_are_taken_together(tmp_path: Path) -> None:
+    """Only one person has no row but in b: each class of the others hides nobody else."""
+    first = {"id": ["p0", "p1", "p2"], "q": list("aaa"), "s": list("xxy")}
+    second = {"id": ["p0", "p1", "p1", "p2", "p2"], "q": list("babab"), "s": list("xxxyy")}
+    add(tmp_path / "ledger", first, quasi="q", sensitive="s")
+    policy = {
+        "roles": {"quasi": ["q"], "sensitive": ["s"], "person": "id"},
+        "limits": {"k_anonymity": {"min": 2}, "inference": {"s": {"l_diversity": {"min": 2}}}},
+    }
+    result = check(tmp_path / "ledger", second, policy=policy)
+    assert result.met is False and result.joint["k_anonymity"] == 1
+    assert result.inference["s"]["l_diversity"].value == 1
+    guess = result.secrets["s"]["best_guess"]
+    assert guess["joint"] == guess["alone"] == pytest.approx(2 / 3)  # of people, not of rows
+    several = {**second, "id": ["p0", "p1", "p1", "p2", "p2"], "q": list("aaabb")}
+    assert check(tmp_path / "ledger", several, policy=policy).joint["k_anonymity"] == 1
+
+
+def test_values_that_everybody_of_a_class_has_are_sure(tmp_path: Path) -> None:
+    twice = {"id": list("aabb"), "town": list("xxxx"), "ill": ["flu", "cold"] * 2}
+    add(tmp_path / "ledger", twice)
+    limits = {"inference": {"ill": {"l_diversity": {"min": 2}}}}
+    new = {"id": list("aabb"), "age": list("1111"), "ill": ["flu", "cold"] * 2}
+    result = check(tmp_path / "ledger", new, policy={**POLICY, "limits": limits})
+    assert result.inference["ill"]["l_diversity"].value == 1 and result.met is False
+
+
 def test_people_of_several_columns_and_rows(tmp_path: Path) -> None:
     first = {
         "name": ["Ann", "Ann", "Bob", "Bob"], "born": ["1", "2", "1", "1"],
@@ -167,6 +195,44 @@ def test_suppressed_people_are_a_class(ledger: Path) -> None:
     result = check(ledger, {**AGES, "age": ["*", "1", "1", "1"]})
     assert result.joint["k_anonymity"] == 1 and result.table["suppressed"] == 1
     assert any("may be found by another" in w for w in result.warnings)
+
+
+def test_keys_that_are_spelt_differently_leave_it_undecided(tmp_path: Path) -> None:
+    keys = [f"k{i}" for i in range(20)]
+    table = {"id": keys, "town": ["x", "y"] * 10, "ill": ["a"] * 10 + ["b"] * 10}
+    add(tmp_path / "ledger", table)
+    rows = {"age": ["1"] * 20, "ill": table["ill"]}
+    policy = {**POLICY, "limits": {"k_anonymity": {"min": 1}}}
+    assert check(tmp_path / "ledger", {**rows, "id": keys}, policy=policy).met is True
+    for spell in (" {}".format, "{} ".format, str.upper, "{}.0".format, " {}.0".format):
+        new = {**rows, "id": [*keys[:2], *map(spell, keys[2:])]}
+        result = check(tmp_path / "ledger", new, policy=policy)
+        assert result.met is None and not result.passed
+        assert [r.what for r in result.policy.reasons] == ["keys_spelt_differently"]
+        assert any(c.startswith("18 people") for c in result.cautions)
+        (other := tmp_path / "other").unlink(missing_ok=True)
+        add(other, {**new, "town": rows["age"]})
+        back = check(other, {**rows, "id": keys}, policy=policy)  # the ledger has the odd ones
+        assert back.met is None
+
+
+def test_secrets_of_one_release_are_named(ledger: Path) -> None:
+    policy = {**POLICY, "roles": {**POLICY["roles"], "sensitive": ["illness"]}}
+    renamed = {"id": AGES["id"], "age": AGES["age"], "illness": AGES["ill"]}
+    said = [w for w in check(ledger, renamed, policy=policy).warnings if "by their names" in w]
+    assert said and "'ill', 'illness' are in one release only" in said[0]
+    assert not any("by their names" in w for w in check(ledger).warnings)
+
+
+def test_few_known_people_are_said(tmp_path: Path) -> None:
+    keys = [f"k{i}" for i in range(10)]
+    for name in ("one", "two"):
+        add(tmp_path / "ledger", {"id": keys, "town": [name] * 10, "ill": ["a"] * 10}, name=name)
+    new = {"id": [*keys[:2], *(f"n{i}" for i in range(8))], "age": ["1"] * 10, "ill": ["a"] * 10}
+    said = [c for c in check(tmp_path / "ledger", new).cautions if "spelt alike" in c]
+    assert said and said[0].startswith("2 of 10 people") and "20 of 20" in said[0]
+    whole = check(tmp_path / "ledger", {**new, "id": keys})
+    assert not any("spelt alike" in c for c in whole.cautions)
 
 
 # -- the file -------------------------------------------------------------------------------------
@@ -245,7 +311,7 @@ def test_damage_and_other_versions(ledger: Path) -> None:
     rewritten = rewrite(ledger, whole, "0/classes", lambda content: content[:-4] + bytes(4))
     with pytest.raises(InputError, match="damaged"):
         check(rewritten)
-    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 1,', b'n": 2,'))
+    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 2,', b'n": 3,'))
     with pytest.raises(InputError, match="another version"):
         check(newer)
 
@@ -260,6 +326,31 @@ def rewrite(ledger: Path, whole: bytes, member: str, change: Any) -> Path:
         for name, content in members.items():
             archive.writestr(name, content)
     return ledger
+
+
+def test_the_seal_covers_names(tmp_path: Path) -> None:
+    """Members that change their names, are there twice or are not expected are refused."""
+    ledger = tmp_path / "ledger"
+    add(ledger, {**TOWNS, "job": list("uvuv")}, sensitive=["ill", "job"])
+    with zipfile.ZipFile(ledger) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    swap = {"0/secret0": "0/secret1", "0/secret1": "0/secret0"}
+    renamed = [(swap.get(name, name), content) for name, content in members]
+    order = [name for name, _ in members]
+    for changed in (
+        renamed,
+        sorted(renamed, key=lambda member: order.index(member[0])),
+        [*members, members[1]],
+        [*members[:-1], ("0/more", b""), members[-1]],
+        members[::-1],
+        members[:-1],
+    ):
+        with zipfile.ZipFile(ledger, "w") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a name that is there twice
+            for name, content in changed:
+                archive.writestr(name, content)
+        with pytest.raises(InputError, match="damaged"):
+            check(ledger)
 
 
 def _add_one(ledger: Path, number: int) -> None:

@@ -1,8 +1,9 @@
 """The joint classes of several releases of the same people: who looks alike in all of them.
 
-Whoever knows a person's values knows the class of that person in every release, and whether the
-person is in it at all; the candidates are the people with the same classes everywhere. Suppressed
-records are a class as any other here, and so are those who are not in a release: both can be told.
+Whoever knows a person's values knows all rows of that person in every release, and whether the
+person is in it at all; the candidates are the people with as many rows of the same classes
+everywhere. Suppressed records are a class as any other here, and so are those who are not in a
+release: both can be told.
 """
 
 from __future__ import annotations
@@ -15,29 +16,43 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.counts.cube import run_starts
-from sievert.errors import ExhaustedError, require
 
-ABSENT = -1  # the class of who is not in a release
-MOST_COMBINATIONS = 10**8  # of people with several classes in several releases
+ABSENT = -1  # the pattern of who is not in a release
+
+
+@dataclass(frozen=True, eq=False)
+class PatternsOfRows:
+    """The people of a release by their rows: a pattern says how many there are in which class."""
+
+    person: Ints  # each once, in their order
+    number: Ints  # of the pattern, from 0
+    starts: Ints  # where the classes of each pattern begin
+    often: Ints  # how many classes it has
+    classes: Ints  # of all patterns
+
+    @property
+    def sizes(self) -> Ints:
+        """How many people have the pattern of each person."""
+        return np.asarray(np.bincount(self.number)[self.number])
 
 
 @dataclass(frozen=True, eq=False)
 class JointClasses:
-    """Every person once with each combination of classes, and how many people have that one."""
+    """Every person once, and how many people have the same rows in all releases."""
 
     person: Ints
     sizes: Ints
     number: Ints  # of the joint class, from 0
-    classes: tuple[Ints, ...]  # in each release
+    patterns: tuple[Ints, ...]  # in each release
 
     @property
     def smallest(self) -> int:
-        """The fewest people with the same classes in all releases."""
+        """The fewest people who are alike in all releases."""
         return int(self.sizes.min())
 
     def people_below(self, k: int) -> int:
-        """How many people have classes that fewer than k share."""
-        return int(np.count_nonzero(marked(self.person[self.sizes < k])))
+        """How many people are like fewer than k."""
+        return int(np.count_nonzero(self.sizes < k))
 
     @cached_property
     def members(self) -> Ints:
@@ -54,44 +69,70 @@ def marked(numbers: Ints, size: int = 0) -> Bools:
     return marks
 
 
-def distinct_pairs(person: Ints, classes: Ints) -> tuple[Ints, Ints]:
-    """Each person once with every class, in the order of people."""
+def find_patterns(person: Ints, classes: Ints, rows: Ints) -> PatternsOfRows:
+    """Number the people of a release by how many rows they have in which classes.
+
+    Two people have the same pattern only if all of their rows are alike.
+
+    >>> people, classes = np.array([0, 1, 1, 2, 3, 3]), np.array([1, 0, 1, 1, 1, 0])
+    >>> find_patterns(people, classes, np.ones(6, dtype=np.int64)).number.tolist()
+    [0, 1, 0, 1]
+    >>> find_patterns(people, classes, np.array([1, 1, 1, 2, 1, 1])).number.tolist()
+    [0, 2, 1, 2]
+    """
     width = int(classes.max()) + 1
-    pairs = np.sort(person.astype(np.int64) * width + classes)
-    return np.divmod(pairs[run_starts(pairs)], width)
+    keys = person.astype(np.int64) * width + classes
+    order = np.argsort(keys, kind="stable")
+    starts = run_starts(keys[order])
+    owner, of_person = np.divmod(keys[order][starts], width)
+    times = np.add.reduceat(rows[order].astype(np.int64), starts)
+    _, token = np.unique(of_person * (int(times.max()) + 1) + times, return_inverse=True)
+    first = run_starts(owner)
+    often = np.diff(np.append(first, len(owner)))
+    number = _number_lists(token.reshape(-1), first, often)
+    _, one, number = np.unique(number, return_index=True, return_inverse=True)
+    each, total = often[one], int(often[one].sum())
+    begin = np.cumsum(each) - each
+    place = np.repeat(first[one] - begin, each) + np.arange(total)
+    return PatternsOfRows(owner[first], number.reshape(-1), begin, each, of_person[place])
 
 
-def join_releases(releases: Sequence[tuple[Ints, Ints]]) -> JointClasses:
-    """Count people by their classes in all releases.
+def _number_lists(token: Ints, first: Ints, often: Ints) -> Ints:
+    """Number lists of numbers, each given by its start and length; equal lists alike."""
+    width = int(token.max()) + 1
+    number, used = token[first].copy(), width
+    active = np.flatnonzero(often > 1)
+    step = 1
+    while len(active):
+        keys = number[active] * width + token[first[active] + step]
+        different, place = np.unique(keys, return_inverse=True)
+        number[active] = used + place.reshape(-1)
+        used += len(different)
+        step += 1
+        active = active[often[active] > step]
+    return number
 
-    A release is given as the numbers of people and of their classes, from 0, row by row; a person
-    has the same number in all of them, and may have several rows.
 
-    >>> first = np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1])
-    >>> second = np.array([0, 1, 2, 3]), np.array([0, 1, 0, 1])
+def join_releases(releases: Sequence[PatternsOfRows]) -> JointClasses:
+    """Count people by their rows in all releases; a person has the same number in all of them.
+
+    >>> def release(*classes):
+    ...     people = np.arange(len(classes))
+    ...     return find_patterns(people, np.array(classes), np.ones_like(people))
+    >>> first, second = release(0, 0, 1, 1), release(0, 1, 0, 1)
     >>> join_releases([first]).smallest, join_releases([first, second]).smallest
     (2, 1)
-    >>> join_releases([first, (np.array([0, 1, 2]), np.array([0, 0, 0]))]).sizes.tolist()
+    >>> join_releases([first, release(0, 0, 0)]).sizes.tolist()
     [2, 2, 1, 1]
     """
-    last = max(int(person.max()) for person, _ in releases)
-    present = np.any([marked(person, last + 1) for person, _ in releases], axis=0)
-    people, columns = np.flatnonzero(present), list[Ints]()
-    for person, classes in releases:
-        own, of_person = _with_absent(person, classes, present)
-        often = np.bincount(own, minlength=last + 1)
-        first, times = np.cumsum(often) - often, often[people]
-        combinations = int(times.sum())
-        require(
-            combinations <= MOST_COMBINATIONS,
-            "people have too many rows in several releases to be held together",
-            hint="one row for each person",
-            error=ExhaustedError,
-        )
-        ends = np.cumsum(times)
-        place = np.repeat(first[people] - ends + times, times) + np.arange(combinations)
-        columns = [np.repeat(column, times) for column in columns] + [of_person[place]]
-        people = np.repeat(people, times)
+    last = max(int(release.person.max()) for release in releases)
+    columns = []
+    for release in releases:
+        column = np.full(last + 1, ABSENT)
+        column[release.person] = release.number
+        columns.append(column)
+    people = np.flatnonzero(np.any([column != ABSENT for column in columns], axis=0))
+    columns = [column[people] for column in columns]
     order = np.lexsort(columns)
     starts = run_starts(*(column[order] for column in columns))
     of_group = np.diff(np.append(starts, len(order)))
@@ -99,12 +140,3 @@ def join_releases(releases: Sequence[tuple[Ints, Ints]]) -> JointClasses:
     sizes[order] = np.repeat(of_group, of_group)
     number[order] = np.repeat(np.arange(len(of_group)), of_group)
     return JointClasses(people, sizes, number, tuple(columns))
-
-
-def _with_absent(person: Ints, classes: Ints, present: Bools) -> tuple[Ints, Ints]:
-    """Each person once with every class of a release; those who lack one are absent."""
-    own, of_person = distinct_pairs(person, classes)
-    absent = np.flatnonzero(present & ~marked(own, len(present)))
-    own = np.concatenate([own, absent])
-    order = np.argsort(own, kind="stable")
-    return own[order], np.concatenate([of_person, np.full(len(absent), ABSENT)])[order]

@@ -13,7 +13,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.counts.cube import run_starts
-from sievert.counts.joint_classes import ABSENT
+from sievert.counts.joint_classes import ABSENT, PatternsOfRows
 
 MISSING = 0  # the number of a value that is not there
 FEW = 512  # values up to which the set of a class is a bit for each value
@@ -49,6 +49,43 @@ class ValueSets:
             return np.zeros(len(keys), dtype=bool)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.asarray(self.keys[place] == keys)
+
+
+def values_of_patterns(sets: ValueSets, release: PatternsOfRows) -> ValueSets:
+    """The known values that all classes of a pattern have, for each pattern of a release.
+
+    Where they have none in common, rows of a person differ, or some are missing: then the values of
+    the smallest class that has any.
+
+    >>> from sievert.counts.joint_classes import find_patterns
+    >>> sets = ValueSets(np.array([0, 0, 1, 1]), np.array([1, 2, 2, 3]), 4)
+    >>> people, classes = np.array([0, 1, 1]), np.array([0, 0, 1])
+    >>> release = find_patterns(people, classes, np.ones_like(people))
+    >>> values_of_patterns(sets, release).keys.tolist()
+    [1, 2, 6]
+    """
+    of_class = np.repeat(np.arange(len(release.often)), release.often)
+    sizes = sets.sizes[release.classes]
+    order = np.lexsort((np.where(sizes > 0, sizes, np.iinfo(np.int64).max), of_class))
+    smallest = release.classes[order[release.starts]]
+    least = sets.sizes[smallest]
+    owner = np.repeat(np.arange(len(least)), least)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(least) - least, least)
+    values = sets.keys[sets.starts[smallest][owner] + within] % sets.number
+    alive, left = np.ones(len(owner), dtype=bool), np.flatnonzero(release.often[owner] > 1)
+    step = 0
+    while len(left):
+        classes = release.classes[release.starts[owner[left]] + step]
+        alive[left] &= sets.have(classes, values[left])
+        step += 1
+        left = left[release.often[owner[left]] > step]
+    alive |= (np.bincount(owner[alive], minlength=len(least)) == 0)[owner]
+    lacking = np.unique(of_class[sets.lacks[release.classes]])
+    return ValueSets(
+        np.concatenate([owner[alive], lacking]),
+        np.concatenate([values[alive], np.full(len(lacking), MISSING)]),
+        sets.number,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,6 +44,8 @@ REASONS = {
     "rows_without_person": "rows have no person: whether they are of different people is not known",
     "too_few_together": "together with an earlier release, fewer people look alike than k asks for",
     "unsafe_together": "the release meets the policy alone, and not together with earlier releases",
+    "keys_spelt_differently": "more people of the ledger would be found again if the keys of "
+    "people were spelt alike: mend them",
     "too_many_suppressed": "more records would be suppressed than may be",
     "no_release": "no recoding of these columns meets the limits; the numbers are the table's",
     "search_stopped": "time was over before a recoding was found that meets the limits; the "

@@ -25,6 +25,7 @@ from sievert.commands._suppression import keep_suppressed
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.ledger import store
 from sievert.commands.ledger.joint import ReleasesTogether
+from sievert.commands.ledger.keys import RESPELT, count_respelt, doubt_keys, name_single_secrets
 from sievert.commands.ledger.result import Ledger, LedgerCheck
 from sievert.commands.ledger.run import (
     ClassMeasures,
@@ -178,9 +179,9 @@ def check_with_ledger(
 ) -> LedgerCheck:
     """Hold a new release against a policy together with all releases of a ledger; writes nothing.
 
-    An attacker is taken to know the quasi-identifiers of a person in every release, and in which
-    releases the person is. People who look alike in all of them are a joint class. The limits apply
-    to joint classes, of the people of every release: the riskiest number decides.
+    An attacker is taken to know the quasi-identifiers of all rows of a person in every release, and
+    in which releases the person is. People who look alike in all of them are a joint class. The
+    limits apply to joint classes, of the people of every release: the riskiest number decides.
 
     Parameters
     ----------
@@ -215,7 +216,10 @@ def check_with_ledger(
         clock("joining the releases", None)
         together = ReleasesTogether([*kept, new])
         described = describe_releases(together)
-        notes = [*_strangers(described), *notes]
+        respelt = count_respelt(questions, opened.person, pseudonyms, kept)
+        notes = [*_strangers(described), *doubt_keys(together), *notes]
+        notes += [Caution(RESPELT.format(respelt))] if respelt else []
+        notes += name_single_secrets(together.releases)
         measures = ClassMeasures(
             questions,
             limits,
@@ -230,7 +234,7 @@ def check_with_ledger(
         judged = alone = None
         if limits is not None:
             judged, alone, doubts = _judge(
-                opened, limits, (reidentification, inference), assessment
+                opened, limits, (reidentification, inference), assessment, respelt
             )
             notes += doubts
         return LedgerCheck(
@@ -254,6 +258,7 @@ def _judge(
     policy: Policy,
     joint: tuple[dict[str, Value], dict[str, dict[str, Value]]],
     assessment: JointAssessment,
+    respelt: int,
 ) -> tuple[Judgement, Judgement, list[str]]:
     """The verdicts on all releases together, on the new one alone, and what is to be said of them.
 
@@ -269,6 +274,8 @@ def _judge(
     verdicts, doubts = judge(policy, *joint)
     if alone.met and any(verdict.met is False for verdict in verdicts):
         gate.not_met("unsafe_together")
+    if respelt:
+        gate.undecided("keys_spelt_differently")
     return gate.judge(verdicts), alone, doubts
 
 

@@ -1,4 +1,4 @@
-"""Releases of the same people put together: everybody once, with the class in each release."""
+"""Releases of the same people put together: everybody once, with all rows in each release."""
 
 from __future__ import annotations
 
@@ -13,20 +13,43 @@ from sievert.counts.cube import run_starts
 from sievert.counts.joint_classes import (
     ABSENT,
     JointClasses,
-    distinct_pairs,
+    find_patterns,
     join_releases,
     marked,
 )
-from sievert.counts.joint_values import CommonValues, ValueSets, count_common_values
+from sievert.counts.joint_values import (
+    CommonValues,
+    ValueSets,
+    count_common_values,
+    values_of_patterns,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Audience:
     """The rows of one release: whose they are, and with which values of its secrets."""
 
-    joint: Ints  # the place of each row among the joint classes
+    joint: Ints  # the place of the person of each row among the joint classes
     person: Ints
+    classes: Ints  # of the release
     secrets: Mapping[str, Ints]  # 0 is missing
+
+    def split(self, groups: Ints) -> Ints:
+        """Some groups of people, by the class of each row."""
+        keys = groups[self.joint] * (int(self.classes.max()) + 1) + self.classes
+        return np.asarray(np.unique(keys, return_inverse=True)[1]).reshape(-1)
+
+    def only(self, secret: str) -> Audience:
+        """Every person once, or with each class and value of a secret if somebody has several."""
+        person, values = self.person, self.secrets[secret]
+        order = np.lexsort((values, self.classes, person))
+        first = run_starts(person[order])
+        times = np.diff(np.append(first, len(order)))
+        if np.any(values[order] != np.repeat(values[order][first], times)):
+            first = run_starts(person[order], self.classes[order], values[order])
+        kept = order[first]
+        own = {secret: self.secrets[secret][kept]}
+        return Audience(self.joint[kept], self.person[kept], self.classes[kept], own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +69,12 @@ class ReleasesTogether:
     def __init__(self, releases: Sequence[LedgerRelease]) -> None:
         self.releases = releases
         self.people = number_words([release.people for release in releases])
-        pairs = zip(self.people, (release.classes for release in releases), strict=True)
-        self.joint: JointClasses = join_releases(list(pairs))
+        self.patterns = [
+            find_patterns(person, release.classes, release.rows)
+            for person, release in zip(self.people, releases, strict=True)
+        ]
+        self.joint: JointClasses = join_releases(self.patterns)
         self._most = int(self.joint.person.max()) + 1
-        self._class_sizes = [self._count_classes(place) for place in range(len(releases))]
         self.values: dict[str, dict[int, Ints]] = {}  # of each secret its numbers by release
         self._words: dict[str, tuple[Ints, Ints]] = {}  # hashes of values, and their numbers
         for name in dict.fromkeys(s for release in releases for s in release.secrets):
@@ -72,48 +97,39 @@ class ReleasesTogether:
         same = np.flatnonzero((words == word).all(axis=1))
         return int(numbers[same[0]]) if len(same) else -1
 
-    def _count_classes(self, place: int) -> tuple[Ints, Ints]:
-        """The people of one release, each once with every class, and how many are in it."""
-        person, classes = distinct_pairs(self.people[place], self.releases[place].classes)
-        return person, np.bincount(classes)[classes]
-
     def members(self, place: int) -> Bools:
         """Who is in a release, by the numbers of people."""
         return marked(self.people[place], self._most)
 
     def smallest_class(self, place: int) -> int:
-        """The fewest people of a class of one release."""
-        return int(self._class_sizes[place][1].min())
+        """The fewest people of one release whose rows in it are alike."""
+        return int(self.patterns[place].sizes.min())
 
     def unique_in(self, place: int) -> Bools:
-        """Who is unique in a class of one release."""
-        person, sizes = self._class_sizes[place]
-        return marked(person[sizes == 1], self._most)
+        """Who is the only one with such rows in one release."""
+        own = self.patterns[place]
+        return marked(own.person[own.sizes == 1], self._most)
 
     def unique_together(self) -> Bools:
         """Who is unique in a joint class."""
         return marked(self.joint.person[self.joint.sizes == 1], self._most)
 
     def audience(self, place: int) -> Audience:
-        """The rows of one release, each with every joint class of its person."""
-        person, classes = self.people[place], self.releases[place].classes
-        width = int(classes.max()) + 1
-        order = np.argsort(keys := person * width + classes, kind="stable")
-        present = np.flatnonzero(self.joint.classes[place] != ABSENT)
-        wanted = self.joint.person[present] * width + self.joint.classes[place][present]
-        first, last = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
-        times = last - first
-        within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        rows = order[np.repeat(first, times) + within]
-        secrets = {s: of[place][rows] for s, of in self.values.items() if place in of}
-        return Audience(np.repeat(present, times), person[rows], secrets)
+        """The rows of one release."""
+        person = self.people[place]
+        secrets = {s: of[place] for s, of in self.values.items() if place in of}
+        where = np.searchsorted(self.joint.person, person)
+        return Audience(where, person, self.releases[place].classes, secrets)
 
     def disclosed(self, secret: str) -> DisclosedPeople:
         """What the releases leave of a secret that stays the same."""
         values, joint = self.values[secret], self.joint
         number = 1 + max(int(own.max()) for own in values.values())
-        sets = [ValueSets(self.releases[i].classes, own, number) for i, own in values.items()]
-        columns = [joint.classes[i][joint.members] for i in values]
+        sets = [
+            values_of_patterns(ValueSets(self.releases[i].classes, own, number), self.patterns[i])
+            for i, own in values.items()
+        ]
+        columns = [joint.patterns[i][joint.members] for i in values]
         seen = np.any([column != ABSENT for column in columns], axis=0)
         common = count_common_values([column[seen] for column in columns], sets)
         return self._count_people(common, np.flatnonzero(seen), values)

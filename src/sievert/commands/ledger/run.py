@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from sievert.arrays import Ints
 from sievert.commands._clock import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTogether
+from sievert.commands.ledger.keys import join_key
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
-from sievert.counts.cube import Cube
+from sievert.counts.cube import Cube, run_starts
 from sievert.counts.joint_classes import marked
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions
@@ -74,6 +76,7 @@ def code_release(
         {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive), "person": list(person)},
         _people(cube, len(person), pseudonyms),
         class_numbers(cube.codes[: len(roles.quasi)], len(cube.counts)),
+        cube.counts,
         secrets,
         questions.suppression.records,
     )
@@ -93,10 +96,7 @@ def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms) -> Ints:
     stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
     different, place = np.unique(stacked, axis=0, return_inverse=True)
     keys = [
-        "".join(
-            f"{len(text)}:{text}"
-            for text in (own.values[i][code] or "" for i, code in enumerate(row))
-        )
+        join_key([own.values[i][code] or "" for i, code in enumerate(row)])
         for row in different.tolist()
     ]
     return pseudonyms.people(keys)[place.reshape(-1)]
@@ -139,6 +139,10 @@ class ClassMeasures:
         table = TableMeasures(questions, roles, settings, ids or self._ids, self._clock)
         undefined = {} if ids else self._undefined
         inference = {secret: table.inference(secret) | undefined for secret in secrets}
+        for secret, values in secrets.items():
+            diverse = inference[secret].get("l_diversity")
+            if diverse is not None and has_certain_value(classes, person, values):
+                inference[secret]["l_diversity"] = replace(diverse, value=1)
         return {} if ids else table.reidentification(), inference
 
     def _coded_parameters(self, secrets: Iterable[str]) -> dict[str, Mapping[str, Any]]:
@@ -182,6 +186,31 @@ def renumber(numbers: Ints) -> Ints:
     return np.asarray((np.cumsum(marked(numbers + 1)) - 1)[numbers + 1])
 
 
+def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
+    """Whether all people of a class have the same value, others beside it or not; 0 is missing.
+
+    >>> person = np.array([0, 0, 1, 1])
+    >>> has_certain_value(np.zeros(4, dtype=np.int64), person, np.array([1, 2, 2, 3]))
+    True
+    >>> has_certain_value(np.zeros(4, dtype=np.int64), person, np.array([1, 2, 3, 3]))
+    False
+    """
+    everybody = _distinct(classes, person)[0]
+    owner, value, _ = _distinct(classes, values, person)
+    starts = run_starts(owner, value)
+    times = np.diff(np.append(starts, len(owner)))
+    of_all = times == np.bincount(everybody)[owner[starts]]
+    return bool(np.any(of_all & (value[starts] > 0)))
+
+
+def _distinct(*columns: Ints) -> tuple[Ints, ...]:
+    """The different rows of some columns, sorted by the first of them."""
+    order = np.lexsort(columns[::-1])
+    ordered = [column[order] for column in columns]
+    starts = run_starts(*ordered)
+    return tuple(column[starts] for column in ordered)
+
+
 def riskiest(values: Sequence[Value]) -> Value:
     """Of the same measure of several tables the number that is riskiest."""
     values = [v for v in values if v.details.get("occurs") is not False] or list(values)
@@ -210,8 +239,8 @@ class JointAssessment:
     def alone(self) -> tuple[Numbers, dict[str, Numbers]]:
         """The numbers of the new release by itself."""
         rows = self.together.audience(self.last)
-        classes = self.together.joint.classes[self.last][rows.joint]
-        return self.measures.measure(classes, rows.person, rows.secrets)
+        alike = self.together.joint.patterns[self.last]
+        return self.measures.measure(rows.split(alike), rows.person, rows.secrets)
 
     def joint(self) -> tuple[Numbers, dict[str, Numbers]]:
         """The riskiest numbers of the people of any release, by their joint classes.
@@ -223,7 +252,7 @@ class JointAssessment:
         every = [self.measures.measure(joint.number, joint.person, {})]
         for place in reversed(range(len(self.together.releases))):
             rows = self.together.audience(place)
-            every.append(self.measures.measure(joint.number[rows.joint], rows.person, rows.secrets))
+            every.append(self.measures.measure(rows.split(joint.number), rows.person, rows.secrets))
         ordered = [*every[1:], every[0]]  # the new release first
         identified = {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}
         learnt = {
@@ -238,17 +267,20 @@ class JointAssessment:
     def secret(self, secret: str) -> dict[str, Any]:
         """What is learnt of a secret from all releases, and from the best one alone.
 
-        Its values are those of the last release that has it, and so are the people.
+        Its values are those of the last release that has it, and so are the people. Every person
+        counts once, the same for all releases and for one: whoever knows more never guesses worse.
         """
         together, of_releases = self.together, self.together.values[secret]
         place = max(of_releases)
-        rows = together.audience(place)
-        own = {secret: rows.secrets[secret]}
-        joint = self._learnt(together.joint.number[rows.joint], rows, own)
+        rows = together.audience(place).only(secret)
+        patterns = together.joint.patterns
+        joint = self._learnt(rows.split(together.joint.number), rows)
         alone = [
             (
                 together.releases[i].name,
-                self._learnt(together.joint.classes[i][rows.joint], rows, own),
+                self._learnt(
+                    rows.split(patterns[i]) if i == place else patterns[i][rows.joint], rows
+                ),
             )
             for i in of_releases
         ]
@@ -268,11 +300,10 @@ class JointAssessment:
             }
         return entry | {"values_left": vars(disclosed)}
 
-    def _learnt(
-        self, classes: Ints, rows: Audience, secrets: Mapping[str, Ints]
-    ) -> tuple[float, ...]:
+    def _learnt(self, classes: Ints, rows: Audience) -> tuple[float, ...]:
         """Bits of a secret and the share of right guesses, with some classes known."""
-        _, inference = self.measures.measure(classes, rows.person, secrets, LEARNT)
+        each = np.arange(len(classes))
+        _, inference = self.measures.measure(classes, each, rows.secrets, LEARNT)
         (numbers,) = inference.values()
         return tuple(float(numbers[m].value or 0.0) for m in LEARNT)
 

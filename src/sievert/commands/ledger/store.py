@@ -1,8 +1,8 @@
 """The file of a ledger, and that of its salt: what was released about whom, without names.
 
 A ledger is a ZIP archive: `manifest.json`, arrays of integers for each release, and a seal, the
-keyed hash of all of them. People and the values of secrets are there as keyed hashes of 128 bits;
-the key, the salt, lies in a file of its own.
+keyed hash of all of them and of their names. People and the values of secrets are there as keyed
+hashes of 128 bits; the key, the salt, lies in a file of its own.
 """
 
 import hmac
@@ -26,7 +26,8 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, require
 from sievert.numerics import machine
 from sievert.version import __version__
 
-FORMAT, VERSION = "sievert ledger", 1
+FORMAT, VERSION = "sievert ledger", 2
+KINDS = "secret", "codes"  # the arrays of a secret, each with its number
 SALT_BYTES = 32
 HASH_BYTES = 16
 WAIT = 120.0  # seconds for another process that is writing
@@ -51,6 +52,7 @@ class LedgerRelease:
     roles: Mapping[str, Any]
     people: Ints  # two words of a keyed hash for each row
     classes: Ints  # their numbers, from 0
+    rows: Ints  # how many records each row stands for
     secrets: Mapping[str, Secret]
     suppressed: int = 0  # records, which are a class here
 
@@ -71,9 +73,10 @@ class LedgerRelease:
         """The arrays, each under its name in the archive."""
         yield "people", self.people
         yield "classes", self.classes.astype("<u4")
+        yield "rows", self.rows.astype("<u4")
         for number, secret in enumerate(self.secrets.values()):
-            yield f"secret{number}", secret.rows.astype("<u4")
-            yield f"codes{number}", secret.codes
+            arrays = secret.rows.astype("<u4"), secret.codes
+            yield from zip((f"{kind}{number}" for kind in KINDS), arrays, strict=True)
 
 
 class Pseudonyms:
@@ -104,8 +107,14 @@ class Pseudonyms:
         )
         return np.frombuffer(joined, dtype="<u8").reshape(-1, 2)
 
+    def seal(self, members: Mapping[str, bytes]) -> str:
+        """The seal of a ledger: the keyed digest of its members with their names."""
+        return self.digest(
+            [part for n, content in members.items() for part in (n.encode(), content)]
+        )
+
     def digest(self, parts: Sequence[bytes]) -> str:
-        """The keyed digest of a release, or the seal of a ledger."""
+        """The keyed digest of some parts, the length of each included."""
         state = blake2b(key=self._salt, digest_size=SALT_BYTES, person=b"sievert digest")
         for part in parts:
             state.update(len(part).to_bytes(8, "little"))
@@ -174,7 +183,7 @@ def write_ledger(ledger: Path, releases: Sequence[LedgerRelease], pseudonyms: Ps
     members = {"manifest.json": json.dumps(manifest, indent=1).encode()}
     for number, release in enumerate(releases):
         members |= {f"{number}/{name}": array.tobytes() for name, array in release.arrays()}
-    members["seal"] = pseudonyms.digest([*members.values()]).encode()
+    members["seal"] = pseudonyms.seal(members).encode()
     with files.write_whole(ledger, force=True) as temporary:
         assert temporary is not None
         with zipfile.ZipFile(temporary, "w") as archive:
@@ -198,12 +207,24 @@ def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
             hint="--salt FILE, the one that the ledger was made with",
             error=RefusedError,
         )
-        names = [name for name in archive.namelist() if name != "seal"]
-        members = {name: archive.read(name) for name in names}
+        expected = _member_names(manifest["releases"])
+        if archive.namelist() != [*expected, "seal"]:  # in this order, and none of them twice
+            raise ValueError
+        members = {name: archive.read(name) for name in expected}
         seal = archive.read("seal").decode("ascii")
-        if not hmac.compare_digest(seal, pseudonyms.digest([*members.values()])):
+        if not hmac.compare_digest(seal, pseudonyms.seal(members)):
             raise ValueError
         return [_release(i, each, members) for i, each in enumerate(manifest["releases"])]
+
+
+def _member_names(releases: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the archive holds but for the seal, in the order in which it is written."""
+    names = ["manifest.json"]
+    for number, release in enumerate(releases):
+        own = ("people", "classes", "rows")
+        of_secrets = [f"{kind}{i}" for i in range(len(release["secrets"])) for kind in KINDS]
+        names += [f"{number}/{name}" for name in (*own, *of_secrets)]
+    return names
 
 
 def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -253,6 +274,7 @@ def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]
         roles=dict(entry["roles"]),
         people=array("people", "<u8", rows, 2),
         classes=array("classes", "<u4", rows),
+        rows=array("rows", "<u4", rows),
         secrets=own,
         suppressed=int(entry["suppressed"]),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.commands._common import Reading, RequestedRoles, check_known
 from sievert.counts.cube import Cube
-from sievert.counts.joint_classes import JointClasses, join_releases
+from sievert.counts.joint_classes import JointClasses, find_patterns, join_releases
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, require
 from sievert.formatting import plural
@@ -25,6 +25,7 @@ class EarlierRelease:
     keys: tuple[str | None, ...]  # each different one
     key: Ints
     classes: Ints
+    rows: Ints  # records of a key in a class
     columns: tuple[str, ...]  # that classes are made of
 
 
@@ -46,7 +47,9 @@ def read_earlier(
             require(known, "an earlier release has no columns but the key and secrets")
             cube = _keyed(questions, known, key)
             releases.append(
-                EarlierRelease(cube.values[-1], _key_codes(cube), cube.owner, tuple(known))
+                EarlierRelease(
+                    cube.values[-1], _key_codes(cube), cube.owner, cube.counts, tuple(known)
+                )
             )
     return tuple(releases)
 
@@ -78,21 +81,23 @@ class JointReleases:
     ) -> None:
         require(k > 1, "the policy has no limit on k that releases together could be held against")
         cube = _keyed(questions, quasi, key)
-        self.k, self._owner = k, cube.owner
+        self.k, self._owner, self._rows = k, cube.owner, cube.counts
         number = {text: code for code, text in enumerate(cube.values[-1])}
         self._person = _key_codes(cube)
         self._others = []
         for release in earlier:
             own = [number.setdefault(text, len(number)) for text in release.keys]
-            self._others.append((np.array(own, dtype=np.int64)[release.key], release.classes))
-        both = [len(np.intersect1d(self._person, person)) for person, _ in self._others]
+            person = np.array(own, dtype=np.int64)[release.key]
+            self._others.append(find_patterns(person, release.classes, release.rows))
+        both = [len(np.intersect1d(self._person, other.person)) for other in self._others]
         require(all(both), "no key of the table is in an earlier release", hint="the right --key")
 
     def join(self, recoding: FullDomainRecoding, codes: Ints) -> JointClasses:
         """The joint classes with what a recoding makes of combinations of values."""
         classes = recoding.class_numbers(codes)
         classes = np.where(recoding.suppressed_classes[classes], len(recoding.class_keys), classes)
-        return join_releases([*self._others, (self._person, classes[self._owner])])
+        own = find_patterns(self._person, classes[self._owner], self._rows)
+        return join_releases([*self._others, own])
 
 
 def is_one_table(given: Any) -> bool:

@@ -1,0 +1,106 @@
+"""Keys of people, and names of secrets, that may differ between the releases of a ledger.
+
+A ledger has keyed hashes only, so other spellings of the new release's keys are held against them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.commands.ledger.joint import ReleasesTogether, number_words
+from sievert.commands.ledger.store import LedgerRelease, Pseudonyms
+from sievert.counts.joint_classes import marked
+from sievert.counts.questions import Questions
+from sievert.errors import Caution
+from sievert.formatting import list_names
+
+POINT_ZERO = ".0"  # what is left of a number that was read as a float
+RESPELT = (
+    "{} people of the ledger would be found again if keys were spelt alike (blanks, case, .0): "
+    "whoever is not found again looks safer than they are"
+)
+FEW_KNOWN = (
+    "{} of {} people of the release are in the ledger; in its own releases {} of {} are in another "
+    "one, too: are keys spelt alike?"
+)
+
+ONE_RELEASE = (
+    "secrets are matched by their names: {} in one release only, and held against no other; if a "
+    "secret has another name there, call it the same"
+)
+
+
+def spell_otherwise(text: str) -> tuple[str, ...]:
+    """Other spellings of a key; always the same number of them.
+
+    >>> spell_otherwise(" A7.0")
+    ('A7.0', 'a7', 'A7', ' A7', '  A7.0', ' A7.0 ', ' A7.0.0', '  A7.0.0')
+    """
+    short = text.strip().removesuffix(POINT_ZERO)
+    others = short.casefold(), short.upper(), text.removesuffix(POINT_ZERO)
+    longer = f"{text}{POINT_ZERO}"
+    return (text.strip(), *others, f" {text}", f"{text} ", longer, f" {longer}")
+
+
+def join_key(parts: Sequence[str]) -> str:
+    """The key of a person: of one column, or of several together."""
+    return parts[0] if len(parts) == 1 else "".join(f"{len(text)}:{text}" for text in parts)
+
+
+def count_respelt(
+    questions: Questions,
+    person: Sequence[str],
+    pseudonyms: Pseudonyms,
+    releases: Sequence[LedgerRelease],
+) -> int:
+    """How many people of a ledger a new release has only if its keys are spelt otherwise."""
+    if not releases:
+        return 0
+    cube = questions.cube(tuple(person))
+    columns = [
+        [values[code] or "" for code in codes.tolist()]
+        for values, codes in zip(cube.values, cube.codes, strict=True)
+    ]
+    keys = list(zip(*columns, strict=True))
+    ledger, hashes = _different(releases), pseudonyms.people([join_key(key) for key in keys])
+    known, own = number_words([ledger, hashes])
+    there = marked(known, int(own.max()) + 1)[own]
+    others = {
+        join_key(other)
+        for key, known_before in zip(keys, there.tolist(), strict=True)
+        if not known_before
+        for other in zip(*map(spell_otherwise, key), strict=True)
+    }
+    known, own, other = number_words([ledger, hashes, pseudonyms.people([*others])])
+    size = 1 + max(int(numbers.max(initial=-1)) for numbers in (known, own, other))
+    return int((marked(known, size) & marked(other, size) & ~marked(own, size)).sum())
+
+
+def _different(releases: Sequence[LedgerRelease]) -> Ints:
+    """The hashes of all people of some releases."""
+    return np.concatenate([release.people for release in releases])
+
+
+def doubt_keys(together: ReleasesTogether) -> list[str]:
+    """A caution if the new release has few people of the ledger, and the others far more."""
+    *earlier, new = (together.members(i) for i in range(len(together.releases)))
+    if len(earlier) < 2:
+        return []
+    times = np.sum(earlier, axis=0)
+    here, known = int(new.sum()), int((new & (times > 0)).sum())
+    people, again = int(times.sum()), int(times[times > 1].sum())
+    if 2 * known >= here or again * here < 2 * known * people:
+        return []
+    return [Caution(FEW_KNOWN.format(known, here, again, people))]
+
+
+def name_single_secrets(releases: Sequence[LedgerRelease]) -> list[str]:
+    """A remark on secrets of one release that may have another name in others."""
+    single = dict[str, None]()
+    for release in releases:
+        others = {s for other in releases if other is not release for s in other.secrets}
+        if others - {*release.secrets}:
+            single |= dict.fromkeys(s for s in release.secrets if s not in others)
+    verb = "is" if len(single) == 1 else "are"
+    return [ONE_RELEASE.format(f"{list_names([*single])} {verb}")] if single else []
