@@ -300,6 +300,35 @@ def test_what_protect_is_sent(choices: Choices) -> None:
     assert local.mapping("protect", "levels") == chosen.mapping("protect", "levels")
     assert PROTECT.change(local, form(do="reset")) == choices
     assert PROTECT.change(choices, form(do="frontier")).text("protect", "frontier")
+    found = {"level_age": "2", "searched": '{"age": "2"}'}  # as the search has found: still one
+    assert PROTECT.change(choices, form(do="calculate", **found)) == choices
+    assert PROTECT.change(choices, form(do="calculate", suppress="0.05", **found)).of(
+        "protect"
+    ) == {
+        "levels": {"age": "2"},
+        "suppress": "0.05",
+    }
+
+
+def test_what_is_written_is_what_the_switches_show(
+    choices: Choices, results: dict[str, Any]
+) -> None:
+    page = look(PROTECT, choices, results)
+    shown = {f"level_{each['name']}": str(each["chosen"].level) for each in page["columns"]}
+    sent = form(do="write", path="out.csv", searched=page["searched"], **shown)
+    action = PROTECT.act(choices, sent)
+    levels = ",".join(f"{c}={n}" for c, n in results["protect"]["levels"].items())
+    assert action is not None and action.taken == choices  # the verdict on the page stays
+    assert action.argv[-4:] == ("--levels", levels, "-o", "out.csv")
+    assert action.known_by == protect_command(choices)
+    moved = PROTECT.act(choices, form(do="write", path="out.csv", **shown | {"level_age": "0"}))
+    assert moved is not None and moved.taken is not None
+    assert moved.argv == (*protect_command(moved.taken), "-o", "out.csv")
+    assert moved.taken.mapping("protect", "levels")["age"] == "0"
+    stopped = look(PROTECT, choices, results | {"protect": None})
+    assert page["writable"] and not stopped["writable"] and not stopped["searched"]
+    given = look(PROTECT, moved.taken, results | {"protect": None})
+    assert given["writable"] and given["columns"][0]["chosen"].level == 0
 
 
 @pytest.mark.parametrize(
@@ -331,9 +360,13 @@ def test_a_release_is_written_where_the_user_says(choices: Choices) -> None:
         with pytest.raises(UsageError, match="file"):
             PROTECT.act(choices, form(do="write", path=path))
     assert PROTECT.act(choices, form(do="calculate")) is None
-    chosen = choices.put("protect", levels={"age": "2"})
-    action = PROTECT.act(chosen, form(do="write", path="out.csv", force="yes"))
-    assert action is not None and action.argv == (
+    with pytest.raises(UsageError, match="not known"):  # no levels are shown
+        PROTECT.act(choices, form(do="write", path="out.csv"))
+    chosen = choices.put("protect", levels={"age": "2", "zip": "0"})
+    shown = {"level_age": "2", "level_zip": "0"}
+    action = PROTECT.act(choices, form(do="write", path="out.csv", force="yes", **shown))
+    assert action is not None and action.taken == chosen
+    assert action.argv == (
         *protect_command(chosen),
         "-o",
         "out.csv",

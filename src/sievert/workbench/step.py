@@ -85,6 +85,8 @@ class Action:
     then: Callable[[Choices], Choices] = lambda choices: choices
     inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
     accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
+    taken: Choices | None = None  # what is chosen from now on, whether it ends well or not
+    known_by: Argv = ()  # the same without a file: where it has failed, nothing is begun
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.verdict import release_verdict
+from sievert.workbench.written_releases import shown_levels
 
 NAME = "protect"
 HOW = (FULL, "local", "suppress")
@@ -74,6 +75,7 @@ def context(view: View) -> dict[str, Any]:
         "how": how,
         "ways": HOW,
         "columns": _columns(view, release),
+        "searched": _searched(view, release),
         "budgets": _budgets(view, release),
         "given": bool(choices.mapping(NAME, "levels")),
         "release": release_verdict(view, release, view.get(assess_command(choices))),
@@ -82,6 +84,7 @@ def context(view: View) -> dict[str, Any]:
         "form": FORM,
         "path": _proposed_path(choices),
         "written": list(choices.mapping(NAME, "written")),
+        "writable": how != FULL or bool(shown_levels(view)),
     }
 
 
@@ -91,19 +94,24 @@ def _columns(view: View, release: Any) -> list[dict[str, Any]]:
     if not proposals:
         return []
     explained = view.get(explain_command(view.choices)) or {}
-    shares, given = column_shares(explained), view.choices.mapping(NAME, "levels")
-    levels = given or (release or {}).get("levels", {})
+    shares, levels = column_shares(explained), shown_levels(view)
     rows = []
     for column in (release or explained)["roles"]["quasi"] if release or explained else proposals:
         names = level_names(view.texts, proposals[column])
-        at = min(int(levels.get(column, 0)), len(names) - 1)
+        at = int(levels.get(column, 0))
         share = percent(shares[column]) if column in shares else ""
         rows.append({"name": column, "levels": names, "chosen": names[at], "share": share})
     return rows
 
 
+def _searched(view: View, release: Any) -> str:
+    """The levels that the search has found, so that they are known when they are sent."""
+    given = view.choices.mapping(NAME, "levels")
+    return "" if given or not release else levels_text(shown_levels(view))
+
+
 def _budgets(view: View, release: Any) -> dict[str, Any]:
-    """How many people may be hidden: as chosen, or as the policy says."""
+    """How many people may be suppressed: as chosen, or as the policy says."""
     chosen = view.choices.text(NAME, "suppress")
     rows, allowed = (release["table"]["rows"], release["allowed"]) if release else (0, 0)
     alike = (value for value in BUDGETS if rows and int(float(value) * rows) == allowed)
@@ -209,14 +217,26 @@ def change(choices: Choices, form: Form) -> Choices:
             return choices.put(NAME, how=None, levels=None, suppress=None)
         case "frontier":
             return choices.put(NAME, frontier="yes")
-        case "calculate" | "search" as what:
-            how, suppress = _how(form), _budget(form)
-            levels = check_levels(form.beginning("level:")) if what == "calculate" else {}
-            if what == "calculate" and not levels:  # the form of other ways has no levels
-                levels = dict(choices.mapping(NAME, "levels"))
-            kept = "" if how == FULL else how
-            return choices.put(NAME, how=kept, levels=levels, suppress=suppress)
+        case "calculate":
+            return _taken(choices, form)
+        case "search":
+            return _with_ways(choices, form).put(NAME, levels=None)
     raise UsageError("nothing was chosen")
+
+
+def _taken(choices: Choices, form: Form) -> Choices:
+    """The choices with what the switches show; a search whose levels they show stays one."""
+    chosen, levels = _with_ways(choices, form), check_levels(form.beginning("level:"))
+    searched = form.one("searched")
+    as_found = chosen == choices and searched and levels == read_levels(searched)
+    if as_found or not levels:  # the form of other ways has no levels
+        return chosen
+    return chosen.put(NAME, levels=levels)
+
+
+def _with_ways(choices: Choices, form: Form) -> Choices:
+    how = _how(form)
+    return choices.put(NAME, how="" if how == FULL else how, suppress=_budget(form))
 
 
 def _how(form: Form) -> str:
@@ -226,7 +246,7 @@ def _how(form: Form) -> str:
 
 
 def _budget(form: Form) -> str:
-    """The share of people who may be hidden; empty where it is as the policy says."""
+    """The share of people who may be suppressed; empty where it is as the policy says."""
     text = form.one("suppress")
     if not text or text == form.one("by_policy"):
         return ""
@@ -234,7 +254,7 @@ def _budget(form: Form) -> str:
         share = float(text)
     except ValueError:
         share = -1.0
-    require(0 <= share <= 1, "people who may be hidden: a share from 0 to 1", hint="0.05")
+    require(0 <= share <= 1, "people who may be suppressed: a share from 0 to 1", hint="0.05")
     return text
 
 
@@ -245,20 +265,24 @@ def _proposed_path(choices: Choices) -> str:
 
 
 def act(choices: Choices, form: Form) -> Action | None:
-    """Write the release where the user says."""
+    """Write the release that the switches show where the user says."""
     if form.one("do") != "write":
         return None
     path = named_file(form, "path", "release.csv")
     force = ("--force",) if form.one("force") else ()
-
-    options = shlex.join(release_options(choices))
+    taken, shown = _taken(choices, form), check_levels(form.beginning("level:"))
+    if _how(form) == FULL:
+        require(shown, "the levels of this release are not known yet", hint="recalculate first")
+    seen = taken.put(NAME, levels=shown or taken.mapping(NAME, "levels"))
+    options = shlex.join(release_options(seen))
 
     def then(after: Choices) -> Choices:
         releases = dict.fromkeys((*after.texts("compare", "releases"), path))
         written = {**after.mapping(NAME, "written"), path: options}
         return after.put(NAME, written=written).put("compare", releases=tuple(releases))
 
-    return Action((*protect_command(choices), "-o", path, *force), then, accepted=(0,))
+    argv = (*protect_command(seen), "-o", path, *force)
+    return Action(argv, then, accepted=(0,), taken=taken, known_by=protect_command(taken))
 
 
 def files(choices: Choices) -> tuple[Action, ...]:
