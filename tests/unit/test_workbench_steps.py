@@ -193,14 +193,14 @@ def test_protect_shows_the_release_and_what_has_changed(
     release = results["protect"]
     answer = page["release"]["answer"]
     assert isinstance(answer, PolicyAnswer) and answer.state == "met"
-    assert page["status"] == ("met", "3 of 3 limits met")
+    assert page["status"] == ("open", "limits met, no file yet")
     numbers = {row["name"]: (row["before"], row["after"]) for row in page["release"]["numbers"]}
     before = {limit["measure"]: limit["value"] for limit in results["assess"]["policy"]["limits"]}
     after = {limit["measure"]: limit["value"] for limit in release["policy"]["limits"]}
     assert numbers["unique people"] == tuple(
         percent(each["unique_records"]) for each in (before, after)
     )
-    assert numbers["people hidden"] == ("0", f"{release['suppressed']:,}")
+    assert numbers["people suppressed"] == ("0", f"{release['suppressed']:,}")
     lost = release["loss"]["generalization_loss"]["arithmetic"]
     assert numbers["detail lost"] == ("0 %", percent(lost))
     assert "people in groups below 5" in numbers
@@ -325,6 +325,22 @@ def test_what_is_written_is_what_the_switches_show(
     assert moved is not None and moved.taken is not None
     assert moved.argv == (*protect_command(moved.taken), "-o", "out.csv")
     assert moved.taken.mapping("protect", "levels")["age"] == "0"
+    written = action.then(choices)
+    page = look(PROTECT, written, results)
+    assert page["status"] == ("met", "written: out.csv") and page["current"].startswith("/")
+    older = {
+        "levels": written.put("protect", levels={"age": "0"}),
+        "before": written.put("policy", file="", edited="yes", limits={"k_anonymity": ">= 2"}).put(
+            "roles", quasi=("age", "zip"), sensitive=("ill",)
+        ),
+    }
+    for age, later in older.items():
+        old = look(PROTECT, later, results)
+        assert old["written"] == {"out.csv": age} and not old["current"]
+        assert old["status"] == ("doubtful", "the file is older than your last change")
+    compared = look(COMPARE, older["before"], {})
+    assert compared["status"] == ("doubtful", "2 releases, 1 older than your last change")
+    assert [before for *_, before in compared["releases"]] == [False, True]
     stopped = look(PROTECT, choices, results | {"protect": None})
     assert page["writable"] and not stopped["writable"] and not stopped["searched"]
     given = look(PROTECT, moved.taken, results | {"protect": None})
@@ -446,7 +462,7 @@ def test_a_report_is_made_of_what_was_chosen(choices: Choices) -> None:
     [
         ("interval:5,10", "interval:5,10", [9, 5, 1], ["5", "10"], "[0, 5) [5, 10)"),
         ("prefix", "prefix:2,1,0/3", [9, 3, 1], ["first 2", "first 1"], "01*"),
-        ("date:month,year", "date:month,year", [9, 3, 1], ["month", "year"], "1987-03 1994-11"),
+        ("date:month,year", "date:month,year", [9, 3, 1], ["month", "year"], ""),
         ("top:5,2", None, [6, 3, 1], ["5 largest", "2 largest"], ""),
         ("quantile:4,2", "cuts:1,2,3/2", [4, 2, 1], ["4 bands", "2 bands"], ""),
         ("jobs.csv", None, [6, 3, 1], ["level 1", "level 2"], ""),

@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from sievert.workbench.command_lines import table_arguments
 from sievert.workbench.level_names import level_names
 from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of
-from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.step import DOUBTFUL, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
     FULL,
     assess_command,
@@ -31,7 +32,14 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.verdict import release_verdict
-from sievert.workbench.written_releases import shown_levels
+from sievert.workbench.written_releases import (
+    BEFORE,
+    CURRENT,
+    age_of,
+    conditions,
+    full_path,
+    shown_levels,
+)
 
 NAME = "protect"
 HOW = (FULL, "local", "suppress")
@@ -39,7 +47,7 @@ BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
 WIDE, NARROW = 500, 330  # pixels of the map
 FORM = "take"  # the form of its buttons
 FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
-SETTINGS = ("how", "levels", "suppress", "frontier", "written")
+SETTINGS = ("how", "levels", "suppress", "frontier", "written", "under")
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
@@ -83,9 +91,16 @@ def context(view: View) -> dict[str, Any]:
         "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
         "path": _proposed_path(choices),
-        "written": list(choices.mapping(NAME, "written")),
+        **_written(view),
         "writable": how != FULL or bool(shown_levels(view)),
     }
+
+
+def _written(view: View) -> dict[str, Any]:
+    """The files that were written, the last one that is still what the page shows, if any."""
+    ages = {path: age_of(view, path) for path in view.choices.mapping(NAME, "written")}
+    current = next((path for path in reversed(ages) if ages[path] == CURRENT), "")
+    return {"written": ages, "current": current and full_path(current)}
 
 
 def _columns(view: View, release: Any) -> list[dict[str, Any]]:
@@ -274,12 +289,15 @@ def act(choices: Choices, form: Form) -> Action | None:
     if _how(form) == FULL:
         require(shown, "the levels of this release are not known yet", hint="recalculate first")
     seen = taken.put(NAME, levels=shown or taken.mapping(NAME, "levels"))
-    options = shlex.join(release_options(seen))
+    options, made_under = shlex.join(release_options(seen)), conditions(seen)
 
     def then(after: Choices) -> Choices:
         releases = dict.fromkeys((*after.texts("compare", "releases"), path))
         written = {**after.mapping(NAME, "written"), path: options}
-        return after.put(NAME, written=written).put("compare", releases=tuple(releases))
+        under = {**after.mapping(NAME, "under"), path: made_under}
+        return after.put(NAME, written=written, under=under).put(
+            "compare", releases=tuple(releases)
+        )
 
     argv = (*protect_command(seen), "-o", path, *force)
     return Action(argv, then, accepted=(0,), taken=taken, known_by=protect_command(taken))
@@ -293,13 +311,21 @@ def files(choices: Choices) -> tuple[Action, ...]:
 
 
 def status(view: View) -> tuple[str, str]:
-    """Whether the release meets the policy, or that it is still being chosen."""
+    """Whether the release meets the policy and is written as it is shown."""
     texts, choices = view.texts, view.choices
     known = has_roles(choices) and has_policy(choices)
     release = view.get(protect_command(choices)) if known else None
+    ages, current = _written(view).values() if known else ({}, "")
+    state = OPEN if release is None else STATES[state_of(release)]
+    if state == MET and current:
+        return MET, texts("workbench.protect.status_written", name=Path(current).name)
+    if ages and (state == MET or (state == OPEN and BEFORE in ages.values())):
+        return DOUBTFUL, texts("workbench.protect.status_old")
     if release is None:
         return OPEN, texts("workbench.protect.status_open")
-    limits, state = own_limits(release), STATES[state_of(release)]
+    if state == MET:
+        return OPEN, texts("workbench.protect.status_no_file")
+    limits = own_limits(release)
     met = sum(limit["met"] is True for limit in limits)
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
