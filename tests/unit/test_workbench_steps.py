@@ -318,13 +318,13 @@ def test_what_is_written_is_what_the_switches_show(
     sent = form(do="write", path="out.csv", searched=page["searched"], **shown)
     action = PROTECT.act(choices, sent)
     levels = ",".join(f"{c}={n}" for c, n in results["protect"]["levels"].items())
-    assert action is not None and action.taken == choices  # the verdict on the page stays
+    assert action is not None and action.kept == choices  # the verdict on the page stays
     assert action.argv[-4:] == ("--levels", levels, "-o", "out.csv")
     assert action.known_by == protect_command(choices)
     moved = PROTECT.act(choices, form(do="write", path="out.csv", **shown | {"level_age": "0"}))
-    assert moved is not None and moved.taken is not None
-    assert moved.argv == (*protect_command(moved.taken), "-o", "out.csv")
-    assert moved.taken.mapping("protect", "levels")["age"] == "0"
+    assert moved is not None and moved.kept is not None
+    assert moved.argv == (*protect_command(moved.kept), "-o", "out.csv")
+    assert moved.kept.mapping("protect", "levels")["age"] == "0"
     written = action.then(choices)
     page = look(PROTECT, written, results)
     assert page["status"] == ("met", "written: out.csv") and page["current"].startswith("/")
@@ -343,7 +343,7 @@ def test_what_is_written_is_what_the_switches_show(
     assert [before for *_, before in compared["releases"]] == [False, True]
     stopped = look(PROTECT, choices, results | {"protect": None})
     assert page["writable"] and not stopped["writable"] and not stopped["searched"]
-    given = look(PROTECT, moved.taken, results | {"protect": None})
+    given = look(PROTECT, moved.kept, results | {"protect": None})
     assert given["writable"] and given["columns"][0]["chosen"].level == 0
 
 
@@ -381,7 +381,7 @@ def test_a_release_is_written_where_the_user_says(choices: Choices) -> None:
     chosen = choices.put("protect", levels={"age": "2", "zip": "0"})
     shown = {"level_age": "2", "level_zip": "0"}
     action = PROTECT.act(choices, form(do="write", path="out.csv", force="yes", **shown))
-    assert action is not None and action.taken == chosen
+    assert action is not None and action.kept == chosen
     assert action.argv == (
         *protect_command(chosen),
         "-o",

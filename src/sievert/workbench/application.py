@@ -124,28 +124,17 @@ class _Pages:
         if form.one("revision") != str(bench.history.revision):
             return self._page(step, bench.texts("workbench.stale"), 409)
         try:
-            bench.outcomes.clear()
+            bench.outcomes.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
-                await self._begin(step.name, action)
+                await bench.take(bench.history.change(action.kept or bench.choices))
+                bench.jobs.act(action, step.name, self._finish(step.name, action))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
         except SievertError as error:
             return self._page(step, str(error), 422)
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
-
-    async def _begin(self, step: str, action: Action) -> None:
-        """Take over what an action is of and begin it, unless it is known to be refused."""
-        bench, finish = self.bench, self._finish(step, action)
-        if action.taken is not None:
-            await bench.take(bench.history.change(action.taken))
-        bench.notice_changed_files()
-        known = bench.jobs.result(action.known_by)
-        if known is not None and known.ended_well and known.code not in action.accepted:
-            finish(known)
-        else:
-            bench.jobs.act(action, step, finish)
 
     def _finish(self, step: str, action: Action) -> Callable[[CommandResult], None]:
         """What happens when a command that writes has ended."""

@@ -82,11 +82,11 @@ class Action:
     """A command that writes a file: it is run once, and changes the choices when it has ended."""
 
     argv: Argv
+    known_by: Argv = field(default=(), kw_only=True)  # the same without a file: it may tell enough
     then: Callable[[Choices], Choices] = lambda choices: choices
     inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
     accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
-    taken: Choices | None = None  # what is chosen from now on, whether it ends well or not
-    known_by: Argv = ()  # the same without a file: where it has failed, nothing is begun
+    kept: Choices | None = None  # what the form says, chosen even if the command fails
 
 
 @dataclass(frozen=True)

@@ -300,7 +300,7 @@ def act(choices: Choices, form: Form) -> Action | None:
         )
 
     argv = (*protect_command(seen), "-o", path, *force)
-    return Action(argv, then, accepted=(0,), taken=taken, known_by=protect_command(taken))
+    return Action(argv, then, accepted=(0,), kept=taken, known_by=protect_command(taken))
 
 
 def files(choices: Choices) -> tuple[Action, ...]:
