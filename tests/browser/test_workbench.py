@@ -160,6 +160,21 @@ def whole_job(browser: Any, place: Path, table: str, records: int, scripts: bool
         assert running.stop(signal.SIGTERM) in (130, 143)
 
 
+def test_a_moved_switch_greys_the_verdict(visitor: Visitor) -> None:
+    """What was calculated is not what the switches show any more; moved back, it is."""
+    page = visitor.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    visitor.go("protect")
+    assert str(visitor.bench.place) in page.inner_text(".message.met")  # the file to give out
+    label = page.locator(".levels").first.locator("label:has(input:not(:checked))").first
+    chosen = page.locator(".levels").first.locator("label:has(input:checked)").first.inner_text()
+    label.click()
+    assert page.locator(".result.outdated [data-changed]").is_visible()
+    page.locator(".levels").first.get_by_text(chosen, exact=True).first.click()
+    assert page.locator(".result.outdated").count() == 0
+    assert not page.locator("[data-changed]").is_visible()
+
+
 def test_undo_redo_back_and_two_tabs(visitor: Visitor) -> None:
     """What an older page sends is refused; undo takes back what was done, redo does it again."""
     page = visitor.page

@@ -35,16 +35,19 @@ class Forms(HTMLParser):
         super().__init__()
         self.all: list[tuple[str, Fields, list[tuple[str, str, str]]]] = []
         self.select, self.inside = "", False
+        self.named: dict[str, int] = {}
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
+            self.named[given.get("id", "")] = len(self.all)
             self.all.append((given["action"], {}, []))
             self.inside = True
-        if not self.inside or "disabled" in given:
+        owner = self.named[given["form"]] if "form" in given else -1
+        if not (self.inside or "form" in given) or "disabled" in given:
             return
-        fields, name = self.all[-1][1], given.get("name", "")
+        fields, name = self.all[owner][1], given.get("name", "")
         if tag == "input" and name:
             kind = given.get("type", "text")
             if kind not in ("radio", "checkbox") or "checked" in given:
@@ -55,7 +58,7 @@ class Forms(HTMLParser):
             fields[self.select] = [given.get("value", "")]
         elif tag == "button":
             label = given.get("aria-label", "")
-            self.all[-1][2].append((name, given.get("value", ""), label))
+            self.all[owner][2].append((name, given.get("value", ""), label))
 
     def handle_endtag(self, tag: str) -> None:
         self.inside = self.inside and tag != "form"

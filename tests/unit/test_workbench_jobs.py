@@ -112,6 +112,17 @@ def test_what_nobody_needs_any_more_is_dropped(folder: Path) -> None:
     working(folder, use)
 
 
+def test_what_is_known_to_be_refused_is_not_begun(folder: Path) -> None:
+    async def use(jobs: Jobs) -> None:
+        refused: list[CommandResult] = []
+        jobs._results = {("look",): CommandResult(1, b"{}", "")}
+        action = Action(("write",), known_by=("look",), accepted=(0,))
+        jobs.act(action, "protect", refused.append)
+        assert [result.code for result in refused] == [1] and jobs.pending == []
+
+    working(folder, use)
+
+
 def test_a_command_ends_with_the_workbench_that_began_it() -> None:
     command = [sys.executable, "-m", "sievert", "columns", "-"]
     environment = {**os.environ, GUARDIAN: "1"}  # not the process that begins it here

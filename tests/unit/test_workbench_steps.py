@@ -193,14 +193,14 @@ def test_protect_shows_the_release_and_what_has_changed(
     release = results["protect"]
     answer = page["release"]["answer"]
     assert isinstance(answer, PolicyAnswer) and answer.state == "met"
-    assert page["status"] == ("met", "3 of 3 limits met")
+    assert page["status"] == ("open", "limits met, no file yet")
     numbers = {row["name"]: (row["before"], row["after"]) for row in page["release"]["numbers"]}
     before = {limit["measure"]: limit["value"] for limit in results["assess"]["policy"]["limits"]}
     after = {limit["measure"]: limit["value"] for limit in release["policy"]["limits"]}
     assert numbers["unique people"] == tuple(
         percent(each["unique_records"]) for each in (before, after)
     )
-    assert numbers["people hidden"] == ("0", f"{release['suppressed']:,}")
+    assert numbers["people suppressed"] == ("0", f"{release['suppressed']:,}")
     lost = release["loss"]["generalization_loss"]["arithmetic"]
     assert numbers["detail lost"] == ("0 %", percent(lost))
     assert "people in groups below 5" in numbers
@@ -300,6 +300,51 @@ def test_what_protect_is_sent(choices: Choices) -> None:
     assert local.mapping("protect", "levels") == chosen.mapping("protect", "levels")
     assert PROTECT.change(local, form(do="reset")) == choices
     assert PROTECT.change(choices, form(do="frontier")).text("protect", "frontier")
+    found = {"level_age": "2", "searched": '{"age": "2"}'}  # as the search has found: still one
+    assert PROTECT.change(choices, form(do="calculate", **found)) == choices
+    assert PROTECT.change(choices, form(do="calculate", suppress="0.05", **found)).of(
+        "protect"
+    ) == {
+        "levels": {"age": "2"},
+        "suppress": "0.05",
+    }
+
+
+def test_what_is_written_is_what_the_switches_show(
+    choices: Choices, results: dict[str, Any]
+) -> None:
+    page = look(PROTECT, choices, results)
+    shown = {f"level_{each['name']}": str(each["chosen"].level) for each in page["columns"]}
+    sent = form(do="write", path="out.csv", searched=page["searched"], **shown)
+    action = PROTECT.act(choices, sent)
+    levels = ",".join(f"{c}={n}" for c, n in results["protect"]["levels"].items())
+    assert action is not None and action.kept == choices  # the verdict on the page stays
+    assert action.argv[-4:] == ("--levels", levels, "-o", "out.csv")
+    assert action.known_by == protect_command(choices)
+    moved = PROTECT.act(choices, form(do="write", path="out.csv", **shown | {"level_age": "0"}))
+    assert moved is not None and moved.kept is not None
+    assert moved.argv == (*protect_command(moved.kept), "-o", "out.csv")
+    assert moved.kept.mapping("protect", "levels")["age"] == "0"
+    written = action.then(choices)
+    page = look(PROTECT, written, results)
+    assert page["status"] == ("met", "written: out.csv") and page["current"].startswith("/")
+    older = {
+        "levels": written.put("protect", levels={"age": "0"}),
+        "before": written.put("policy", file="", edited="yes", limits={"k_anonymity": ">= 2"}).put(
+            "roles", quasi=("age", "zip"), sensitive=("ill",)
+        ),
+    }
+    for age, later in older.items():
+        old = look(PROTECT, later, results)
+        assert old["written"] == {"out.csv": age} and not old["current"]
+        assert old["status"] == ("doubtful", "the file is older than your last change")
+    compared = look(COMPARE, older["before"], {})
+    assert compared["status"] == ("doubtful", "2 releases, 1 older than your last change")
+    assert [before for *_, before in compared["releases"]] == [False, True]
+    stopped = look(PROTECT, choices, results | {"protect": None})
+    assert page["writable"] and not stopped["writable"] and not stopped["searched"]
+    given = look(PROTECT, moved.kept, results | {"protect": None})
+    assert given["writable"] and given["columns"][0]["chosen"].level == 0
 
 
 @pytest.mark.parametrize(
@@ -331,9 +376,13 @@ def test_a_release_is_written_where_the_user_says(choices: Choices) -> None:
         with pytest.raises(UsageError, match="file"):
             PROTECT.act(choices, form(do="write", path=path))
     assert PROTECT.act(choices, form(do="calculate")) is None
-    chosen = choices.put("protect", levels={"age": "2"})
-    action = PROTECT.act(chosen, form(do="write", path="out.csv", force="yes"))
-    assert action is not None and action.argv == (
+    with pytest.raises(UsageError, match="not known"):  # no levels are shown
+        PROTECT.act(choices, form(do="write", path="out.csv"))
+    chosen = choices.put("protect", levels={"age": "2", "zip": "0"})
+    shown = {"level_age": "2", "level_zip": "0"}
+    action = PROTECT.act(choices, form(do="write", path="out.csv", force="yes", **shown))
+    assert action is not None and action.kept == chosen
+    assert action.argv == (
         *protect_command(chosen),
         "-o",
         "out.csv",
@@ -413,7 +462,7 @@ def test_a_report_is_made_of_what_was_chosen(choices: Choices) -> None:
     [
         ("interval:5,10", "interval:5,10", [9, 5, 1], ["5", "10"], "[0, 5) [5, 10)"),
         ("prefix", "prefix:2,1,0/3", [9, 3, 1], ["first 2", "first 1"], "01*"),
-        ("date:month,year", "date:month,year", [9, 3, 1], ["month", "year"], "1987-03 1994-11"),
+        ("date:month,year", "date:month,year", [9, 3, 1], ["month", "year"], ""),
         ("top:5,2", None, [6, 3, 1], ["5 largest", "2 largest"], ""),
         ("quantile:4,2", "cuts:1,2,3/2", [4, 2, 1], ["4 bands", "2 bands"], ""),
         ("jobs.csv", None, [6, 3, 1], ["level 1", "level 2"], ""),

@@ -127,6 +127,7 @@ class _Pages:
             bench.outcomes.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
+                await bench.take(bench.history.change(action.kept or bench.choices))
                 bench.jobs.act(action, step.name, self._finish(step.name, action))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
@@ -162,12 +163,14 @@ class _Pages:
     async def cancel(self, request: Request) -> Response:
         """Stop what a step is waiting for."""
         step = self._step((await _read_form(request)).one("step"))
+        self.bench.outcomes.clear()
         await self.bench.jobs.cancel(step.name, self.bench.commands(step))
         return RedirectResponse(step.name, 303)
 
     async def again(self, request: Request) -> Response:
         """Begin anew what was stopped or has failed."""
         step = self._step((await _read_form(request)).one("step"))
+        self.bench.outcomes.clear()
         self.bench.jobs.again(self.bench.commands(step))
         return RedirectResponse(step.name, 303)
 

@@ -71,7 +71,8 @@ class Bench:
         return ()
 
     async def take(self, history: History) -> None:
-        """Go on with another history: forget what nobody needs."""
+        """Go on with another history: forget what nobody needs, and what earlier actions said."""
+        self.outcomes.clear()
         self.history = history
         write_policy(self.choices, self.folder)
         wanted = {argv for step in self.steps for argv in self.commands(step)}

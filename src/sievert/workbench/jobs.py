@@ -114,8 +114,14 @@ class Jobs:
                 self._add(Job(argv, step))
 
     def act(self, action: Action, step: str, finish: Callable[[CommandResult], None]) -> None:
-        """Run a command that writes a file, once; a second submit while it waits is the same."""
-        if not self.running(action.argv):
+        """Run a command that writes a file, once; a second submit while it waits is the same.
+
+        Where its result is known without the file and is not accepted, nothing is begun.
+        """
+        known = self.result(action.known_by)
+        if known is not None and known.ended_well and known.code not in action.accepted:
+            finish(known)
+        elif not self.running(action.argv):
             self._add(Job(action.argv, step, finish, action.inputs))
 
     def _add(self, job: Job) -> None:

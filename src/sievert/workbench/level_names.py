@@ -10,7 +10,6 @@ from sievert.report.texts import Texts
 
 MADE_NUMBERS = (0.7, 1.7)  # times the width of a band
 MADE_CODE = "0123456789"
-MADE_DATES = ("1987-03-14", "1994-11-02")
 MOST_LEVELS = 12
 SHORT = {  # of a kind, the text beside a step
     "interval": "bands",
@@ -86,7 +85,7 @@ def _made_values(kind: str, rest: str, step: str) -> tuple[str, ...]:
     if kind == "prefix":
         width = rest.partition("/")[2]
         return ((MADE_CODE * 10)[: int(width)],) if width else ()
-    return MADE_DATES if kind == "date" else ()
+    return ()  # a year that is made up would look like one of the data
 
 
 def level_of(proposal: Mapping[str, Any], how: str) -> int | None:

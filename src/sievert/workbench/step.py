@@ -82,9 +82,11 @@ class Action:
     """A command that writes a file: it is run once, and changes the choices when it has ended."""
 
     argv: Argv
+    known_by: Argv = field(default=(), kw_only=True)  # the same without a file: it may tell enough
     then: Callable[[Choices], Choices] = lambda choices: choices
     inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
     accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
+    kept: Choices | None = None  # what the form says, chosen even if the command fails
 
 
 @dataclass(frozen=True)

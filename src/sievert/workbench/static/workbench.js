@@ -1,4 +1,4 @@
-// Copies a command and counts columns without a role. Every page works without this file.
+// Copies a command, counts columns without a role, greys a verdict on other levels. Every page works without this file.
 document.querySelectorAll("[data-copy]").forEach((button) => {
   button.hidden = false;
   button.addEventListener("click", async () => {
@@ -18,4 +18,16 @@ document.querySelectorAll("[data-roles]").forEach((form) => {
     const words = bare.length ? tally.dataset.some.replace("{number}", bare.length) : tally.dataset.none;
     if (tally.textContent !== words) tally.textContent = words;
   });
+});
+document.querySelectorAll("[data-switches]").forEach((form) => {
+  const panel = document.getElementById(form.dataset.switches);
+  if (!panel) return;
+  const mark = () => {
+    const switches = [...form.querySelectorAll("input[type=radio]")];
+    const changed = switches.some((each) => each.checked !== each.defaultChecked);
+    panel.classList.toggle("outdated", changed);
+    panel.querySelector("[data-changed]").hidden = !changed;
+  };
+  form.addEventListener("change", mark);
+  mark();
 });

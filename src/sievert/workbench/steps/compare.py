@@ -13,6 +13,7 @@ from sievert.workbench.maps import DOUBTFUL, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of, releases_state, rendered
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import compare_command, has_roles, named_file
+from sievert.workbench.written_releases import written_before
 
 NAME = "compare"
 WIDE, NARROW = 700, 330  # pixels of the map
@@ -27,7 +28,10 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
 def context(view: View) -> dict[str, Any]:
     """The releases, the map and the report's own chapters."""
     choices = view.choices
-    releases = [(path, Path(path).name) for path in choices.texts(NAME, "releases")]
+    releases = [
+        (path, Path(path).name, written_before(choices, path))
+        for path in choices.texts(NAME, "releases")
+    ]
     need = "" if has_roles(choices) else "roles"
     content: dict[str, Any] = {"need": need, "releases": releases, "maps": {}, "rows": []}
     result = view.get(compare_command(choices)) if releases and not need else None
@@ -116,10 +120,13 @@ def change(choices: Choices, form: Form) -> Choices:
 
 def status(view: View) -> tuple[str, str]:
     """How many releases there are."""
-    number = len(view.choices.texts(NAME, "releases"))
+    releases = view.choices.texts(NAME, "releases")
+    number = len(releases)
     if not number:
         return OPEN, view.texts("workbench.compare.status_none")
     shown = view.texts.number_of(number, "release")
+    if old := sum(written_before(view.choices, path) for path in releases):
+        return DOUBTFUL, view.texts("workbench.compare.status_old", releases=shown, old=old)
     result = view.get(compare_command(view.choices)) if has_roles(view.choices) else None
     return OPEN if result is None else releases_state(result, view.texts), shown
 

@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from sievert.workbench.command_lines import table_arguments
 from sievert.workbench.level_names import level_names
 from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of
-from sievert.workbench.step import OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.step import DOUBTFUL, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
     FULL,
     assess_command,
@@ -31,6 +32,14 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.verdict import release_verdict
+from sievert.workbench.written_releases import (
+    BEFORE,
+    CURRENT,
+    age_of,
+    conditions,
+    full_path,
+    shown_levels,
+)
 
 NAME = "protect"
 HOW = (FULL, "local", "suppress")
@@ -38,7 +47,7 @@ BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
 WIDE, NARROW = 500, 330  # pixels of the map
 FORM = "take"  # the form of its buttons
 FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
-SETTINGS = ("how", "levels", "suppress", "frontier", "written")
+SETTINGS = ("how", "levels", "suppress", "frontier", "written", "under")
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
@@ -74,6 +83,7 @@ def context(view: View) -> dict[str, Any]:
         "how": how,
         "ways": HOW,
         "columns": _columns(view, release),
+        "searched": _searched(view, release),
         "budgets": _budgets(view, release),
         "given": bool(choices.mapping(NAME, "levels")),
         "release": release_verdict(view, release, view.get(assess_command(choices))),
@@ -81,8 +91,16 @@ def context(view: View) -> dict[str, Any]:
         "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
         "path": _proposed_path(choices),
-        "written": list(choices.mapping(NAME, "written")),
+        **_written(view),
+        "writable": how != FULL or bool(shown_levels(view)),
     }
+
+
+def _written(view: View) -> dict[str, Any]:
+    """The files that were written, the last one that is still what the page shows, if any."""
+    ages = {path: age_of(view, path) for path in view.choices.mapping(NAME, "written")}
+    current = next((path for path in reversed(ages) if ages[path] == CURRENT), "")
+    return {"written": ages, "current": current and full_path(current)}
 
 
 def _columns(view: View, release: Any) -> list[dict[str, Any]]:
@@ -91,19 +109,24 @@ def _columns(view: View, release: Any) -> list[dict[str, Any]]:
     if not proposals:
         return []
     explained = view.get(explain_command(view.choices)) or {}
-    shares, given = column_shares(explained), view.choices.mapping(NAME, "levels")
-    levels = given or (release or {}).get("levels", {})
+    shares, levels = column_shares(explained), shown_levels(view)
     rows = []
     for column in (release or explained)["roles"]["quasi"] if release or explained else proposals:
         names = level_names(view.texts, proposals[column])
-        at = min(int(levels.get(column, 0)), len(names) - 1)
+        at = int(levels.get(column, 0))
         share = percent(shares[column]) if column in shares else ""
         rows.append({"name": column, "levels": names, "chosen": names[at], "share": share})
     return rows
 
 
+def _searched(view: View, release: Any) -> str:
+    """The levels that the search has found, so that they are known when they are sent."""
+    given = view.choices.mapping(NAME, "levels")
+    return "" if given or not release else levels_text(shown_levels(view))
+
+
 def _budgets(view: View, release: Any) -> dict[str, Any]:
-    """How many people may be hidden: as chosen, or as the policy says."""
+    """How many people may be suppressed: as chosen, or as the policy says."""
     chosen = view.choices.text(NAME, "suppress")
     rows, allowed = (release["table"]["rows"], release["allowed"]) if release else (0, 0)
     alike = (value for value in BUDGETS if rows and int(float(value) * rows) == allowed)
@@ -209,14 +232,26 @@ def change(choices: Choices, form: Form) -> Choices:
             return choices.put(NAME, how=None, levels=None, suppress=None)
         case "frontier":
             return choices.put(NAME, frontier="yes")
-        case "calculate" | "search" as what:
-            how, suppress = _how(form), _budget(form)
-            levels = check_levels(form.beginning("level:")) if what == "calculate" else {}
-            if what == "calculate" and not levels:  # the form of other ways has no levels
-                levels = dict(choices.mapping(NAME, "levels"))
-            kept = "" if how == FULL else how
-            return choices.put(NAME, how=kept, levels=levels, suppress=suppress)
+        case "calculate":
+            return _taken(choices, form)
+        case "search":
+            return _with_ways(choices, form).put(NAME, levels=None)
     raise UsageError("nothing was chosen")
+
+
+def _taken(choices: Choices, form: Form) -> Choices:
+    """The choices with what the switches show; a search whose levels they show stays one."""
+    chosen, levels = _with_ways(choices, form), check_levels(form.beginning("level:"))
+    searched = form.one("searched")
+    as_found = chosen == choices and searched and levels == read_levels(searched)
+    if as_found or not levels:  # the form of other ways has no levels
+        return chosen
+    return chosen.put(NAME, levels=levels)
+
+
+def _with_ways(choices: Choices, form: Form) -> Choices:
+    how = _how(form)
+    return choices.put(NAME, how="" if how == FULL else how, suppress=_budget(form))
 
 
 def _how(form: Form) -> str:
@@ -226,7 +261,7 @@ def _how(form: Form) -> str:
 
 
 def _budget(form: Form) -> str:
-    """The share of people who may be hidden; empty where it is as the policy says."""
+    """The share of people who may be suppressed; empty where it is as the policy says."""
     text = form.one("suppress")
     if not text or text == form.one("by_policy"):
         return ""
@@ -234,7 +269,7 @@ def _budget(form: Form) -> str:
         share = float(text)
     except ValueError:
         share = -1.0
-    require(0 <= share <= 1, "people who may be hidden: a share from 0 to 1", hint="0.05")
+    require(0 <= share <= 1, "people who may be suppressed: a share from 0 to 1", hint="0.05")
     return text
 
 
@@ -245,20 +280,27 @@ def _proposed_path(choices: Choices) -> str:
 
 
 def act(choices: Choices, form: Form) -> Action | None:
-    """Write the release where the user says."""
+    """Write the release that the switches show where the user says."""
     if form.one("do") != "write":
         return None
     path = named_file(form, "path", "release.csv")
     force = ("--force",) if form.one("force") else ()
-
-    options = shlex.join(release_options(choices))
+    taken, shown = _taken(choices, form), check_levels(form.beginning("level:"))
+    if _how(form) == FULL:
+        require(shown, "the levels of this release are not known yet", hint="recalculate first")
+    seen = taken.put(NAME, levels=shown or taken.mapping(NAME, "levels"))
+    options, made_under = shlex.join(release_options(seen)), conditions(seen)
 
     def then(after: Choices) -> Choices:
         releases = dict.fromkeys((*after.texts("compare", "releases"), path))
         written = {**after.mapping(NAME, "written"), path: options}
-        return after.put(NAME, written=written).put("compare", releases=tuple(releases))
+        under = {**after.mapping(NAME, "under"), path: made_under}
+        return after.put(NAME, written=written, under=under).put(
+            "compare", releases=tuple(releases)
+        )
 
-    return Action((*protect_command(choices), "-o", path, *force), then, accepted=(0,))
+    argv = (*protect_command(seen), "-o", path, *force)
+    return Action(argv, then, accepted=(0,), kept=taken, known_by=protect_command(taken))
 
 
 def files(choices: Choices) -> tuple[Action, ...]:
@@ -269,13 +311,21 @@ def files(choices: Choices) -> tuple[Action, ...]:
 
 
 def status(view: View) -> tuple[str, str]:
-    """Whether the release meets the policy, or that it is still being chosen."""
+    """Whether the release meets the policy and is written as it is shown."""
     texts, choices = view.texts, view.choices
     known = has_roles(choices) and has_policy(choices)
     release = view.get(protect_command(choices)) if known else None
+    ages, current = _written(view).values() if known else ({}, "")
+    state = OPEN if release is None else STATES[state_of(release)]
+    if state == MET and current:
+        return MET, texts("workbench.protect.status_written", name=Path(current).name)
+    if ages and (state == MET or (state == OPEN and BEFORE in ages.values())):
+        return DOUBTFUL, texts("workbench.protect.status_old")
     if release is None:
         return OPEN, texts("workbench.protect.status_open")
-    limits, state = own_limits(release), STATES[state_of(release)]
+    if state == MET:
+        return OPEN, texts("workbench.protect.status_no_file")
+    limits = own_limits(release)
     met = sum(limit["met"] is True for limit in limits)
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
