@@ -89,8 +89,10 @@ class _Pages:
         except LookupError:
             raise HTTPException(404) from None
 
-    def _page(self, step: Step, error: str = "", status: int = 200) -> Response:
-        return HTMLResponse(self.bench.page(step, error), status)
+    def _page(
+        self, step: Step, error: str = "", status: int = 200, sent: Form | None = None
+    ) -> Response:
+        return HTMLResponse(self.bench.page(step, error, sent), status)
 
     async def missing(self, _request: Request, error: Exception) -> Response:
         """No such page."""
@@ -131,7 +133,7 @@ class _Pages:
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
         except SievertError as error:
-            return self._page(step, str(error), 422)
+            return self._page(step, str(error), 422, form)
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
 

@@ -24,7 +24,7 @@ from sievert.workbench.choices import Choices, History
 from sievert.workbench.command_lines import pieces, shown
 from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import Jobs
-from sievert.workbench.step import OPEN, Argv, Step, View
+from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.working_policy import policy_name, write_policy
 
 HERE = Path(__file__).parent
@@ -59,10 +59,10 @@ class Bench:
                 return step
         raise LookupError(name)
 
-    def view(self, step: str = "") -> View:
+    def view(self, step: str = "", sent: Form | None = None) -> View:
         """What a page is made of."""
         outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, outcome)
+        return View(self.choices, self.jobs, self.texts, outcome, sent)
 
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""
@@ -86,10 +86,10 @@ class Bench:
 
     # -- pages ----------------------------------------------------------------------------------
 
-    def page(self, step: Step, error: str = "") -> str:
-        """The page of a step, with its jobs begun."""
+    def page(self, step: Step, error: str = "", sent: Form | None = None) -> str:
+        """The page of a step, with its jobs begun, and with a form that was refused."""
         self.notice_changed_files()
-        view = self.view(step.name)
+        view = self.view(step.name, sent)
         commands = self.commands(step)
         self.jobs.want(commands, step.name)
         with self.texts.spoken():
