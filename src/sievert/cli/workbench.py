@@ -61,6 +61,7 @@ def workbench(
         choices = begin("." if file is None else str(file), show_values=show_values)
     else:
         choices = read_session(session, known_settings(STEPS))
+    choices = choices.put("load", language="" if language == ENGLISH else language)
     texts = read_texts(None, language)
 
     def announce(address: str) -> None:

@@ -129,6 +129,7 @@ class _Pages:
             bench.outcomes.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
+                await bench.take(bench.history.change(action.kept or bench.choices))
                 bench.jobs.act(action, step.name, self._finish(step.name, action))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
