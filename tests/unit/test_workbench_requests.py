@@ -223,7 +223,7 @@ def test_a_form_has_a_length_and_is_not_too_large(bench: Workbench) -> None:
 
 
 def test_pages_are_not_for_other_sites_nor_for_those_without_the_cookie(bench: Workbench) -> None:
-    for path in ("load", "roles", "script", "session", "job", "static/workbench.css"):
+    for path in ("load", "roles", "script", "script.sh", "session", "job", "static/workbench.css"):
         for headers in (
             {"Cookie": None},
             {"Cookie": f"sievert-{bench.port}={'x' * 43}"},

@@ -24,6 +24,7 @@ from sievert.workbench.choices import Choices, History
 from sievert.workbench.command_lines import pieces, shown
 from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import Jobs
+from sievert.workbench.script import session_script
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.working_policy import policy_name, write_policy
 
@@ -99,6 +100,13 @@ class Bench:
                 inner, error = {}, error or str(mistake)
             context = {**self._frame(step, commands), "error": error, **inner}
             return self.environment.get_template(step.template).render(context)
+
+    def script_page(self, step: Step) -> str:
+        """All commands, with the way back to the step that asked for them."""
+        script = session_script(self.choices, self.steps)
+        with self.texts.spoken():
+            context = {**self._frame(step, ()), "error": "", "outcome": "", "script": script}
+            return self.environment.get_template("script.html.j2").render(context)
 
     def _frame(self, step: Step, commands: tuple[Argv, ...]) -> dict[str, Any]:
         """What the layout needs besides the step's own context."""

@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sievert.commands.columns.result import ColumnList
+from sievert.commands.columns.result import ColumnList, DescribedColumn
 from sievert.errors import UsageError, require
+from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices, Setting
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Form, Step, View
 from sievert.workbench.steps.load import columns_command, commands
@@ -51,7 +52,7 @@ def _context(view: View) -> dict[str, Any]:
             "column": column,
             "key": json.dumps(column.name),
             "role": by_column.get(column.name, ""),
-            "why": OPTION.sub("", column.explain_role(records, view.texts)),
+            "why": _why(column, records, view.texts),
             "reason": reasons.get(column.name, ""),
             "missing": column.missing / records if records else 0.0,
         }
@@ -65,6 +66,14 @@ def _context(view: View) -> dict[str, Any]:
         "roles": ROLES,
         "person": person,
     }
+
+
+def _why(column: DescribedColumn, records: int, texts: Texts) -> str:
+    """Why a role is suggested, without what the name of the role says already."""
+    words = OPTION.sub("", column.explain_role(records, texts))
+    role = texts(f"workbench.roles.is_{column.role}") if column.role else ""
+    same = words == role or words.startswith(f"{role};")
+    return words[len(role) :].lstrip("; ") if same else words
 
 
 def _status(view: View) -> tuple[str, str]:
