@@ -276,6 +276,14 @@ def test_what_was_typed_is_shown_again_when_it_is_refused() -> None:
     assert context["new"]["bound"] == "much" and context["chosen"] == "public_use"
 
 
+def test_limits_are_counted_for_each_secret() -> None:
+    choices = POLICY.change(Choices("data.csv"), edit(source="scientific_use"))
+    view = View(choices, NoResults(), read_texts(None))
+    assert POLICY.status(view)[1] == "Limits: 7"
+    view = View(choices.put("roles", sensitive=("a", "b")), NoResults(), read_texts(None))
+    assert POLICY.status(view)[1] == "7 limits, 3 of them for each of 2 secrets"
+
+
 # -- forms ---------------------------------------------------------------------------------------
 
 

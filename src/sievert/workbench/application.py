@@ -130,7 +130,8 @@ class _Pages:
             bench.outcomes.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
-                await bench.take(bench.history.change(action.kept or bench.choices))
+                if action.kept is not None:
+                    await bench.take(bench.history.change(action.kept))
                 bench.jobs.act(action, step.name, self._finish(step.name, action))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
