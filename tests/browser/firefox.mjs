@@ -24,7 +24,7 @@ await settled();
 await page.goto(new URL("policy", page.url()).href);
 await page.click("#source-own");
 await page.type("#file", policy);
-await Promise.all([page.waitForNavigation(), page.click("form.panel button.primary")]);
+await Promise.all([page.waitForNavigation(), page.click("#policy-form button")]);
 const pages = {};
 for (const step of ["load", "roles", "policy", "assess", "explain", "protect", "compare", "synthetic", "report"]) {
   await page.goto(new URL(step, page.url()).href);

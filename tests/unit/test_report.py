@@ -215,7 +215,7 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
     assert again._by_key == texts.english()
 
 
-# In two steps, by a number, or by the words of a remark.
+# In two steps, by a number, by the words of a remark or of a stage, or by the name of a file.
 PUT_TOGETHER = (
     *("attacked.black_title", "attacked.white_title", "months.", "things.", "remarks."),
     *("workbench.stages.", "workbench.policy.example_", "workbench.policy.about_"),
@@ -270,7 +270,7 @@ def test_every_text_is_used() -> None:
 
     records = ("measures", "losses", "definitions", "units", "risky", "worse")
     lacking = [k for k in texts.english() if k.partition(".")[0] not in records and not is_used(k)]
-    assert not lacking
+    assert lacking == []
 
 
 # -- renderers ------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from sievert.workbench.script import session_commands, session_script
 from sievert.workbench.step import Form, View, known_settings
 from sievert.workbench.steps import STEPS
 from sievert.workbench.steps.load import LOAD, begin
-from sievert.workbench.steps.policy import POLICY
+from sievert.workbench.steps.policy import POLICY, current_limits
 from sievert.workbench.steps.roles import ROLES_STEP
 from sievert.workbench.working_policy import (
     examples,
@@ -187,7 +187,7 @@ def test_limits_as_settings_are_those_of_the_file() -> None:
 def test_the_users_policy_is_used_as_it_is_until_something_differs(tmp_path: Path) -> None:
     own = tmp_path / "house.toml"
     own.write_text('[roles]\nquasi = ["age"]\n[limits]\nk_anonymity = { min = 5 }\n')
-    form = Form({"do": ["choose"], "source": ["own"], "file": [str(own)], "roles": ["yes"]})
+    form = Form({"do": ["use"], "source": ["own"], "file": [str(own)], "roles": ["yes"]})
     choices = POLICY.change(Choices("data.csv"), form)
     assert named_policy(choices) == str(own)
     assert choices.texts("roles", "quasi") == ("age",)
@@ -202,7 +202,7 @@ def test_the_users_policy_is_used_as_it_is_until_something_differs(tmp_path: Pat
 
 
 def edit(**fields: str) -> Form:
-    return Form({"do": ["edit"], **{k.replace("__", ":"): [v] for k, v in fields.items()}})
+    return Form({"do": ["use"], **{k.replace("__", ":"): [v] for k, v in fields.items()}})
 
 
 def test_limits_are_edited_in_a_form_and_checked_as_in_a_file(tmp_path: Path) -> None:
@@ -228,9 +228,13 @@ def test_limits_are_edited_in_a_form_and_checked_as_in_a_file(tmp_path: Path) ->
         "k_anonymity": {"min": 7},
         "inference": {"city, country": {"guess_gain": {"max": 0.5}}},
     }
-    assert POLICY.change(second, edit(key__1=key, min__1="7", drop__1="yes")).of("policy") == {
-        "edited": "yes"
-    }
+    other = json.dumps("inference/city, country/guess_gain")
+    dropped = edit(key__1=key, min__1="7", drop__1="yes", key__2=other, min__2="", max__2="")
+    assert POLICY.change(second, dropped).of("policy") == {"edited": "yes"}
+    unchanged = edit(key__1=key, min__1="7.0", key__2=other, max__2="0,50")
+    assert POLICY.change(second, unchanged) == second
+    with pytest.raises(UsageError, match="limit on k_anonymity is not a number"):
+        POLICY.change(second, edit(key__1=key, min__1="seven"))
     for mistake in ({"new_bound": "x"}, {"new_bound": "nan"}, {"new_measure": "k_anonimity"}):
         with pytest.raises(UsageError):
             POLICY.change(choices, edit(**{"new_measure": "k_anonymity", **mistake}))
@@ -246,6 +250,38 @@ def test_limits_are_edited_in_a_form_and_checked_as_in_a_file(tmp_path: Path) ->
 def test_documents_of_nested_tables_are_read_back() -> None:
     tables = {"a": 1, "b": {"c d": {"min": 0.5}, "e": {"f": {"g": ["\x7f", '"', True]}}}, "h": {}}
     assert tomllib.loads(toml_document(tables)) == tables
+
+
+def test_another_policy_keeps_limits_that_were_changed_with_it() -> None:
+    key = json.dumps("reidentification/k_anonymity")
+    first = POLICY.change(Choices("data.csv"), edit(source="scientific_use"))
+    same = edit(source="public_use", key__1=key, min__1="5.0")
+    assert POLICY.change(first, same).of("policy") == {"file": "example:public_use"}
+    both = POLICY.change(first, edit(source="public_use", key__1=key, min__1="9"))
+    assert current_limits(both) == {
+        **current_limits(POLICY.change(first, same)),
+        "reidentification/k_anonymity": ">= 9",
+    }
+    assert POLICY.change(both, edit(source="public_use")) == both
+    with pytest.raises(UsageError, match=r"nobody\.toml"):
+        POLICY.change(both, edit(source="public_use", file="nobody.toml"))
+
+
+def test_what_was_typed_is_shown_again_when_it_is_refused() -> None:
+    choices = POLICY.change(Choices("data.csv"), edit(source="scientific_use"))
+    key = json.dumps("reidentification/k_anonymity")
+    sent = edit(source="public_use", key__1=key, min__1="seven", new_bound="much")
+    context = POLICY.context(View(choices, NoResults(), read_texts(None), sent=sent))
+    assert "seven" in {row["min"] for row in context["limits"]}
+    assert context["new"]["bound"] == "much" and context["chosen"] == "public_use"
+
+
+def test_limits_are_counted_for_each_secret() -> None:
+    choices = POLICY.change(Choices("data.csv"), edit(source="scientific_use"))
+    view = View(choices, NoResults(), read_texts(None))
+    assert POLICY.status(view)[1] == "Limits: 7"
+    view = View(choices.put("roles", sensitive=("a", "b")), NoResults(), read_texts(None))
+    assert POLICY.status(view)[1] == "7 limits, 3 of them for each of 2 secrets"
 
 
 # -- forms ---------------------------------------------------------------------------------------

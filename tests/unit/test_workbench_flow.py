@@ -172,7 +172,7 @@ def test_from_a_table_to_a_release_and_a_page(visitor: Visitor, folder: Path) ->
     refused = visitor.page("report", 'role="alert"')
     assert "mine.csv exists and is not known to be written by sievert" in refused
     assert (folder / "mine.csv").read_text() == "mine\n"
-    _, script = visitor.ask("GET", f"{visitor.home}/script")
+    _, script = visitor.ask("GET", f"{visitor.home}/script.sh")
     again = run_by_hand(script, folder)
     for name in (RELEASE, PAGE):
         assert (again / name).read_bytes() == (folder / name).read_bytes(), name

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import pytest
 from starlette.applications import Starlette
 
-from sievert.workbench.protection import Admission, Gatekeeper
+from sievert.workbench.protection import REFUSED, USED, Admission, Gatekeeper
 from sievert.workbench.server import doorway
 
 TABLE = "age,ill\n" + "30,y\n31,n\n" * 30
@@ -133,7 +133,9 @@ def test_the_cookie_is_strict_and_bound_to_a_path(tmp_path: Path) -> None:
         assert f"path={running.home.lower()}" in attributes and len(running.home) > 20
         assert running.send("GET", running.home).status == 303
         assert "<h1>Load</h1>" in running.page("load")
-        assert running.send("GET", running.start).status == 403  # the token works once
+        again = running.send("GET", running.start)  # the token works once
+        assert again.status == 403 and again.body == USED
+        assert running.send("GET", f"{running.start}x").body == REFUSED
         assert running.send("GET", running.start, Cookie=None).status == 403
         private = list(running.temp.iterdir())
         assert [path.stat().st_mode & 0o777 for path in private] == [0o700]
@@ -221,7 +223,7 @@ def test_a_form_has_a_length_and_is_not_too_large(bench: Workbench) -> None:
 
 
 def test_pages_are_not_for_other_sites_nor_for_those_without_the_cookie(bench: Workbench) -> None:
-    for path in ("load", "roles", "script", "session", "job", "static/workbench.css"):
+    for path in ("load", "roles", "script", "script.sh", "session", "job", "static/workbench.css"):
         for headers in (
             {"Cookie": None},
             {"Cookie": f"sievert-{bench.port}={'x' * 43}"},

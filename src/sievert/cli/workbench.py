@@ -60,6 +60,7 @@ def workbench(
         choices = begin("." if file is None else str(file), show_values=show_values)
     else:
         choices = open_session(session, STEPS, show_values=show_values)
+    choices = choices.put("load", language="" if language == ENGLISH else language)
     texts = read_texts(None, language)
 
     def announce(address: str) -> None:

@@ -96,9 +96,17 @@ def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAn
     words = [texts(f"front.original_{original.state}")]
     shown = some_names(compared[0], "compared.others", met)
     words.append(texts("front.releases_met", releases=shown) if met else texts("front.no_release"))
-    others = " ".join(_releases_verdict(part).why for part in compared)
+    others = " ".join(map(_releases_reason, compared))
     why = f"{texts('front.of_the_original')} {original.why} {others}"
     return replace(original, text=" ".join(words), why=why.strip())
+
+
+def _releases_reason(part: ReportPart) -> str:
+    """Why releases meet the policy or not, where a table is spoken of too: one is named."""
+    releases, why = releases_of(part), _releases_verdict(part).why
+    if len(releases) > 1 or not why:
+        return why
+    return f"{part.texts('front.of_a_release', release=release_names(part, releases)[0])} {why}"
 
 
 def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:

@@ -22,10 +22,10 @@ from starlette.routing import Route
 
 from sievert.errors import SievertError
 from sievert.formatting import printable
-from sievert.workbench import script
 from sievert.workbench.bench import Bench, known_state
 from sievert.workbench.choices import session_text
 from sievert.workbench.jobs import CommandResult
+from sievert.workbench.script import session_script
 from sievert.workbench.step import Action, Form, Step
 from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy
@@ -61,7 +61,8 @@ def make_application(bench: Bench) -> Starlette:
         Route("/", pages.first),
         Route("/static/{name}", pages.static),
         Route("/job", pages.job),
-        Route("/script", pages.script),
+        Route("/script", pages.script_page),
+        Route("/script.sh", pages.script),
         Route("/session", pages.session),
         *(Route(f"/{name}", pages.move, methods=["POST"]) for name in ("undo", "redo")),
         Route("/cancel", pages.cancel, methods=["POST"]),
@@ -89,8 +90,10 @@ class _Pages:
         except LookupError:
             raise HTTPException(404) from None
 
-    def _page(self, step: Step, error: str = "", status: int = 200) -> Response:
-        return HTMLResponse(self.bench.page(step, error), status)
+    def _page(
+        self, step: Step, error: str = "", status: int = 200, sent: Form | None = None
+    ) -> Response:
+        return HTMLResponse(self.bench.page(step, error, sent), status)
 
     async def missing(self, _request: Request, error: Exception) -> Response:
         """No such page."""
@@ -132,7 +135,7 @@ class _Pages:
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
         except SievertError as error:
-            return self._page(step, str(error), 422)
+            return self._page(step, str(error), 422, form)
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
 
@@ -189,10 +192,16 @@ class _Pages:
             html = bench.environment.get_template("job.html.j2").render(context)
         return HTMLResponse(html)
 
+    async def script_page(self, request: Request) -> Response:
+        """All commands, and the way back."""
+        step = self._step(request.query_params.get("step", self.bench.steps[0].name))
+        return HTMLResponse(self.bench.script_page(step))
+
     async def script(self, _request: Request) -> Response:
-        """All commands, as a shell would run them."""
-        text = script.session_script(self.bench.choices, self.bench.steps)
-        return PlainTextResponse(text)
+        """All commands as a file, as a shell would run them."""
+        headers = {"content-disposition": 'attachment; filename="session.sh"'}
+        text = session_script(self.bench.choices, self.bench.steps)
+        return PlainTextResponse(text, headers=headers)
 
     async def session(self, _request: Request) -> Response:
         """The session as one TOML file without data, to keep."""

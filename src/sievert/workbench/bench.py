@@ -24,7 +24,8 @@ from sievert.workbench.choices import Choices, History
 from sievert.workbench.command_lines import pieces, shown
 from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import Jobs
-from sievert.workbench.step import OPEN, Argv, Step, View
+from sievert.workbench.script import session_script
+from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.working_policy import policy_name, write_policy
 
 HERE = Path(__file__).parent
@@ -59,10 +60,10 @@ class Bench:
                 return step
         raise LookupError(name)
 
-    def view(self, step: str = "") -> View:
+    def view(self, step: str = "", sent: Form | None = None) -> View:
         """What a page is made of."""
         outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, outcome)
+        return View(self.choices, self.jobs, self.texts, outcome, sent)
 
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""
@@ -87,10 +88,10 @@ class Bench:
 
     # -- pages ----------------------------------------------------------------------------------
 
-    def page(self, step: Step, error: str = "") -> str:
-        """The page of a step, with its jobs begun."""
+    def page(self, step: Step, error: str = "", sent: Form | None = None) -> str:
+        """The page of a step, with its jobs begun, and with a form that was refused."""
         self.notice_changed_files()
-        view = self.view(step.name)
+        view = self.view(step.name, sent)
         commands = self.commands(step)
         self.jobs.want(commands, step.name)
         with self.texts.spoken():
@@ -100,6 +101,13 @@ class Bench:
                 inner, error = {}, error or str(mistake)
             context = {**self._frame(step, commands), "error": error, **inner}
             return self.environment.get_template(step.template).render(context)
+
+    def script_page(self, step: Step) -> str:
+        """All commands, with the way back to the step that asked for them."""
+        script = session_script(self.choices, self.steps)
+        with self.texts.spoken():
+            context = {**self._frame(step, ()), "error": "", "outcome": "", "script": script}
+            return self.environment.get_template("script.html.j2").render(context)
 
     def _frame(self, step: Step, commands: tuple[Argv, ...]) -> dict[str, Any]:
         """What the layout needs besides the step's own context."""

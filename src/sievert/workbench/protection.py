@@ -34,6 +34,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 REFUSED = "refused\n"
+USED = "This address has been used once. Start the workbench again for a new one.\n"
 NOT_OPENED = "refused: only the browser that opened the address of the start may see this page\n"
 
 
@@ -45,6 +46,7 @@ class Admission:
     token: str | None = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     place: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    used: str | None = None  # the token that was redeemed
 
     @property
     def host(self) -> str:
@@ -75,8 +77,12 @@ class Admission:
         """Whether this is the token, which is then worth nothing any more."""
         right = self.token is not None and hmac.compare_digest(token.encode(), self.token.encode())
         if right:
-            self.token = None
+            self.used, self.token = self.token, None
         return right
+
+    def was_redeemed(self, token: str) -> bool:
+        """Whether this was the token: whoever has it is told what has become of it."""
+        return self.used is not None and hmac.compare_digest(token.encode(), self.used.encode())
 
     def knows(self, cookies: str) -> bool:
         """Whether a request has the cookie."""
@@ -149,7 +155,7 @@ class Gatekeeper:
         not sent with a redirect of a request that has begun elsewhere."""
         ours = self.admission
         if not ours.redeem(token):
-            return _refuse(403)
+            return PlainTextResponse(USED, 403) if ours.was_redeemed(token) else _refuse(403)
         if site in (["none"], ["same-origin"]):
             answer = Response(status_code=303, headers={"location": ours.home})
         else:

@@ -58,6 +58,7 @@ class View:
     results: ResultLookup
     texts: Texts
     outcome: str = ""  # the line of this step's last action, if it failed
+    sent: Form | None = None  # a form that was refused: the page shows it as it was filled in
 
     @property
     def show_values(self) -> bool:

@@ -19,7 +19,7 @@ TABLES = (
 )
 MOST_LISTED = 200  # files of a folder
 TEXTS = ("delimiter", "encoding", "suppressed", "missing")
-KEPT = ("folder", "show_values")  # whatever the table is
+KEPT = ("folder", "show_values", "language")  # whatever the table is
 CHECKED = ("no_header", "keep_suppressed")
 DELIMITERS = {"": "", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 MISSING = ("value", "wildcard", "drop", "error")

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from sievert.workbench.working_policy import (
     EXAMPLE,
     OWN_NAME,
     examples,
+    limit_tables,
     limit_texts,
     named_policy,
     policy_source,
@@ -26,9 +27,12 @@ from sievert.workbench.working_policy import (
     policy_text,
     role_settings,
     source_tables,
+    with_roles,
 )
 
 OWN, NONE = "own", "none"  # in place of an example
+SIDES = {">=": "min", "<=": "max"}
+KEPT = (*SIDES.values(), "drop")  # of a row whose form was refused
 ABOUT_A_LIMIT = ("impossible_limits", "undecidable_limits", "harmless_side", "misplaced_limits")
 
 
@@ -51,15 +55,22 @@ def _context(view: View) -> dict[str, Any]:
     choices, texts = view.choices, view.texts
     check = next((view.get(argv) for argv in commands(choices)), None)
     gaps = [] if check is None else check["gaps"]
-    name = choices.text("policy", "file")
-    limits = [_limit_row(key, bounds, gaps, texts) for key, bounds in _limits(choices)]
+    limits = [_limit_row(k, bounds, gaps, texts) for k, bounds in current_limits(choices).items()]
     about = {id(gap) for row in limits for gap in row["gaps"]}
     secrets = choices.texts("roles", "sensitive")
+    chosen, own_file = _source(choices)
+    if (sent := view.sent) is not None and sent.one("do") == "use":
+        chosen, own_file = sent.one("source", chosen), sent.one("file")
+        places = {text: place for place, text in sent.beginning("key:").items()}
+        for row in limits:
+            row |= {side: sent.one(f"{side}:{places.get(row['key'])}") for side in KEPT}
     return {
         "examples": {key: _first_comment(path) for key, path in examples().items()},
-        "chosen": name.removeprefix(EXAMPLE) if name.startswith(EXAMPLE) else OWN if name else NONE,
-        "own_file": "" if name.startswith(EXAMPLE) else name,
+        "chosen": chosen,
+        "own_file": own_file,
         "limits": limits,
+        "limit_words": _limit_words(choices, texts),
+        "new": {n: sent.one(f"new_{n}") if sent else "" for n in ("measure", "place", "bound")},
         "checked": check is not None,
         "other_gaps": [
             {"text": texts.remark(gap["text"]), "try": texts.remark(gap["suggestion"])}
@@ -80,8 +91,22 @@ def _context(view: View) -> dict[str, Any]:
     }
 
 
-def _limits(choices: Choices) -> Iterator[tuple[str, str]]:
-    yield from current_limits(choices).items()
+def _source(choices: Choices) -> tuple[str, str]:
+    """Which policy is chosen, and the path of the user's own."""
+    name = choices.text("policy", "file")
+    if name.startswith(EXAMPLE):
+        return name.removeprefix(EXAMPLE), ""
+    return (OWN if name else NONE), name
+
+
+def _limit_words(choices: Choices, texts: Texts) -> str:
+    """How many limits there are: one on inference counts for each secret, once they are known."""
+    limits, secrets = current_limits(choices), with_roles(choices).texts("roles", "sensitive")
+    each = sum(key in BY_ID and "secret" in BY_ID[key].kinds for key in limits)
+    if each and len(secrets) > 1:
+        number = len(limits)
+        return texts("workbench.policy.limits_each", number=number, each=each, secrets=len(secrets))
+    return texts("workbench.policy.limits", number=len(limits))
 
 
 def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) -> dict[str, Any]:
@@ -110,6 +135,7 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
         "min": sides.get(">="),
         "max": sides.get("<="),
         "impossible": any(gap["what"] == "impossible_limits" for gap in own),
+        "drop": "",
         "gaps": own,
         "remarks": [texts.remark(gap["text"]).partition(": ")[2] for gap in own],
     }
@@ -130,7 +156,7 @@ def _status(view: View) -> tuple[str, str]:
     number = len(current_limits(view.choices))
     if policy_tables(view.choices) is None:
         return OPEN, view.texts("workbench.policy.no_policy")
-    words = view.texts("workbench.policy.limits", number=number)
+    words = _limit_words(view.choices, view.texts)
     check = next((view.get(argv) for argv in commands(view.choices)), None)
     if check is None:
         return OPEN, words
@@ -139,10 +165,8 @@ def _status(view: View) -> tuple[str, str]:
 
 def _change(choices: Choices, form: Form) -> Choices:
     match form.one("do"):
-        case "choose":
-            return _choose(choices, form)
-        case "edit":
-            return _edit(choices, form)
+        case "use":
+            return _edit(_choose(choices, form), current_limits(choices), form)
         case "save":
             return _save(choices, form)
     raise UsageError("a form that was not made here")
@@ -150,10 +174,15 @@ def _change(choices: Choices, form: Form) -> Choices:
 
 def _choose(choices: Choices, form: Form) -> Choices:
     """Another policy; its roles are taken over where it has some and somebody wants them."""
-    source = form.one("source")
+    before, own_file = _source(choices)
+    source, file = form.one("source", before), form.one("file", own_file)
+    if source == before and file and file != own_file:
+        source = OWN  # who types the path of another file wants it
+    if (source, file) == (before, own_file) or source == before != OWN:
+        return choices
     if source == NONE:
         return choices.put("policy", file="", limits={}, edited="")
-    name = form.one("file") if source == OWN else f"{EXAMPLE}{source}"
+    name = file if source == OWN else f"{EXAMPLE}{source}"
     require(name, "no file is named", hint="the path of a TOML file")
     tables = source_tables(name)
     choices = choices.put("policy", file=name, limits={}, edited="")
@@ -161,19 +190,26 @@ def _choose(choices: Choices, form: Form) -> Choices:
     return choices.put("roles", **role_settings(roles)) if roles and form.one("roles") else choices
 
 
-def _edit(choices: Choices, form: Form) -> Choices:
-    """Other limits; what they are on is checked as in a file."""
-    limits: dict[str, str] = {}
+def _edit(choices: Choices, before: Mapping[str, str], form: Form) -> Choices:
+    """The limits that were changed on the page; what they are on is checked as in a file."""
+    limits = current_limits(choices)
     for place, text in form.beginning("key:").items():
-        sides = ((">=", form.one(f"min:{place}")), ("<=", form.one(f"max:{place}")))
-        bounds = ",".join(f"{side} {_bound(text)}" for side, text in sides if text)
-        if bounds and not form.one(f"drop:{place}"):
-            limits[_key(text)] = bounds
+        key = _key(text)
+        sides = {side: form.one(f"{name}:{place}") for side, name in SIDES.items()}
+        bounds = ",".join(f"{side} {_bound(text, key)}" for side, text in sides.items() if text)
+        if not bounds or form.one(f"drop:{place}"):
+            limits.pop(key, None)
+        elif limit_tables({key: bounds}) != limit_tables(
+            {k: v for k, v in before.items() if k == key}
+        ):
+            limits[key] = bounds
     if measure := form.one("new_measure"):
         require(measure in BY_ID, f"no measure is called {measure!r}", hint="sievert measures")
         side = ">=" if BY_ID[measure].riskier == "low" else "<="
         key = "/".join(part for part in (form.one("new_place"), measure) if part)
-        limits[key] = f"{side} {_bound(form.one('new_bound'))}"
+        limits[key] = f"{side} {_bound(form.one('new_bound'), measure)}"
+    if limits == current_limits(choices):
+        return choices
     changed = choices.put("policy", limits=limits, edited="yes")
     parse_policy(policy_tables(changed) or {}, OWN_NAME)
     return changed
@@ -189,13 +225,13 @@ def _key(text: str) -> str:
     return key
 
 
-def _bound(text: str) -> str:
+def _bound(text: str, limit: str) -> str:
     """A number as it is written in a policy; a comma may be its decimal mark."""
     try:
         value = float(text.replace(",", "."))
     except ValueError:
         value = math.nan
-    require(math.isfinite(value), "a limit is a number", hint="5 or 0.05")
+    require(math.isfinite(value), f"the limit on {limit} is not a number", hint="5 or 0.05")
     return repr(int(value) if value.is_integer() else value)
 
 

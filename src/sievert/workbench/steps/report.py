@@ -1,10 +1,11 @@
 """The step Report: one page of the results, internal or shareable, written where the user says."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import require
-from sievert.workbench.choices import Choices
+from sievert.errors import SievertError, require
+from sievert.workbench.choices import Choices, Setting
 from sievert.workbench.command_lines import PRIVATE, pieces, shown
 from sievert.workbench.step import MET, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
@@ -32,11 +33,17 @@ def _possible(choices: Choices) -> list[str]:
     return [name for name in OTHERS if there[name]]
 
 
+def _chosen(choices: Choices) -> list[str]:
+    """The results that are ticked; a release is what the page is about, unless it was unticked."""
+    parts, without = (choices.texts(NAME, name) for name in ("parts", "without"))
+    default = ("compare",) if "compare" not in without else ()
+    return [name for name in _possible(choices) if name in (*parts, *default)]
+
+
 def _parts(choices: Choices) -> dict[str, Argv]:
     """The commands whose results stand on the page, by the names of their files."""
-    chosen = choices.texts(NAME, "parts")
     parts = {"assess": assess_command(choices)}
-    parts |= {n: OTHERS[n](choices) for n in _possible(choices) if n in chosen}
+    parts |= {n: OTHERS[n](choices) for n in _chosen(choices)}
     return {f"{name}.json": argv for name, argv in parts.items()}
 
 
@@ -47,7 +54,9 @@ def report_command(choices: Choices) -> Argv:
     mask = ("--mask-names",) if share and choices.text(NAME, "mask") else ()
     title = choices.text(NAME, "heading")
     named = ("--title", title) if title else ()
-    return ("report", *files, "--html", _path(choices), *share, *mask, *named)
+    spoken = choices.text("load", "language")
+    language = ("--language", spoken) if spoken else ()
+    return ("report", *files, "--html", _path(choices), *share, *mask, *named, *language)
 
 
 def _path(choices: Choices) -> str:
@@ -62,12 +71,15 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
 def context(view: View) -> dict[str, Any]:
     """What can be on the page, who may read it, and where it goes."""
     choices = view.choices
+    if view.sent is not None:  # refused, perhaps for its path
+        with suppress(SievertError):
+            choices = change(choices, view.sent)
     return {
         "need": "" if has_roles(choices) else "roles",
         "kinds": KINDS,
         "kind": choices.text(NAME, "kind") or KINDS[0],
         "possible": _possible(choices),
-        "parts": choices.texts(NAME, "parts"),
+        "parts": _chosen(choices),
         "path": _path(choices),
         "heading": choices.text(NAME, "heading"),
         "mask": choices.text(NAME, "mask"),
@@ -87,7 +99,9 @@ def change(choices: Choices, form: Form) -> Choices:
     mask = form.one("mask") if kind == "share" else ""
     heading, path = form.one("heading"), form.one("path")
     kind = "" if kind == KINDS[0] else kind
-    return choices.put(NAME, kind=kind, parts=parts, mask=mask, heading=heading, path=path)
+    without = tuple(name for name in _possible(choices) if name not in parts)
+    settings: dict[str, Setting] = {"kind": kind, "parts": parts, "without": without, "mask": mask}
+    return choices.put(NAME, **settings, heading=heading, path=path)
 
 
 def act(choices: Choices, form: Form) -> Action | None:
@@ -104,7 +118,7 @@ def act(choices: Choices, form: Form) -> Action | None:
             NAME, **{**chosen.of(NAME), "written": _path(chosen), "written_kind": kind}
         )
 
-    return Action((*report_command(chosen), *force), then, inputs=_parts(chosen))
+    return Action((*report_command(chosen), *force), then, inputs=_parts(chosen), kept=chosen)
 
 
 def status(view: View) -> tuple[str, str]:
@@ -129,6 +143,6 @@ REPORT = Step(
     change,
     commands,
     act,
-    ("kind", "parts", "mask", "heading", "path", "written", "written_kind"),
+    ("kind", "parts", "without", "mask", "heading", "path", "written", "written_kind"),
     files,
 )

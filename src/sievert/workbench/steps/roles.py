@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sievert.commands.columns.result import ColumnList
+from sievert.commands.columns.result import ColumnList, DescribedColumn
 from sievert.errors import UsageError, require
+from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices, Setting
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Form, Step, View
 from sievert.workbench.steps.load import columns_command, commands
@@ -40,28 +41,39 @@ def _context(view: View) -> dict[str, Any]:
     if result is None:
         return {"rows": [], "bare": [], "roles": ROLES, "person": "", "names": []}
     listed, by_column = ColumnList.from_dict(result), roles_by_column(choices)
-    ignored = choices.mapping("roles", "ignored")
+    people = ROWS_ARE_PEOPLE if choices.text("roles", "rows_are_people") else ""
+    person = choices.text("roles", "person") or people
+    reasons = choices.mapping("roles", "ignored")
+    if view.sent is not None:
+        by_column, reasons, person = _sent_roles(view.sent)
     records = listed.table["rows"]
     rows = [
         {
             "column": column,
             "key": json.dumps(column.name),
             "role": by_column.get(column.name, ""),
-            "why": OPTION.sub("", column.explain_role(records, view.texts)),
-            "reason": ignored.get(column.name, ""),
+            "why": _why(column, records, view.texts),
+            "reason": reasons.get(column.name, ""),
             "missing": column.missing / records if records else 0.0,
         }
         for column in listed.columns
     ]
     names = [column.name for column in listed.columns]
-    people = ROWS_ARE_PEOPLE if choices.text("roles", "rows_are_people") else ""
     return {
         "rows": rows,
         "names": names,
-        "bare": columns_without_role(choices, names),
+        "bare": [name for name in names if name not in {*by_column, person}],
         "roles": ROLES,
-        "person": choices.text("roles", "person") or people,
+        "person": person,
     }
+
+
+def _why(column: DescribedColumn, records: int, texts: Texts) -> str:
+    """Why a role is suggested, without what the name of the role says already."""
+    words = OPTION.sub("", column.explain_role(records, texts))
+    role = texts(f"workbench.roles.is_{column.role}") if column.role else ""
+    same = words == role or words.startswith(f"{role};")
+    return words[len(role) :].lstrip("; ") if same else words
 
 
 def _status(view: View) -> tuple[str, str]:
@@ -78,13 +90,20 @@ def _status(view: View) -> tuple[str, str]:
     return MET, view.texts("workbench.roles.tally", quasi=quasi, secret=secret)
 
 
-def _change(choices: Choices, form: Form) -> Choices:
+def _sent_roles(form: Form) -> tuple[dict[str, str], dict[str, str], str]:
+    """What a form says: the role of each column, reasons for leaving one out, and the person."""
     names = {place: _name(text) for place, text in form.beginning("name:").items()}
     given = {names[p]: r for p, r in form.beginning("role:").items() if p in names and r}
     reasons = {names[p]: r for p, r in form.beginning("why:").items() if p in names}
+    person = _name(form.one("person")) if form.one("person") else ""
     if form.one("suggest"):
         hints = form.beginning("hint:")
         given |= {n: hints[p] for p, n in names.items() if n not in given and hints.get(p)}
+    return given, reasons, person
+
+
+def _change(choices: Choices, form: Form) -> Choices:
+    given, reasons, person = _sent_roles(form)
     for role in given.values():
         require(role in (*ROLES, "person"), "a role that there is not", hint=", ".join(ROLES))
     settings: dict[str, Setting] = {
@@ -95,8 +114,7 @@ def _change(choices: Choices, form: Form) -> Choices:
         require(len(columns) < 2, f"only one column can be the {role}")
         settings[role] = columns[0] if columns else ""
     settings["ignored"] = _ignored(given, reasons)
-    person = next((c for c, own in given.items() if own == "person"), "")  # as suggested
-    person = person or (_name(form.one("person")) if form.one("person") else "")
+    person = next((c for c, own in given.items() if own == "person"), person)  # as suggested
     settings["person"] = "" if person == ROWS_ARE_PEOPLE else person
     settings["rows_are_people"] = "yes" if person == ROWS_ARE_PEOPLE else ""
     return choices.put("roles", **settings)
