@@ -86,7 +86,6 @@ class Action:
     then: Callable[[Choices], Choices] = lambda choices: choices
     inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
     accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
-    kept: Choices | None = None  # what the form says, chosen even if the command fails
 
 
 @dataclass(frozen=True)
