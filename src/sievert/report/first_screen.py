@@ -18,6 +18,7 @@ from sievert.report.limits import (
     own_limits,
     reasons_of,
     state_of,
+    suppressed_records,
     tally_text,
 )
 from sievert.report.page import (
@@ -103,10 +104,9 @@ def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAn
 
 def _releases_reason(part: ReportPart) -> str:
     """Why releases meet the policy or not, where a table is spoken of too: one is named."""
-    releases, why = releases_of(part), _releases_verdict(part).why
-    if len(releases) > 1 or not why:
-        return why
-    return f"{part.texts('front.of_a_release', release=release_names(part, releases)[0])} {why}"
+    why, (name, *others) = _releases_verdict(part).why, release_names(part, releases_of(part))
+    one = bool(why) and not others
+    return f"{part.texts('front.of_a_release', release=name)} {why}" if one else why
 
 
 def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
@@ -391,12 +391,6 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
         words = texts("front.hundred_allowed", number=digits(f"{100 * most:.12g}"))
     title = texts("front.hundred_rows" if counts_rows(part) else "front.hundred")
     return [Hundred(title, shares, tuple(labels), allowed, words)]
-
-
-def suppressed_records(part: ReportPart) -> int:
-    """How many records are in no number, because they are suppressed."""
-    table = part.data["table"]
-    return 0 if table.get("keep_suppressed") else table.get("suppressed") or 0
 
 
 def not_measured(texts: Texts, *, screen: bool = False) -> Chapter:

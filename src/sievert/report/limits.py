@@ -296,3 +296,9 @@ def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
         key = "over" if over else "short"
         words = texts(f"limits_table.{key}", times=digits(times)) if float(times) > 1 else ""
     return words, math.log2(ratio[0] / ratio[1]) if bound and min(ratio) > 0 else None
+
+
+def suppressed_records(part: ReportPart) -> int:
+    """How many records are in no number, because they are suppressed."""
+    table = part.data["table"]
+    return 0 if table.get("keep_suppressed") else table.get("suppressed") or 0

@@ -128,10 +128,11 @@ class _Pages:
             return self._page(step, bench.texts("workbench.stale"), 409)
         try:
             bench.outcomes.pop(step.name, None)
+            bench.refused.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
                 await bench.take(bench.history.change(action.kept or bench.choices))
-                bench.jobs.act(action, step.name, self._finish(step.name, action))
+                bench.jobs.act(action, step.name, self._finish(step.name, action, form))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
         except SievertError as error:
@@ -139,7 +140,7 @@ class _Pages:
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
 
-    def _finish(self, step: str, action: Action) -> Callable[[CommandResult], None]:
+    def _finish(self, step: str, action: Action, form: Form) -> Callable[[CommandResult], None]:
         """What happens when a command that writes has ended."""
 
         def finish(result: CommandResult) -> None:
@@ -148,6 +149,7 @@ class _Pages:
                 self.bench.history = self.bench.history.change(choices)
             else:
                 refused = self.bench.texts.get(f"workbench.{step}.refused", "")
+                self.bench.refused[step] = form
                 self.bench.outcomes[step] = refused if result.ended_well else result.message
 
         return finish

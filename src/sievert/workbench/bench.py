@@ -42,6 +42,7 @@ class Bench:
     language: str = "en"
     most_uploaded: int = 1 << 30
     outcomes: dict[str, str] = field(default_factory=dict)  # lines of actions that failed, by step
+    refused: dict[str, Form] = field(default_factory=dict)  # and their forms
 
     def __post_init__(self) -> None:
         self.jobs = Jobs(self.folder)
@@ -63,7 +64,7 @@ class Bench:
     def view(self, step: str = "", sent: Form | None = None) -> View:
         """What a page is made of."""
         outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, outcome, sent)
+        return View(self.choices, self.jobs, self.texts, outcome, sent or self.refused.get(step))
 
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""

@@ -14,8 +14,15 @@ from sievert.report.chapters.explain_view import ExplanationView
 from sievert.report.chapters.frameworks import framework_chapter
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
-from sievert.report.first_screen import names_of, suppressed_records
-from sievert.report.limits import STATES, counts_rows, limits_of, numbers_chapter, value_with_unit
+from sievert.report.first_screen import names_of
+from sievert.report.limits import (
+    STATES,
+    counts_rows,
+    limits_of,
+    numbers_chapter,
+    suppressed_records,
+    value_with_unit,
+)
 from sievert.report.page import (
     Block,
     BulletList,

@@ -118,7 +118,7 @@ def act(choices: Choices, form: Form) -> Action | None:
             NAME, **{**chosen.of(NAME), "written": _path(chosen), "written_kind": kind}
         )
 
-    return Action((*report_command(chosen), *force), then, inputs=_parts(chosen), kept=chosen)
+    return Action((*report_command(chosen), *force), then, inputs=_parts(chosen))
 
 
 def status(view: View) -> tuple[str, str]:
