@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,20 +71,33 @@ class Visitor:
         assert "/start/" not in self.page.url
 
     def go(self, step: str) -> None:
-        """Open the page of a step by the rail, and wait until it has all of its results."""
-        self.page.click(f"nav.rail a[href={step}]")
-        self.wait()
+        """Open the page of a step by the rail."""
+        self.click(f"nav.rail a[href={step}]")
 
     def follow(self, step: str) -> None:
         """Open the page of a step by the keyboard."""
         self.reach(f"nav.rail a[href={step}]")
-        self.press("Enter")
-        self.page.wait_for_url(f"**/{step}")
+        self.enter_on(step)
+
+    def enter_on(self, step: str) -> None:
+        """Press the enter key on something that leads to the page of a step."""
+        self.leave(lambda: self.press("Enter"))
+        assert self.page.url.endswith(f"/{step}")
+
+    def click(self, selector: str) -> None:
+        """Click on something that opens a page."""
+        self.leave(lambda: self.page.click(selector))
+
+    def leave(self, act: Callable[[], None]) -> None:
+        """Do what opens a page, and wait for it: until then the page before is still there."""
+        self.page.evaluate("() => { document.documentElement.dataset.left = '' }")
+        act()
         self.wait()
 
     def wait(self) -> None:
-        """Wait until nothing runs for this page; without scripts a page loads itself anew."""
-        self.page.wait_for_selector("form.cancel", state="detached", timeout=PATIENCE)
+        """Wait until a page is there to its end and nothing runs for it any more."""
+        ready = "html:not([data-left]):not(:has(form.cancel)) footer.command"
+        self.page.wait_for_selector(ready, state="attached", timeout=PATIENCE)
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other."""

@@ -6,6 +6,7 @@ With SIEVERT_TOUR=FOLDER the pictures of docs/workbench_tour.md are put there (m
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -54,16 +55,13 @@ def visitor(browser: Any, bench: RunningBench) -> Iterator[Visitor]:
     one.enter()
     choose_policy(one)
     one.go("protect")
-    one.page.click("button[value=write]")
-    one.wait()
+    one.click("button[value=write]")
     one.go("compare")
     one.page.fill("#path", "bands.csv")
-    one.page.click("form:has(#path) button >> nth=0")
-    one.wait()
+    one.click("form:has(#path) button >> nth=0")
     one.go("synthetic")
     one.page.fill("#path", "noisy.csv")
-    one.page.click("form:has(#path) button >> nth=0")
-    one.wait()
+    one.click("form:has(#path) button >> nth=0")
     yield one
     context.close()
 
@@ -72,8 +70,7 @@ def choose_policy(one: Visitor) -> None:
     one.go("policy")
     one.page.check("#source-own")
     one.page.fill("#file", "house.toml")
-    one.page.click("#policy-form button >> nth=0")
-    one.wait()
+    one.click("#policy-form button >> nth=0")
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +136,7 @@ def whole_job(browser: Any, place: Path, table: str, records: int, scripts: bool
         one.reach("#file")
         one.page.keyboard.type("house.toml")
         one.reach("footer.command button.primary")
-        one.press("Enter")
-        one.page.wait_for_url("**/assess")
-        one.wait()
+        one.enter_on("assess")
         assert "not met" in one.page.inner_text("main")
         for step, file in (("protect", "release.csv"), ("report", "report.html")):
             one.follow(step)
@@ -149,8 +144,7 @@ def whole_job(browser: Any, place: Path, table: str, records: int, scripts: bool
             one.press("Control+a")
             one.page.keyboard.type(file)
             one.reach("button[value=write]")
-            one.press("Enter")
-            one.wait()
+            one.enter_on(step)
         with (place / "release.csv").open() as released:
             rows = list(csv.DictReader(released))
         assert len(rows) == records and "patient_id" not in rows[0]
@@ -183,43 +177,45 @@ def test_undo_redo_back_and_two_tabs(visitor: Visitor) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     page.check("#source-none")
-    page.click("#policy-form button >> nth=0")
-    visitor.wait()
+    visitor.click("#policy-form button >> nth=0")
     assert page.is_checked("#source-none")
     other.click("#policy-form button >> nth=0")
-    assert other.locator("[role=alert]").count() == 1  # the page is older than the session
+    other.wait_for_selector("[role=alert]")  # the page is older than the session
     other.close()
-    page.click("header.top form[action=undo] button")
-    visitor.wait()
+    visitor.click("header.top form[action=undo] button")
     assert page.is_checked("#source-own")
-    page.click("header.top form[action=redo] button")
-    visitor.wait()
+    visitor.click("header.top form[action=redo] button")
     assert page.is_checked("#source-none")
-    page.click("header.top form[action=undo] button")
+    visitor.click("header.top form[action=undo] button")
     page.go_back()
     page.go_forward()
     page.reload()
     assert page.is_checked("#source-own")
 
 
-def test_stopping(browser: Any, hospital: Path, tmp_path: Path) -> None:
+def test_stopping(browser: Any, tmp_path: Path) -> None:
     """A command is stopped from the page that waits for it, and begins again only if told to."""
-    for name in ("hospital.csv", "house.toml"):
-        shutil.copy(hospital / name, tmp_path)
-    running = start_bench(tmp_path, "hospital.csv")
+    import duckdb
+
+    columns = ", ".join(f"(hash(i * {n} + 1) % 40)::INT AS c{n}" for n in range(2, 14))
+    target = f"'{tmp_path / 'long.parquet'}' (FORMAT parquet)"
+    duckdb.sql(f"COPY (SELECT {columns} FROM range(1_000_000) AS t(i)) TO {target}")
+    names = json.dumps([f"c{n}" for n in range(2, 13)])
+    (tmp_path / "house.toml").write_text(f'[roles]\nquasi = {names}\nsensitive = ["c13"]\n')
+    running = start_bench(tmp_path, "long.parquet")
     context = browser.new_context()
     one = Visitor(context.new_page(), running)
     try:
         one.enter()
         choose_policy(one)
         one.page.click("nav.rail a[href=explain]")
-        one.page.click("form.cancel button")
-        one.wait()
-        again = one.page.locator("form[action=again] button")
-        assert again.count() == 1
-        again.click()
-        one.wait()
-        assert again.count() == 0
+        one.page.wait_for_url("**/explain")
+        one.click("form.cancel button")
+        again = "form[action=again] button"
+        assert one.page.locator(again).count() == 1
+        one.page.click(again)
+        one.page.wait_for_selector("form.cancel button")
+        assert one.page.locator(again).count() == 0
     finally:
         context.close()
         running.stop()
@@ -247,8 +243,7 @@ def test_payloads(browser: Any, tmp_path: Path) -> None:
         one.go("roles")
         one.page.select_option("select[name='role:1']", "quasi")
         one.page.select_option("select[name='role:2']", "sensitive")
-        one.page.click("button[name=next]")
-        one.wait()
+        one.click("button[name=next]")
         for step in STEPS:
             one.go(step)
             assert one.page.evaluate("window.hit === undefined")
@@ -282,8 +277,7 @@ def test_canaries(browser: Any, tmp_path: Path) -> None:
         one.go("roles")
         one.page.select_option("select[name='role:1']", "quasi")
         one.page.select_option("select[name='role:2']", "sensitive")
-        one.page.click("button[name=next]")
-        one.wait()
+        one.click("button[name=next]")
         for step in STEPS:
             one.go(step)
         assert len(heard) > len(STEPS)
