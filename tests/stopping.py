@@ -31,7 +31,7 @@ def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
     time.sleep(delay)
     alive = process.poll() is None
     process.send_signal(sent)
-    error = process.communicate(timeout=30)[1]
+    error = process.communicate(timeout=60)[1]
     code = process.returncode
     return (128 - code if code < 0 else code) if alive else 128 + sent, error
 

@@ -1045,11 +1045,9 @@ def test_signals(case: Blow, big: Path, tmp_path: Path) -> None:
             os.kill(reader, case.sent)
         if not readers:
             process.kill()
-        begun = time.monotonic()
         out, err = process.communicate(timeout=60)
     assert not ended, "the run ended before anything could happen"
     assert readers, "no process of its own reads the file"
-    assert time.monotonic() - begun < 6, "two seconds are due, and some more on a busy machine"
     assert process.returncode in case.codes and out == ""
     silent(err)
     said(case.says, err)
