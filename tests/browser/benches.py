@@ -33,7 +33,7 @@ class RunningBench:
         """End it; its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
         return self.process.returncode
 
 
@@ -68,6 +68,7 @@ class Visitor:
     def enter(self) -> None:
         """Open the address that was printed."""
         self.page.goto(self.bench.address)
+        self.wait()  # a page at work would open itself again
         assert "/start/" not in self.page.url
 
     def go(self, step: str) -> None:
@@ -98,6 +99,7 @@ class Visitor:
         """Wait until a page is there to its end and nothing runs for it any more."""
         ready = "html:not([data-left]):not(:has(form.cancel)) footer.command"
         self.page.wait_for_selector(ready, state="attached", timeout=PATIENCE)
+        self.page.wait_for_load_state()  # its scripts have run
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other."""
