@@ -27,7 +27,7 @@ def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     while process.poll() is None and not children(process.pid):
-        time.sleep(0)
+        time.sleep(0.0005)
     time.sleep(delay)
     alive = process.poll() is None
     process.send_signal(sent)
