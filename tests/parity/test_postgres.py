@@ -795,6 +795,15 @@ def quiet(server: Server) -> bool:
     return not server.running()
 
 
+def wait_until_closed(server: Server) -> None:
+    """Until the database knows of no connection of ours."""
+    query = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sievert'"
+    until = time.monotonic() + 30
+    while server.admin.execute(query).fetchone() != (0,):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def busy(server: Server) -> int:
     """The process of the server that works for us, once there is one."""
     until = time.monotonic() + 30
@@ -832,7 +841,7 @@ def test_lost_between_two_questions(server: Server, towns: str) -> None:
     )
     with open_source(towns) as (_, questions):
         server.admin.execute(query)
-        time.sleep(0.2)
+        wait_until_closed(server)
         with pytest.raises(EngineError, match="connection to the database was lost"):
             questions.sizes(["town"])
 
@@ -865,11 +874,7 @@ def test_everything_is_closed(server: Server, towns: str) -> None:
     for wrong in (towns, server.url("no_such_table")):
         with suppress(UsageError):
             sievert.classes(wrong, "town")
-    query = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sievert'"
-    until = time.monotonic() + 30
-    while server.admin.execute(query).fetchone() != (0,):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_until_closed(server)
 
 
 def test_people_with_several_rows(server: Server) -> None:
