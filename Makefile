@@ -113,7 +113,7 @@ docs: $(VENV)/.full
 
 soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
-	  tests/unit/test_lattice.py tests/unit/test_linkage.py tests/unit/test_suda.py --soak
+	  $(patsubst %,tests/unit/test_%.py,false_safe lattice linkage protect suda synthetic) --soak
 
 release: $(VENV)/.core
 	PYTHON=$(PYTHON) bash tests/release.sh

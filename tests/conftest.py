@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import SOAKING
+from hypothesis import HealthCheck, settings
 
 from sievert.numerics import acceleration
 
@@ -22,6 +24,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Half a million objects are collected with the tests and stay: nothing is gained by looking at
 # them again and again, now or while the tests run.
 gc.disable()
+
+# The same examples in every run, none refused because the machine is busy; soaking draws others.
+settings.register_profile(
+    "suite",
+    deadline=None,
+    derandomize=not SOAKING,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("suite")
 
 HERE = Path(__file__).parent
 PLAIN_JIT = acceleration.jit
@@ -58,7 +69,8 @@ def jit_in_turns(function: Any) -> Any:
 acceleration.jit = jit_in_turns
 # The soak tests go on where the laws stop, and share what mutates files.
 sys.path[:0] = [str(HERE / "property"), str(HERE / "soak")]
-LONG = ("mutation", "parity", "property", "golden", "browser")
+# Folders with long files, and a long file of another folder.
+LONG = ("mutation", "parity", "property", "golden", "browser", "test_workbench_flow.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,9 +85,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Folders with long files first, so that no worker is left alone with one in the end."""
-    places = {folder: place for place, folder in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(item.path.parent.name, len(LONG)))
+    """Long files first, so that no worker is left alone with one in the end."""
+    places = {name: place for place, name in enumerate(LONG)}
+
+    def place(item: pytest.Item) -> int:
+        return places.get(item.path.name, places.get(item.path.parent.name, len(LONG)))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:

@@ -27,11 +27,11 @@ def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     while process.poll() is None and not children(process.pid):
-        time.sleep(0)
+        time.sleep(0.0005)
     time.sleep(delay)
     alive = process.poll() is None
     process.send_signal(sent)
-    error = process.communicate(timeout=30)[1]
+    error = process.communicate(timeout=60)[1]
     code = process.returncode
     return (128 - code if code < 0 else code) if alive else 128 + sent, error
 

@@ -16,7 +16,7 @@ STEPS = (
     *("load", "roles", "policy", "assess", "explain"),
     *("protect", "compare", "synthetic", "report"),
 )
-PATIENCE = 120_000  # milliseconds until a page that waits for a command is given up
+PATIENCE = 240_000  # milliseconds until a page that waits for a command is given up
 
 
 @dataclass
@@ -33,7 +33,7 @@ class RunningBench:
         """End it; its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
         return self.process.returncode
 
 
@@ -65,9 +65,13 @@ class Visitor:
     bench: RunningBench
     scripts: bool = True
 
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(PATIENCE)
+
     def enter(self) -> None:
         """Open the address that was printed."""
         self.page.goto(self.bench.address)
+        self.wait()  # a page at work would open itself again
         assert "/start/" not in self.page.url
 
     def go(self, step: str) -> None:
@@ -97,7 +101,8 @@ class Visitor:
     def wait(self) -> None:
         """Wait until a page is there to its end and nothing runs for it any more."""
         ready = "html:not([data-left]):not(:has(form.cancel)) footer.command"
-        self.page.wait_for_selector(ready, state="attached", timeout=PATIENCE)
+        self.page.wait_for_selector(ready, state="attached")
+        self.page.wait_for_load_state()  # its scripts have run
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,13 @@ class Tab:
 
     def asked(self, question: str) -> Any:
         return self.page.evaluate(question)
+
+    def wait_until(self, noted: Callable[[], bool]) -> None:
+        """Wait for what a page notes a moment after it was opened."""
+        for _ in range(200):
+            if noted():
+                return
+            self.page.wait_for_timeout(50)
 
 
 def watched(page: Any) -> Tab:

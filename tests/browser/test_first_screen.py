@@ -97,5 +97,5 @@ def test_a_name_leads_to_its_definition(workshop: Workshop, screen: Tab) -> None
     screen.open(workshop.made("decision breached").url)
     assert not screen.asked("document.querySelector('.chapter').open")
     screen.page.click(".numbers a[href='#def-t_closeness']")
+    screen.page.wait_for_selector("#def-t_closeness", state="visible")
     assert screen.asked("document.querySelector('.chapter').open")
-    assert screen.asked("document.getElementById('def-t_closeness').checkVisibility()")

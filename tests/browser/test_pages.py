@@ -237,14 +237,17 @@ def test_a_script_put_into_the_file_does_not_run(workshop: Workshop, tab: Tab) -
     )
     path.write_text(made.path.read_text("utf-8").replace("<main>", f"<main>{added}"), "utf-8")
     tab.open(path.as_uri())
-    tab.page.wait_for_timeout(50)
+
+    def refused() -> bool:
+        asked = {n.split()[1] for n in tab.noted if n.startswith("request")}
+        failed = {n.split()[1] for n in tab.noted if n.startswith("failed") and n.endswith("csp")}
+        told = [n for n in tab.noted if "Content Security Policy" in n]
+        return len(told) >= 5 and asked - failed == {path.as_uri()}
+
+    tab.wait_until(refused)
+    assert refused()
     assert tab.page.title() == made.page.title
-    refused = [n for n in tab.noted if "Content Security Policy" in n]
-    assert len(refused) >= 5
     assert not [n for n in tab.noted if n.startswith(("dialog", "error"))]
-    asked = {n.split()[1] for n in tab.noted if n.startswith("request")}
-    failed = {n.split()[1] for n in tab.noted if n.startswith("failed") and n.endswith("csp")}
-    assert asked - failed == {path.as_uri()}
 
 
 def test_the_browser_would_have_noticed(tmp_path: Any, tab: Tab) -> None:
@@ -258,8 +261,13 @@ def test_the_browser_would_have_noticed(tmp_path: Any, tab: Tab) -> None:
         "utf-8",
     )
     tab.open(path.as_uri())
-    kinds = {n.split()[0] for n in tab.noted}
-    assert {"dialog", "console", "error", "request"} <= kinds and len(tab.noted) > 4
+
+    def noticed() -> bool:
+        kinds = {n.split()[0] for n in tab.noted}
+        return {"dialog", "console", "error", "request"} <= kinds and len(tab.noted) > 4
+
+    tab.wait_until(noticed)
+    assert noticed()
     assert len(tab.asked("looks.active()")) >= 3
     assert tab.asked("looks.scroll()") > 0
     assert any("cut at the side" in c for c in tab.asked("looks.cut()"))

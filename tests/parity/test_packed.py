@@ -92,7 +92,7 @@ def in_memory(table: pa.Table, random: Random) -> Any:
     return chunked if kind != "pandas" else chunked.to_pandas(types_mapper=pandas.ArrowDtype)
 
 
-@pytest.mark.parametrize("seed", range(tried(30, soak=300)))
+@pytest.mark.parametrize("seed", range(tried(14, soak=300)))
 def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     table = random_table(random)
@@ -128,7 +128,7 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert [c.tolist() for c in first.codes] == [c.tolist() for c in other.codes]
 
 
-@pytest.mark.parametrize("seed", range(tried(20, soak=200)))
+@pytest.mark.parametrize("seed", range(tried(10, soak=200)))
 def test_random_tables_with_everything(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +185,7 @@ def test_missing_values_match_anything(seed: int, monkeypatch: pytest.MonkeyPatc
             assert counts.wildcard is None
 
 
-@pytest.mark.parametrize("seed", range(tried(8, soak=80)))
+@pytest.mark.parametrize("seed", range(tried(4, soak=80)))
 def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random, mark = Random(f"suppressed {seed}"), ("*", "it's", "a", None)[seed % 4]
     case = randomtables.mark_suppressed(randomtables.case(random), random, mark)
@@ -211,7 +211,7 @@ def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.Monke
             assert people["reidentification"]["suppressed_records"]["unit"] == "records"
 
 
-@pytest.mark.parametrize("seed", range(tried(12, soak=120)))
+@pytest.mark.parametrize("seed", range(tried(6, soak=120)))
 def test_text_and_typed_columns(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources that only the engine reads: CSV, a database, types, codes for missing, lists."""
     random = Random(f"text {seed}")
@@ -353,7 +353,7 @@ def test_one_pass_for_all_secrets(
     assert numbers[0] == numbers[1]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(tried(6, soak=12)))
 def test_people(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those with several rows or none, and numbers as their secrets."""
     table = random_table(Random(seed))

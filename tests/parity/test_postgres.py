@@ -147,8 +147,8 @@ def test_many_secrets_counted_together(server: Server) -> None:
 
 @pytest.mark.parametrize("part", range(8))
 def test_random_tables(server: Server, part: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(25 * part, 25 * part + 25):
-        if number % 25 == 20:
+    for number in range(25 * part, 25 * part + tried(10, soak=25)):
+        if number % 25 == 8:
             through_a_file(monkeypatch)
         chance = random.Random(number)
         found = case(chance)
@@ -789,10 +789,19 @@ def slow(server: Server, towns: str) -> Iterator[str]:
 
 def quiet(server: Server) -> bool:
     """Nothing of ours is left running in the database."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while server.running() and time.monotonic() < until:
         time.sleep(0.05)
     return not server.running()
+
+
+def wait_until_closed(server: Server) -> None:
+    """Until the database knows of no connection of ours."""
+    query = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sievert'"
+    until = time.monotonic() + 30
+    while server.admin.execute(query).fetchone() != (0,):
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def busy(server: Server) -> int:
@@ -812,7 +821,7 @@ def test_time_limits(server: Server, slow: str) -> None:
     started = time.monotonic()
     with pytest.raises(ExhaustedError, match="not done within 1 seconds"):
         sievert.classes(slow, "town", timeout=1.0)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60  # what the view would take
 
 
 def test_a_lost_connection(server: Server, slow: str, tmp_path: Path) -> None:
@@ -820,7 +829,7 @@ def test_a_lost_connection(server: Server, slow: str, tmp_path: Path) -> None:
     arguments = command("assess", slow, "-q", "town", "-s", "ill", "--json", out)
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     server.admin.execute("SELECT pg_terminate_backend(%s)", [busy(server)])
-    said, complained = process.communicate(timeout=30)
+    said, complained = process.communicate(timeout=60)
     assert process.returncode == 6 and not said
     assert complained == "error: the connection to the database was lost. Try: run again\n"
     assert not list(tmp_path.iterdir())
@@ -832,7 +841,7 @@ def test_lost_between_two_questions(server: Server, towns: str) -> None:
     )
     with open_source(towns) as (_, questions):
         server.admin.execute(query)
-        time.sleep(0.2)
+        wait_until_closed(server)
         with pytest.raises(EngineError, match="connection to the database was lost"):
             questions.sizes(["town"])
 
@@ -843,7 +852,7 @@ def test_an_interrupt_stops_the_database(server: Server, slow: str, number: int)
     process = subprocess.Popen(arguments, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     busy(server)
     process.send_signal(number)
-    said, complained = process.communicate(timeout=30)
+    said, complained = process.communicate(timeout=60)
     assert (process.returncode, said, complained) == (128 + number, "", "interrupted\n")
 
 
@@ -865,16 +874,12 @@ def test_everything_is_closed(server: Server, towns: str) -> None:
     for wrong in (towns, server.url("no_such_table")):
         with suppress(UsageError):
             sievert.classes(wrong, "town")
-    query = "SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = 'sievert'"
-    until = time.monotonic() + 10
-    while server.admin.execute(query).fetchone() != (0,):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    wait_until_closed(server)
 
 
 def test_people_with_several_rows(server: Server) -> None:
     """Random tables whose rows are of fewer people, some rows of nobody known."""
-    for seed in range(tried(25, 200)):
+    for seed in range(tried(10, 200)):
         made, random_ = case(random.Random(seed)), random.Random(seed)
         rows = len(made.columns["s"])
         people = [random_.choice(["a", "b", "c", None]) for _ in range(rows)]
@@ -892,7 +897,7 @@ def test_people_with_several_rows(server: Server) -> None:
 def test_releases(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The database recodes as DuckDB does: the same records, manifest and verdicts."""
     enginereleases.confirm_here(monkeypatch)
-    for seed in range(tried(6, 40)):
+    for seed in range(tried(4, 40)):
         enginereleases.start_from_a_floor(monkeypatch, seed)
         given, kind = enginereleases.options(seed), ("parquet", "csv")[seed // 2 % 2]
         address = server.load("r", enginereleases.columns(seed), enginereleases.POSTGRES)

@@ -22,7 +22,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import sketchtables
-from effort import tried
+from effort import SOAKING, tried
 from randomtables import Case, case, mark_suppressed
 
 import sievert
@@ -204,14 +204,14 @@ def compare(folder: Path, name: str) -> None:
 
 def test_random_tables(interpreted: None, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(12, soak=60))))
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(6, soak=60))))
 
 
 def test_random_tables_whose_cells_stay(
     interpreted: None, cells_stay: None, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(6, soak=60))))
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(2, soak=60))))
 
 
 MARKS = ("*", "it's %s \\ é?", "a", None)  # None is a missing value
@@ -224,6 +224,8 @@ def test_suppressed_records(
     if stay:
         monkeypatch.setattr(fetched_cells, "MOST_CELLS", 0)
     for number, mark in enumerate(MARKS):
+        if stay and number % 2 == 0 and not SOAKING:
+            continue
         random = Random(f"suppressed {number}")
         table = mark_suppressed(case(random), random, mark)
         columns: dict[str, Any] = {**table.columns, "number": [5] * len(table.rows)}
@@ -588,8 +590,8 @@ def test_gaps_of_many_records(spark: Any, cells_stay: None, wide: bool) -> None:
 def test_time_runs_out(spark: Any) -> None:
     """A count that takes too long is stopped, in a session that goes on."""
     frame = spark.range(10**11).selectExpr("id % 7 AS q", "hash(id) % 5 AS s")
-    with pytest.raises(ExhaustedError, match="not done within 3 seconds"):
-        sievert.assess(frame, ["q"], ["s"], timeout=3)
+    with pytest.raises(ExhaustedError, match="not done within 1 seconds"):
+        sievert.assess(frame, ["q"], ["s"], timeout=1)
     assert not spark.sparkContext.statusTracker().getActiveJobsIds()
     assert spark.range(3).count() == 3
 
@@ -703,7 +705,7 @@ def test_no_java(tmp_path: Path) -> None:
 
 def test_people_with_several_rows(spark: Any, interpreted: None, tmp_path: Path) -> None:
     """Random tables whose rows are of fewer people, some rows of nobody known."""
-    for seed in range(tried(3, 200)):
+    for seed in range(tried(2, 200)):
         made, random = case(Random(seed)), Random(seed)
         people = [random.choice(["a", "b", "c", None]) for _ in made.columns["s"]]
         columns = {c: pyarrow.array(v, pyarrow.string()) for c, v in made.columns.items()}
@@ -721,7 +723,7 @@ def test_releases(
 ) -> None:
     """Spark writes the records that DuckDB writes, by the same recoding, with the same verdicts."""
     orders = enginereleases.confirm_here(monkeypatch)
-    for seed in range(1, tried(4, 24)):
+    for seed in range(1, tried(3, 24)):
         enginereleases.start_from_a_floor(monkeypatch, seed)
         data = tmp_path / f"{seed}.parquet"
         pyarrow.parquet.write_table(enginereleases.frame(seed), data)

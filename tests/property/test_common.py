@@ -20,7 +20,7 @@ from randomtables import Case, case
 import sievert
 from sievert.measures import BY_ID, MEASURES, Law
 
-TABLES = tried(32, soak=60)
+TABLES = tried(20, soak=60)
 Numbers = dict[tuple[str, str], Any]
 INFINITE = math.inf
 
@@ -211,7 +211,7 @@ def test_p5_constants_and_copies(chunk: list[Case]) -> None:
         same(before, measure(wider), Law.COPY)
 
 
-@pytest.mark.parametrize("chunk", cases("coarsening", tried(80, soak=160)))
+@pytest.mark.parametrize("chunk", cases("coarsening", tried(40, soak=160)))
 def test_p6_coarsening(chunk: list[Case]) -> None:
     """Two values of a quasi-identifier become one: nobody is easier to find, no secret plainer."""
     for number, c in enumerate(chunk):
@@ -300,7 +300,7 @@ def test_p12_one_record_more(chunk: list[Case]) -> None:
             assert moved <= (math.log2(n + 1) + 2) / (n + 1) + 1e-12
 
 
-@pytest.mark.parametrize("chunk", cases("relations", tried(80, soak=160)))
+@pytest.mark.parametrize("chunk", cases("relations", tried(40, soak=160)))
 def test_p13_to_p17_relations(chunk: list[Case]) -> None:
     for c in chunk:
         numbers = measure(c)

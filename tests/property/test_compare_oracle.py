@@ -13,7 +13,7 @@ from effort import tried
 import sievert
 from sievert.commands.compare import api
 
-CASES = tried(72, soak=480)
+CASES = tried(36, soak=480)
 EXACT = 1e-11
 
 

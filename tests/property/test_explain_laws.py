@@ -23,7 +23,7 @@ from sievert.commands._subsets import (
 from sievert.measures import BY_ID
 from sievert.session import open_source
 
-TABLES = tried(120, soak=400)
+TABLES = tried(60, soak=400)
 CHUNKS = 10
 MONOTONE_RECORDS = [m for m in ABOUT_RECORDS if m != "itpr"]
 MONOTONE_SECRETS = [m for m in ABOUT_SECRETS if m != "itpr"]

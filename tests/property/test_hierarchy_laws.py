@@ -111,7 +111,7 @@ def covers(spec: str, value: str, label: str, counts: dict[str, int]) -> bool:
     return above and (not high or number < Fraction(high) or (high_in and number == Fraction(high)))
 
 
-@settings(max_examples=tried(150, 3000), deadline=None)
+@settings(max_examples=tried(75, 3000), deadline=None)
 @given(cases())
 def test_every_kind_is_complete_nested_and_true(
     case: tuple[str, dict[str, int], list[str]],
@@ -123,7 +123,7 @@ def test_every_kind_is_complete_nested_and_true(
         assert all(covers(spec, value, label, counts) for label in labels)
 
 
-@settings(max_examples=tried(150, 3000), deadline=None)
+@settings(max_examples=tried(75, 3000), deadline=None)
 @given(cases())
 def test_the_fixed_form_gives_the_same_labels_and_a_place_to_others(
     case: tuple[str, dict[str, int], list[str]],
@@ -141,7 +141,7 @@ def test_the_fixed_form_gives_the_same_labels_and_a_place_to_others(
         assert not is_made_from_data(fixed)
 
 
-@settings(max_examples=tried(150, 3000), deadline=None)
+@settings(max_examples=tried(75, 3000), deadline=None)
 @given(
     st.lists(TEXTS.filter(lambda t: "–" not in t), min_size=1, unique=True),
     st.sampled_from(MULTIPLES),
@@ -156,7 +156,7 @@ def test_an_order_is_a_hierarchy_of_its_own(order: list[str], sizes: str) -> Non
     assert all(len(group) == first for group in groups[:-1])
 
 
-@settings(max_examples=tried(150, 3000), deadline=None)
+@settings(max_examples=tried(75, 3000), deadline=None)
 @given(st.one_of(*map(counted, (NUMBERS, DAYS, TIMES, CODES, TEXTS, st.one_of(NUMBERS, TEXTS)))))
 def test_every_proposal_can_be_written_and_holds_every_value(counts: dict[str, int]) -> None:
     proposal = propose(counts)

@@ -33,7 +33,7 @@ from sievert.methods import (
 )
 from sievert.methods.query_restriction import chain_bounds
 
-TABLES = tried(30, soak=60)
+TABLES = tried(20, soak=60)
 SYSTEMS = 200
 Row = list[Fraction]
 

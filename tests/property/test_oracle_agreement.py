@@ -15,7 +15,7 @@ from randomtables import Case, case
 import sievert
 from sievert.measures import BY_ID
 
-TABLES = tried(800, soak=2000)
+TABLES = tried(400, soak=2000)
 CHUNKS = 40
 TOLERANCE = mpmath.mpf("1e-12")
 
@@ -125,7 +125,7 @@ def test_by_value_and_by_record(chunk: int, tmp_path: Any) -> None:
     """The numbers of single classes and single records, in input order."""
     import csv
 
-    for number in range(15):
+    for number in range(tried(8, soak=15)):
         c = case(Random(f"single {chunk} {number}"))
         for secret in (None, c.secret):
             ours = sievert.discrimination_rate_by_value(c.columns, c.quasi, secret)

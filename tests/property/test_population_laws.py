@@ -11,6 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from effort import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ from sievert.population import uniques as inside
 from sievert.population.estimate import SampleClasses
 
 TOLERANCE = 1e-12
-MANY = settings(max_examples=150, deadline=None, derandomize=True)
+MANY = settings(max_examples=tried(75, soak=150), deadline=None, derandomize=True)
 HISTOGRAM = st.dictionaries(st.integers(2, 60), st.integers(1, 200), min_size=1, max_size=8)
 ONES = st.integers(1, 500)
 
@@ -156,7 +157,7 @@ def likelihood(sizes: Sizes, theta: Any, alpha: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(tried(12, soak=25)))
 def test_pitman_is_the_maximum(seed: int) -> None:
     """Nowhere near or far is the likelihood greater; the score equations hold to 1e-9."""
     random = Random(seed)
@@ -466,7 +467,7 @@ def test_truta_in_order(
     st.one_of(st.integers(1, 60), st.floats(1, 60), st.integers(1, 10**6)),
     st.floats(-12, 10),
 )
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=tried(100, soak=200), deadline=None, derandomize=True)
 def test_every_digit_of_the_individual_risk(f: float, exponent: float) -> None:
     """Any frequency, whole or not, p from 10^-10 to 1 - 10^-12."""
     found = Weighted.of_records(np.array([float(f)]), np.array([float(f) * (1 + 10**exponent)]))

@@ -136,7 +136,7 @@ def random_sets(rng: Any, size: int, labels: int) -> list[list[int]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(tried(30, soak=60)))
+@pytest.mark.parametrize("seed", range(tried(15, soak=60)))
 def test_lumped(seed: int) -> None:
     rng = np.random.default_rng([seed, 1])
     size, secrets = int(rng.integers(1, 30)), int(rng.integers(1, 4))
@@ -169,7 +169,7 @@ def random_classes(seed: int) -> tuple[Any, list[int], list[list[list[int]]], An
     return rng, sizes, held, classes, victims
 
 
-@pytest.mark.parametrize("seed", range(tried(40, soak=80)))
+@pytest.mark.parametrize("seed", range(tried(20, soak=80)))
 def test_contains(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, _, held, classes, victims = random_classes(seed)
     victims[rng.random(victims.shape) < 0.05] = -1
@@ -196,7 +196,7 @@ def cut(
         return False
 
 
-@pytest.mark.parametrize("seed", range(tried(40, soak=80)))
+@pytest.mark.parametrize("seed", range(tried(20, soak=80)))
 def test_boxes(seed: int) -> None:
     """Every combination listed, with its weight, and the classes that hold it."""
     rng, sizes, held, classes, victims = random_classes(seed)

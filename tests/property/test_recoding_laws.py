@@ -152,7 +152,7 @@ def check_boxes(data: Data, found: Released, k: int) -> list[dict[str, frozenset
     return boxes
 
 
-@pytest.mark.parametrize("seed", range(tried(30, soak=60)))
+@pytest.mark.parametrize("seed", range(tried(15, soak=60)))
 def test_mondrian_is_its_definition(seed: int) -> None:
     data = random_table(seed)
     records = len(data["c0"])
@@ -170,7 +170,7 @@ def test_mondrian_is_its_definition(seed: int) -> None:
             assert all(a[name] <= b[name] for name in data)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(tried(15, soak=30)))
 def test_tight_ends_occur_and_regions_fill_the_domain(seed: int) -> None:
     data = random_table(seed)
     tight = mondrian(data, list(data), 2) if len(data["c0"]) > 1 else None
@@ -296,7 +296,7 @@ def random_ladders(seed: int, data: Data) -> dict[str, Hierarchy]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(tried(20, soak=40)))
 def test_recoding_is_the_label_of_each_value(seed: int) -> None:
     data, rng = random_table(seed), np.random.default_rng(seed)
     given_ladders = random_ladders(seed, data)
@@ -341,7 +341,7 @@ def slow_smallest(
     return min(found, default=None)
 
 
-@pytest.mark.parametrize("seed", range(tried(40, soak=80)))
+@pytest.mark.parametrize("seed", range(tried(20, soak=80)))
 def test_smallest_recoding_is_the_best_of_all(seed: int) -> None:
     data = random_table(seed)
     given_ladders = random_ladders(seed, data)

@@ -33,7 +33,7 @@ SLOW = settings(
 
 
 @given(MATRIX)
-@settings(max_examples=tried(150, soak=400), deadline=None, derandomize=True)
+@settings(max_examples=tried(75, soak=400), deadline=None, derandomize=True)
 def test_every_digit_of_any_secret(matrix: list[list[int]]) -> None:
     """Any counts up to 10^12: 1e-12 of the exact value, exactly 0 where it is 0."""
     columns = [sum(c) for c in zip(*matrix, strict=True)]
@@ -58,7 +58,7 @@ def test_every_digit_of_any_secret(matrix: list[list[int]]) -> None:
 
 
 @given(st.dictionaries(st.integers(1, 10**12), st.integers(1, 10**6), min_size=1, max_size=30))
-@settings(max_examples=tried(120, soak=300), deadline=None, derandomize=True)
+@settings(max_examples=tried(60, soak=300), deadline=None, derandomize=True)
 def test_every_digit_of_any_sizes(histogram: dict[int, int]) -> None:
     sizes, times = list(histogram), list(histogram.values())
     counts = record_counts(sizes, times)

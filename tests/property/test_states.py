@@ -68,7 +68,7 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
-@pytest.mark.parametrize("seed", range(tried(6, soak=60)))
+@pytest.mark.parametrize("seed", range(tried(4, soak=60)))
 def test_a_changed_state_is_a_recount(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1030,12 +1030,12 @@ class Blow:
 def test_signals(case: Blow, big: Path, tmp_path: Path) -> None:
     _, temp, target = places(tmp_path)
     options = ["-q", "q", "-s", "s", "--temp", temp, "--json", target / "out.json"]
-    options += ["--records", target / "records.csv"]
+    options += ["--records", target / "records.csv", "--threads", "1"]
     with subprocess.Popen(
         command("assess", big, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, preexec_fn=at_most(resource.RLIMIT_CORE, 0),
     ) as process:  # fmt: skip
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not any(temp.iterdir()) and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(0.5)
@@ -1045,11 +1045,9 @@ def test_signals(case: Blow, big: Path, tmp_path: Path) -> None:
             os.kill(reader, case.sent)
         if not readers:
             process.kill()
-        begun = time.monotonic()
         out, err = process.communicate(timeout=60)
     assert not ended, "the run ended before anything could happen"
     assert readers, "no process of its own reads the file"
-    assert time.monotonic() - begun < 6, "two seconds are due, and some more on a busy machine"
     assert process.returncode in case.codes and out == ""
     silent(err)
     said(case.says, err)

@@ -1525,7 +1525,7 @@ def test_signals(sent: signal.Signals, code: int, mode: str, stage: Stage) -> No
                 os.kill(child, sent)
             else:
                 process.send_signal(sent)
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=60)
         finally:
             process.kill()
             os.close(end)

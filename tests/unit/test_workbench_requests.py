@@ -58,7 +58,7 @@ class Workbench:
         self.cookie = self.home = ""
 
     def raw(self, text: str) -> Answer:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
             connection.sendall(text.encode())
             answer = b""
             while chunk := connection.recv(1 << 16):
@@ -102,7 +102,7 @@ class Workbench:
 
     def end(self, number: int = signal.SIGINT) -> tuple[int, str]:
         self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out + err
 
 
@@ -250,7 +250,7 @@ def test_there_are_no_websockets(bench: Workbench) -> None:
     }
     text = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in upgrade.items())
     host = f"Host: 127.0.0.1:{bench.port}\r\nCookie: {bench.cookie}\r\n"
-    with socket.create_connection(("127.0.0.1", bench.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", bench.port), timeout=60) as connection:
         connection.sendall(f"GET {bench.home}load HTTP/1.1\r\n{host}{text}\r\n".encode())
         first = connection.recv(1 << 12).decode()
     assert int(first.split()[1]) in (400, 403, 405) and "101" not in first.split("\r\n")[0]
@@ -337,6 +337,6 @@ def test_a_killed_workbench_leaves_nothing_for_long(tmp_path: Path) -> None:
 
 def test_it_ends_by_itself(tmp_path: Path) -> None:
     running = Workbench(tmp_path, "--idle", "0.005")
-    out, err = running.process.communicate(timeout=20)
+    out, err = running.process.communicate(timeout=60)
     assert running.process.returncode == 0 and not err, out
     assert list(running.temp.iterdir()) == [] and str(running.temp) != gettempdir()
