@@ -11,12 +11,13 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sievert
 from sievert import charts
-from sievert.charts import BandPoint, Bar, band, bars
-from sievert.charts.rendering import draw
+from sievert.charts import BandPoint, Bar, Dot, band, bars, risk_utility_chart
+from sievert.charts.rendering import draw, fit
 from sievert.cli import app
 from sievert.errors import InvariantError, UsageError
 
@@ -270,6 +271,38 @@ def test_what_cannot_be_drawn_says_nothing_of_the_data() -> None:
     with pytest.raises(InvariantError) as error:
         charts.svg(spec)
     assert "zqx" not in str(error.value) and error.value.__suppress_context__
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_of_close_points_hide_nothing(seed: int) -> None:
+    """Many points, half of them nearly in one place: no number lies on another or on a point."""
+    random = np.random.default_rng(seed)
+    spread = np.concatenate([random.random((12, 2)), 0.9 + 0.02 * random.random((12, 2))])
+    dots = [Dot(f"t{i}", x, y, (x, x)) for i, (x, y) in enumerate(spread.tolist())]
+    spec = risk_utility_chart("Map", ["below"], dots, across="lost", up="told")
+    narrow = spec["usermeta"]["narrow"]
+    for values, pixels in ((spec["data"]["values"], 320), (narrow["data"]["values"], 180)):
+        domains = [spec["layer"][0]["encoding"][way]["scale"]["domain"] for way in "xy"]
+        size = np.array([pixels, spec["height"]])
+
+        def place(of: str, size: Any = size, values: Any = values, domains: Any = domains) -> Any:
+            at = np.array([[value[f"{of}across"], value[f"{of}up"]] for value in values])
+            low, high = np.array(domains).T
+            return (at - low) / (high - low) * size
+
+        points, numbers, ends = place(""), place("number_"), place("to_")
+        half = np.array([[3.4 * len(v["number"]), 4.5] for v in values])  # of its ink
+        for i, own in enumerate(numbers):
+            apart = (np.abs(numbers - own) > half + half[i]).any(axis=1)
+            assert np.delete(apart, i).all()
+            assert (np.abs(points - own) > half[i] + 4.2).any(axis=1).all()
+            if np.array_equal(ends[i], points[i]):  # without a line: nearest to its own
+                assert np.argmin(((points - own) ** 2).sum(axis=1)) == i
+    assert sorted(int(v["number"]) for v in spec["data"]["values"]) == [*range(1, 25)]
+    assert {*narrow["layer"][-1]["encoding"]["x"]} == {"value"}  # names above, on a telephone
+    drawn = [fit(spec, width)["layer"][-1]["encoding"]["x"] for width in (340, 760)]
+    assert "value" in drawn[0] and "field" in drawn[1]
+    parsed(charts.svg(spec, width=340))
 
 
 # -- files ----------------------------------------------------------------------------------------

@@ -112,6 +112,7 @@ def label_mark(dx: int, **more: Any) -> Spec:
     return {"type": "text", "align": "left", "dx": dx, **more, **size}
 
 
+GREY: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
 SAID: Spec = {"field": "said", "type": "nominal"}  # what a screen reader reads
 STROKES: Spec = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2}  # a legend
 

@@ -118,6 +118,7 @@ def _follow_page(tag: re.Match[str], *, bare: bool) -> str:
 
 
 NARROW = 560  # pixels: below that a chart is one for a telephone
+ROOMY = 700  # pixels: below that, a chart that has another form for little room takes it
 TALLER = 1.2  # where texts stand between marks, and are larger on a page
 LETTERS = {True: 22, False: 36}  # of a line of a row's label, narrow or not
 TITLE = 34  # letters of a line of an axis's title on a telephone
@@ -133,6 +134,8 @@ RAISED = {
 
 def fit(spec: Spec, width: int) -> Spec:
     """The same chart for a page: its title stands above it in the page, and it is so wide."""
+    if width < ROOMY:
+        spec = {**spec, **spec.get("usermeta", {}).get("narrow", {})}
     narrow, values = width < NARROW, spec["data"]["values"]
     letters = {k: max((len(v[k]) for v in values if k in v), default=0) for k in SIDES}
     room = {SIDES[k]: 8 + WIDER * min(max(n, 12), LETTERS[narrow]) for k, n in letters.items() if n}
@@ -189,7 +192,7 @@ def _fit_labels(part: Spec, *, narrow: bool) -> Spec:
         fitted["columns"] = 1
     if narrow and "field" in part and isinstance(part.get("title"), str):
         fitted["title"] = textwrap.wrap(part["title"], TITLE)
-    limit = {"limit": 150} if narrow else {}
+    limit = {"limit": part.get("limit", 150)} if narrow else {}
     return fitted | ({"fontSize": 13, **limit} if part.get("type") == "text" else {})
 
 

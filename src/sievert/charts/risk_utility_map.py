@@ -6,6 +6,7 @@ from typing import Any
 
 from sievert.charts.drawing import (
     CURVE_HEIGHT,
+    GREY,
     INK,
     LONGEST,
     PLAIN,
@@ -18,6 +19,12 @@ from sievert.charts.drawing import (
     number_axis,
     short_name,
 )
+from sievert.charts.placement import (
+    NAMES_ABOVE,
+    number_layers,
+    number_points,
+    stack_labels,
+)
 from sievert.charts.results import file_name
 from sievert.errors import require
 from sievert.formatting import make_unique, significant
@@ -26,6 +33,9 @@ from sievert.formatting.language import say
 ROOM = 1.08  # beyond the outermost point
 LINE = 12  # pixels from one label to the next
 MOST_LED = 8  # points with lines to their labels; of more, which would cross, numbers tell
+# Pixels of the axis across, at least, with names beside it or above it, and to the right of the
+# latter; those of a page, whose letters and height are larger, as many as if they were not.
+BESIDE_NAMES, BELOW_NAMES, BEYOND = 320, 180, 18
 
 
 @dataclass(frozen=True)
@@ -37,9 +47,6 @@ class Dot:
     up: float
     interval: tuple[float, float]  # of what is across
     hollow: bool = False
-
-
-GREY: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
 
 
 def _said(dot: Dot) -> str:
@@ -71,13 +78,9 @@ def risk_utility_chart(
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(dots))
     full, hollow = say("charts.not_dominated"), say("charts.dominated")
-    numbers = _numbers(dots) if len(dots) > MOST_LED else {}
     values: list[Spec] = [
         {
-            "name": f"{numbers[at][0]}  {name}" if numbers else name,
-            "left": "",
-            "right": "",
-            **({numbers[at][1]: str(numbers[at][0])} if numbers else {}),
+            "name": name,
             "across": d.across,
             "up": d.up,
             "low": d.interval[0],
@@ -87,7 +90,7 @@ def risk_utility_chart(
             "label": level,
             "edge": most,
         }
-        for at, (name, d, level) in enumerate(_labels(dots, high, LINE / height * high))
+        for name, d, level in _labels(dots, high, LINE / height * high)
     ]
     x, y = (_axis(*given) for given in (("across", across, least, most), ("up", up, 0, high)))
     kinds = [full, hollow] if any(d.hollow for d in dots) else [full]
@@ -99,14 +102,20 @@ def risk_utility_chart(
     }
     interval = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
     circle = {"type": "circle", "size": 90, "stroke": INK, "strokeWidth": 1, "opacity": 1}
-    layers: list[Spec] = [
-        *([] if numbers else [_leader(x, y)]),
+    points: list[Spec] = [
         {"mark": GREY, "encoding": interval},
         {"mark": circle, "encoding": {"x": x, "y": y, "fill": fill, "description": SAID}},
-        _name(x, y),
-        *([_number(x, y, "left", -15), _number(x, y, "right", 4)] if numbers else []),
     ]
-    return frame_chart(title, below, values, layers, height)
+    if len(dots) <= MOST_LED:
+        return frame_chart(title, below, values, [_leader(x, y), *points, _name(x, y)], height)
+    values = number_points(values, (least, most), high, (BESIDE_NAMES, height))
+    values = [{**value, "name": f"{value['number']}  {value['name']}"} for value in values]
+    close = number_points(values, (least, most), high, (BELOW_NAMES, height), BEYOND)
+    pointer, number = number_layers(x, y)
+    layers = [pointer, *points, number]
+    spec = frame_chart(title, below, values, [*layers, _name(x, y)], height)
+    narrow = {"data": {"values": close}, "layer": [*layers, NAMES_ABOVE]}
+    return {**spec, "usermeta": {"narrow": narrow}}
 
 
 def limit_chart(
@@ -202,34 +211,10 @@ def _name(x: Spec, y: Spec) -> Spec:
     return {"mark": label_mark(5, baseline="middle"), "encoding": {**place, **name}}
 
 
-def _numbers(dots: Sequence[Dot]) -> dict[int, tuple[int, str]]:
-    """Per point its number, from the top label down, and on which side of it that stands."""
-    ranked = sorted(range(len(dots)), key=lambda i: (-dots[i].up, dots[i].across))
-    sides = sorted(range(len(dots)), key=lambda i: dots[i].across)
-    return {
-        i: (rank, "left" if sides.index(i) % 2 == 0 else "right")
-        for rank, i in enumerate(ranked, 1)
-    }
-
-
-def _number(x: Spec, y: Spec, side: str, dx: int) -> Spec:
-    """The numbers of points, above them on one side."""
-    mark = {"type": "text", "align": "left", "dx": dx, "dy": -9, "fill": INK, "aria": False}
-    text = {"text": {"field": side, "type": "nominal"}}
-    return {"mark": mark, "encoding": {"x": x, "y": y, **text}}
-
-
 def _labels(dots: Sequence[Dot], high: float, line: float) -> Iterator[tuple[str, Dot, float]]:
     """Each point with its name and the height of its label, so that none hides another."""
-    levels = [0.0] * len(dots)
-    above = high + line
-    for i in sorted(range(len(dots)), key=lambda i: (-dots[i].up, dots[i].across)):
-        above = levels[i] = min(dots[i].up, above - line)
-    below = -line
-    for i in sorted(range(len(dots)), key=lambda i: levels[i]):
-        below = levels[i] = max(levels[i], below + line)
     names = make_unique(short_name(d.name, LONGEST) for d in dots)
-    return zip(names, dots, levels, strict=True)
+    return zip(names, dots, stack_labels([(d.across, d.up) for d in dots], high, line), strict=True)
 
 
 def of_comparison(comparison: Any) -> dict[str, Spec]:

@@ -35,6 +35,8 @@ REASONS = {
     "harmless_side": "a limit bounds its measure on the harmless side only: {}",
     "records_left_out": "records without a quasi-identifier were left out: nothing is known of "
     "them",
+    "columns_not_compared": "no attack compares {}: the synthetic table has no value of theirs "
+    "that the original has",
     "pairing_unknown": "it cannot be told whether the records of the release are those of the "
     "original in the same order: give a key, or say that they are paired",
     "records_left_out_by_mark": "records were left out as suppressed, and the policy does not say "

@@ -2,29 +2,48 @@
 
 A wrong control is worse than none. People of another kind are easier or harder to attack for
 reasons that have nothing to do with the synthetic table; people of the original in the control hide
-what the table says of them.
+what the table says of them, and so do controls whom the generator has seen.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from statistics import NormalDist
+
 import numpy as np
 
-from sievert.arrays import Ints
-from sievert.attacks.synthetic.evidence import hypergeometric_tail
+from sievert.arrays import Floats, Ints
+from sievert.attacks.synthetic.evidence import PoolGroups, chance, hypergeometric_tail
 from sievert.attacks.synthetic.keys import SharedRows
-from sievert.attacks.synthetic.tables import SyntheticTables
-from sievert.numerics.special_functions import chi_square
+from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables
+from sievert.numerics.special_functions import beta_below, chi_square
 
 SURE = 0.01  # over all columns together (Bonferroni)
+SURER = SURE / 10  # where one more test is made
+SUREST = SURE / 100  # where scores may be skewed
+FEW = 5  # people of both tables by their number, from which on they are compared
 EXPECTED = 5  # people of a value in the smaller group, on average: rarer values are taken together
 BINS = 20  # of numbers
 
 
 def differing_columns(tables: SyntheticTables) -> list[str]:
     """The columns in which the original and the control differ by more than chance."""
-    level = SURE / len(tables.columns)
-    own = (_column_chance(tables, at) for at in range(len(tables.columns)))
-    return [c.name for c, p in zip(tables.columns, own, strict=True) if p < level]
+    many = len(tables.columns)
+    return [
+        column.name
+        for at, column in enumerate(tables.columns)
+        if _column_chance(tables, at) < SURE / many or _strange_values(tables, at) < SURER / many
+    ]
+
+
+def _strange_values(tables: SyntheticTables, at: int) -> float:
+    """The chance that so few controls have a value that an original has, of values however rare."""
+    codes, n = tables.pool[:, at], tables.originals
+    times = np.bincount(codes[:n], minlength=tables.columns[at].values)
+    twins = int(np.count_nonzero(times[codes[:n]] > 1))
+    known = int(np.count_nonzero(times[codes[n:]] > 0))
+    return hypergeometric_tail(twins, len(codes), twins + known, n)
 
 
 def _column_chance(tables: SyntheticTables, at: int) -> float:
@@ -75,4 +94,68 @@ def shares_people(tables: SyntheticTables) -> bool:
     at = rows.of_person
     twins = int(np.count_nonzero(rows.originals[at[:n]] > 1))
     found = int(np.count_nonzero(rows.originals[at[n:]] > 0))
-    return hypergeometric_tail(found, n + c, twins + found, c) < SURE / 10
+    if hypergeometric_tail(found, n + c, twins + found, c) < SURER:
+        return True
+    return _chance_on_both_sides(rows.originals, rows.controls) < SURER
+
+
+def _chance_on_both_sides(originals: Ints, controls: Ints) -> float:
+    """The chance that so many of the rows that k people have are on both sides, for the worst k.
+
+    It also sees people of an original in which each of them has several rows. Rows are taken to
+    fall independently; that they do not makes the number vary less. All k together: Bonferroni.
+    """
+    n, c = int(originals.sum()), int(controls.sum())
+    both = originals + controls
+    sizes, times = np.unique(both[both > 1], return_counts=True)
+    if not len(sizes):
+        return 1.0
+    drawn = np.arange(int(sizes.max()))
+    whole = (n + c - drawn).astype(np.float64)
+    apart = sum(np.cumprod(np.maximum(side - drawn, 0) / whole) for side in (n, c))
+    share = 1.0 - np.asarray(apart)[sizes - 1]
+    split = np.bincount(both[(originals > 0) & (controls > 0)], minlength=int(sizes[-1]) + 1)
+    tails = [
+        beta_below(seen, many - seen + 1, on_both) if seen else 1.0
+        for seen, many, on_both in zip(
+            split[sizes].tolist(), times.tolist(), share.tolist(), strict=True
+        )
+    ]
+    return min(1.0, len(tails) * min(tails))
+
+
+def repeats_people(tables: SyntheticTables, own: ColumnCodes, other: ColumnCodes) -> bool:
+    """Whether people of both tables with the same number are alike, more than the next ones are.
+
+    Each table may have its own numbers, so that the same one says nothing by itself.
+    """
+    places = []
+    for texts, codes in (own, other):
+        numbers, first = np.unique(codes, return_index=True)
+        places.append(
+            {texts[c]: at for c, at in zip(numbers.tolist(), first.tolist(), strict=True)}
+        )
+    shared = [text for text in places[0] if text is not None and text in places[1]]
+    if len(shared) < FEW:
+        return False
+    mine = tables.pool[[places[0][text] for text in shared]]
+    theirs = tables.pool[[tables.originals + places[1][text] for text in shared]]
+    more = (mine == theirs).mean(axis=1) - (mine == np.roll(theirs, 1, axis=0)).mean(axis=1)
+    spread = float(np.std(more)) / math.sqrt(len(more))
+    gain = float(np.mean(more))
+    return gain > 0 and (not spread or NormalDist().cdf(-gain / spread) < SUREST)
+
+
+def favours_strangers(tables: SyntheticTables, scores: Mapping[str, Floats]) -> bool:
+    """Whether controls are hit more than originals: the generator has seen them, then."""
+    n, clusters = tables.originals, tables.groups.clusters
+    groups = PoolGroups(tables.controls, None if clusters is None else np.roll(clusters, -n))
+    nearest = scores["nearest_synthetic"]
+    copied = np.where(np.isnan(nearest), np.nan, nearest == 0)
+    for own in (scores["density_ratio"], copied):
+        turned = np.roll(own, -n)
+        concerned = ~np.isnan(turned)
+        p = chance(turned[concerned], groups.only(concerned))
+        if p is not None and p < SUREST:
+            return True
+    return False

@@ -241,6 +241,7 @@ def chance(scores: Floats, groups: PoolGroups) -> float | None:
         firsts = np.unique(groups.clusters[:n])
         parts = _cluster_sums(parts, groups.clusters)
         n, c = len(firsts), len(parts) - len(firsts)
+    p = max(p, _one_draw(n, c))
     spread = float(np.mean(parts**2))
     skew = float(np.mean(parts**3)) / spread**1.5 if spread else 0.0
     if abs(skew) <= SKEWED or c <= 0:
@@ -248,6 +249,12 @@ def chance(scores: Floats, groups: PoolGroups) -> float | None:
     whole = n + c
     g = skew * (c * c - n * n) / (whole * math.sqrt(n * c * whole))
     return max(p, NormalDist().cdf(-(z - g * (z * z - 1.0) / 6.0)))
+
+
+def _one_draw(n: int, c: int) -> float:
+    """The chance of one way to draw the originals from the pool: no test is more certain."""
+    ways = math.lgamma(n + c + 1) - math.lgamma(n + 1) - math.lgamma(max(c, 0) + 1)
+    return math.exp(-ways)
 
 
 def difference(scores: Floats, groups: PoolGroups) -> float | None:

@@ -140,6 +140,24 @@ class SyntheticTables:
         )
         return SyntheticTables(columns, self.pool, self.synthetic, self.groups, self.every)
 
+    @property
+    def incomparable(self) -> list[str]:
+        """The columns of which no synthetic row has a value, or a number in the range, of the pool.
+
+        They are written in another way there, or are not of people at all.
+        """
+        names = []
+        for at, column in enumerate(self.columns):
+            codes = (np.unique(rows[:, at]) for rows in (self.pool, self.synthetic))
+            real, fake = (own[own != column.missing] for own in codes)
+            if column.is_number and len(real):  # codes of numbers go upwards
+                common = (fake >= real[0]) & (fake <= real[-1])
+            else:
+                common = np.isin(fake, real)
+            if not common.any() and (len(real) or len(fake)):
+                names.append(column.name)
+        return names
+
     def at(self, name: str) -> int:
         """The number of a column."""
         return [column.name for column in self.columns].index(name)

@@ -20,6 +20,7 @@ from sievert.commands.synthetic.run import (
     attack_table,
     beside,
     check_control,
+    check_strangers,
     join,
     left_out,
     read_codes,
@@ -137,10 +138,10 @@ def synthetic(
             clock("bringing the tables together", None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
-            lacking += beside([*people.columns], names, fake.name, roles)
+            lacking += beside(people, fake, names, roles)
             clock("checking the control", None)
             if strangers is not None:
-                check_control(tables, strangers.name)
+                check_control(tables, people, strangers)
             known, secrets = shared_roles(roles, names, fake.name)
             settings = SyntheticSettings(
                 secrets,
@@ -148,7 +149,11 @@ def synthetic(
                 split_columns(split, [*people.columns], names, fake.name),
                 Workers(source.get("threads"), clock.count),
             )
-            attacked.append(attack_table(tables, settings, fake.name, requested, roles))
+            released = [*fake.columns, *fake.unused]
+            own = attack_table(tables, settings, fake.name, requested, roles, released)
+            if strangers is not None:
+                check_strangers(tables, own, strangers.name)
+            attacked.append(own)
         if target is not None and records is not None:
             clock("writing records", None)
             with (

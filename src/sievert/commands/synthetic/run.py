@@ -15,13 +15,18 @@ from sievert.attacks.synthetic.attacks import (
     SyntheticSettings,
     attack_synthetic,
 )
-from sievert.attacks.synthetic.control import differing_columns, shares_people
+from sievert.attacks.synthetic.control import (
+    differing_columns,
+    favours_strangers,
+    repeats_people,
+    shares_people,
+)
 from sievert.attacks.synthetic.evidence import SyntheticAttack
 from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands.synthetic.result import AttackedTable
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, UsageError, require
+from sievert.errors import Caution, InputError, UsageError, require
 from sievert.formatting import list_names, plural
 from sievert.losses.unpaired import UnpairedLoss, group_numbers, unpaired_loss
 from sievert.losses.unpaired_models import model_loss
@@ -30,6 +35,10 @@ from sievert.roles import Roles
 
 SETS_LEFT_OUT = "not all sets of columns were tried"
 NO_CONTROL = "a limit on {} needs a control group"
+TOO_FEW = "the control is so small that a quarter of the people could be hit unseen"
+SEEN = "most strangers whose row nobody else has are in the table, too"
+LARGE_EXCESS = 0.25  # the least that is seen, from which on a control is too small
+MOST_STRANGERS = 0.5  # that are in the table, from which on the generator may have seen them
 CONTROL_HINT = "--control FILE: people drawn with the original that the generator never saw"
 TEXT = "VARCHAR"
 LARGEST = 10**300
@@ -43,7 +52,7 @@ class TableCodes:
     columns: Mapping[str, ColumnCodes]
     records: int
     clusters: ColumnCodes | None = None
-    categories: frozenset[str] = frozenset()
+    unused: tuple[str, ...] = ()  # columns that are not compared
 
 
 def read_codes(
@@ -58,7 +67,8 @@ def read_codes(
     cube = questions.records_in_order(own)
     columns = {c: (cube.values[at], cube.codes[at]) for at, c in enumerate(names)}
     clusters = (cube.values[-1], cube.codes[-1]) if len(own) > len(names) else None
-    return TableCodes(name, columns, questions.records, clusters)
+    unused = tuple(c for c in questions.columns if c in without)
+    return TableCodes(name, columns, questions.records, clusters, unused)
 
 
 def join(
@@ -67,29 +77,53 @@ def join(
     control: TableCodes | None,
     categories: Sequence[str],
 ) -> SyntheticTables:
-    """The tables in one set of codes."""
-    return join_tables(
-        original.columns,
-        synthetic.columns,
-        None if control is None else control.columns,
-        categories,
-        _clusters(original, control),
-    )
-
-
-def check_control(tables: SyntheticTables, name: str) -> None:
-    """Raise an error for a control group that says nothing about strangers."""
+    """The tables in one set of codes, with the columns of which they have values in common."""
+    shared = [c for c in original.columns if c in synthetic.columns]
+    if control is not None and (lacking := [c for c in shared if c not in control.columns]):
+        raise InputError(
+            f"{control.name} lacks {list_names(lacking)}, which the original and the synthetic "
+            "table have",
+            hint="a control with the columns of the original, or -i for those not to be compared",
+        )
+    parts = [t.columns for t in (original, synthetic, control) if t is not None]
+    others = categories, _clusters(original, control)
+    tables = join_tables(parts[0], parts[1], *(parts[2:] or [None]), *others)
+    if not (apart := tables.incomparable):
+        return tables
     require(
-        not shares_people(tables),
-        f"{name}: the control has people of the original: they are no strangers",
+        len(apart) < len(shared),
+        f"{synthetic.name}: no column has a value that the original has",
+        hint="values written as in the original",
+        error=InputError,
+    )
+    parts = [{c: own for c, own in part.items() if c not in apart} for part in parts]
+    return join_tables(parts[0], parts[1], *(parts[2:] or [None]), *others)
+
+
+def check_control(tables: SyntheticTables, original: TableCodes, control: TableCodes) -> None:
+    """Raise an error for a control group that says nothing about strangers."""
+    own, other = original.clusters, control.clusters
+    require(
+        not shares_people(tables) and not (own and other and repeats_people(tables, own, other)),
+        f"{control.name}: the control has people of the original: they are no strangers",
         hint=CONTROL_HINT,
     )
     if differing := differing_columns(tables):
         raise UsageError(
-            f"{name}: the control is not of the same people as the original: they differ, by more "
-            f"than chance, in {list_names(differing)}",
+            f"{control.name}: the control is not of the same people as the original: they differ, "
+            f"by more than chance, in {list_names(differing)}",
             hint=f"{CONTROL_HINT}; without it, rates are shown and no risk",
         )
+
+
+def check_strangers(tables: SyntheticTables, attacked: AttackedTable, control: str) -> None:
+    """Raise an error where strangers are hit more than originals, which no stranger would be."""
+    require(
+        not favours_strangers(tables, attacked.results.scores),
+        f"{attacked.name}: people of {control} are in it more than those of the original: the "
+        "generator has seen them, or rows of originals were removed",
+        hint=CONTROL_HINT,
+    )
 
 
 def _clusters(original: TableCodes, control: TableCodes | None) -> Ints | None:
@@ -157,12 +191,15 @@ def judge(
     requested: RequestedRoles,
     roles: Roles,
     columns: Sequence[str],
+    released: Sequence[str],
 ) -> Judgement | None:
-    """The limits on attacks held against one table."""
+    """The limits on attacks held against one table, of which some columns are attacked."""
     if policy is None:
         return None
-    gate = requested.gate([c for c in columns if c in roles.every_column], roles)
+    gate = requested.gate(released, roles)
     assert gate is not None
+    if apart := [c for c in (*roles.quasi, *roles.sensitive) if c in {*released} - {*columns}]:
+        gate.undecided("columns_not_compared", apart)
     return gate.judge(list(_verdicts(policy, results)))
 
 
@@ -184,9 +221,24 @@ def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
                 if attack.control is None and number != "rate":
                     raise UsageError(NO_CONTROL.format(number), hint=CONTROL_HINT)
                 verdict = _verdict(f"{place}.{number}", value, limit)
-                if verdict.met and attack.details.get("every", 1) > 1:
-                    verdict = replace(verdict, met=None, reason=SETS_LEFT_OUT)
+                if verdict.met and (doubt := _doubt(attack, number)):
+                    verdict = replace(verdict, met=None, reason=doubt)
                 yield verdict
+
+
+def _doubt(attack: SyntheticAttack, number: str) -> str | None:
+    """Why a number that is within its limit may not be looked at as such."""
+    if attack.details.get("every", 1) > 1:
+        return SETS_LEFT_OUT
+    if number in ("risk", "p") and (attack.least_excess or 0.0) >= LARGE_EXCESS:
+        return TOO_FEW
+    return SEEN if number != "rate" and _strangers_seen(attack) else None
+
+
+def _strangers_seen(attack: SyntheticAttack) -> bool:
+    """Whether the control's unique rows are in the table so often that it shows nothing."""
+    other = attack.control
+    return attack.name == "unique_copies" and bool(other and (other.rate or 0.0) >= MOST_STRANGERS)
 
 
 def _worst_rate(attack: SyntheticAttack) -> float | None:
@@ -210,11 +262,15 @@ def attack_table(
     name: str,
     requested: RequestedRoles,
     roles: Roles,
+    released: Sequence[str],
 ) -> AttackedTable:
-    """Every attack on one synthetic table, and the policy held against it."""
+    """Every attack on one synthetic table, and the policy held against it.
+
+    `released` are its columns, of which those are attacked that the tables share.
+    """
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
-    judgement = judge(requested.policy, results, requested, roles, columns)
+    judgement = judge(requested.policy, results, requested, roles, columns, released)
     begin_part = settings.workers.count("measuring what was lost", 1)
     begin_part()
     return AttackedTable(
@@ -228,9 +284,15 @@ def attack_table(
 
 
 def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
-    """What is to be said of people and of sets of columns that were not tried."""
+    """What is to be said of people and of sets of columns that were not tried or say nothing."""
     for table in attacked:
         results = table.results
+        if (results.attacks["membership"].least_excess or 0.0) >= LARGE_EXCESS:
+            yield Caution(f"{table.name}: {TOO_FEW}")
+        if _strangers_seen(results.attacks["unique_copies"]):
+            yield Caution(
+                f"{table.name}: {SEEN}: the generator has seen the control, or the columns are few"
+            )
         if results.every > 1:
             people = results.attacks["membership"].original.people
             yield (
@@ -279,11 +341,26 @@ def _utility(
 
 
 def beside(
-    original: Sequence[str], columns: Sequence[str], name: str, roles: Roles
+    original: TableCodes, synthetic: TableCodes, columns: Sequence[str], roles: Roles
 ) -> Iterator[str]:
-    """What is to be said of columns that not all tables have."""
-    lacking = [c for c in original if c not in columns]
+    """What is to be said of columns that are not attacked, as not all tables have them alike."""
+    name = synthetic.name
+    lacking = [c for c in original.columns if c not in synthetic.columns]
     if lacking:
         yield f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
     if left_out := [c for c in (*roles.quasi, *roles.sensitive) if c in lacking]:
         yield f"{name}: attackers know and infer nothing of {list_names(left_out)}, which it lacks"
+    if more := [c for c in synthetic.columns if c not in original.columns]:
+        yield Caution(
+            f"{name}: no attack uses {list_names(more)}, which the original lacks: a column under "
+            "another name discloses as much"
+        )
+    if apart := [c for c in original.columns if c in synthetic.columns and c not in columns]:
+        yield Caution(
+            f"{name}: no attack uses {list_names(apart)}, of which it has no value that the "
+            "original has: are they written differently?"
+        )
+    if own := [c for c in roles.identifier if c in synthetic.unused]:
+        yield Caution(
+            f"{name}: no attack uses {list_names(own)}: leave identifiers out of the table"
+        )

@@ -1,0 +1,160 @@
+"""Synthetic tables that must not look harmless: wrong controls, columns that hide, few people."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from synthetictables import Rows, as_dict, columns
+
+import sievert
+from sievert.attacks.synthetic.control import differing_columns, shares_people
+from sievert.attacks.synthetic.evidence import PoolGroups, chance
+from sievert.attacks.synthetic.tables import join_tables
+from sievert.errors import InputError, UsageError
+
+WHO = ("age", "sex", "job", "weight")
+ROLES = {"quasi": ["age", "sex"], "sensitive": ["job", "weight"], "rows_are_people": True}
+
+
+def people(records: int, seed: int) -> Rows:
+    random = Random(seed)
+    return [
+        (
+            str(random.randint(20, 70)),
+            random.choice("fm"),
+            random.choice("abc"),
+            f"{random.gauss(70, 12):.1f}",
+        )
+        for _ in range(records)
+    ]
+
+
+OWN, OTHER, FRESH = people(200, 1), people(100, 2), people(200, 3)
+
+
+def attack(fake: dict[str, Any], control: Rows | None = None, **more: Any) -> Any:
+    other = as_dict(OTHER if control is None else control, WHO)
+    return sievert.synthetic(as_dict(OWN, WHO), fake, other, **more)
+
+
+def policy(**limits: Any) -> dict[str, Any]:
+    return {"roles": ROLES, "limits": {"synthetic": limits}}
+
+
+def test_people_of_an_original_with_several_rows_each_are_no_control() -> None:
+    """Every row of the original has a twin, so that a control's twin there looks like chance."""
+    twice = OWN + OWN
+    with pytest.raises(UsageError, match="people of the original"):
+        sievert.synthetic(as_dict(twice, WHO), as_dict(OWN, WHO), as_dict(OWN[:100], WHO))
+    pool = people(300, 5) * 2  # a pool of twins, parted at random, is what chance makes
+    Random(1).shuffle(pool)
+    parts = (columns(part, WHO) for part in (pool[:400], FRESH, pool[400:]))
+    assert not shares_people(join_tables(*parts))
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_people_with_the_same_number_are_compared(*, same: bool) -> None:
+    """Two visits of the same people; the same numbers of other people say nothing."""
+    random, numbers = Random(4), [str(i) for i in range(100)]
+    visits = [(*row[:3], str(60 + random.randrange(40))) for row in OWN[:100]]
+    other = [(*row[:3], str(60 + random.randrange(40))) for row in OWN[:100]] if same else OTHER
+    tables = [{"who": numbers, **as_dict(rows, WHO[:3])} for rows in (visits, other)]
+    fake = as_dict(FRESH, WHO[:3])
+    if same:
+        with pytest.raises(UsageError, match="people of the original"):
+            sievert.synthetic(tables[0], fake, tables[1], person="who")
+    else:
+        assert sievert.synthetic(tables[0], fake, tables[1], person="who").control
+
+
+def test_a_generator_that_has_seen_the_control_is_no_comfort() -> None:
+    with pytest.raises(UsageError, match="has seen them"):
+        attack(as_dict(OTHER, WHO))
+    both = attack(as_dict(OWN[:120] + OTHER[:60], WHO), policy=policy(unique_copies=LIMIT))
+    assert both.met is None and any("has seen the control" in str(w) for w in both.warnings)
+    honest = attack(as_dict(FRESH, WHO), policy=policy(unique_copies=LIMIT))
+    assert honest.met is True and not honest.tables[0].alarms
+
+
+LIMIT = {"risk": {"max": 0.05}}
+
+
+def test_a_small_control_decides_nothing() -> None:
+    rules = policy(membership={**LIMIT, "p": {"min": 0.01}})
+    few = attack(as_dict(FRESH, WHO), OTHER[:5], policy=rules)
+    assert few.met is None and any("is so small" in str(w) for w in few.warnings)
+    assert attack(as_dict(FRESH, WHO), policy=rules).met is True
+
+
+@pytest.mark.parametrize("controls", [1, 2, 5])
+def test_no_test_is_more_certain_than_one_draw(controls: int) -> None:
+    scores = np.array([1e6 + i for i in range(50)] + [0.5] * controls)
+    p = chance(scores, PoolGroups(50))
+    assert p is not None and p >= 1 / np.prod([(50 + i) / i for i in range(1, controls + 1)]) * 0.99
+
+
+def test_a_control_without_a_column_is_refused() -> None:
+    control = as_dict(OTHER, WHO)
+    del control["weight"]
+    with pytest.raises(InputError, match="lacks 'weight'"):
+        sievert.synthetic(as_dict(OWN, WHO), as_dict(OWN, WHO), control)
+    with pytest.raises(UsageError, match="'age'"):  # rare values that no original has
+        attack(as_dict(OWN, WHO), [(f"{row[0]} years", *row[1:]) for row in OTHER])
+    parts = (columns(rows, WHO) for rows in (OWN, FRESH, OTHER))
+    assert not differing_columns(join_tables(*parts))
+
+
+def test_a_column_that_is_written_differently_hides_no_copies() -> None:
+    """Words recoded, numbers on another scale, spaces, suppressed: copies are seen without it."""
+    for column, write in (
+        ("sex", {"f": "1", "m": "2"}.get),
+        ("weight", lambda text: str(float(text) / 1000)),
+        ("age", lambda text: f" {text}"),
+        ("job", lambda text: "*"),
+    ):
+        fake = as_dict(OWN, WHO)
+        fake[column] = [write(text) for text in fake[column]]  # type: ignore[arg-type, operator]
+        result = attack(fake, policy=policy(membership={"rate": {"max": 1.0}}))
+        copies = result.tables[0].results.attacks["copies"].original
+        assert copies.rate == 1.0 and "copies" in result.tables[0].alarms
+        assert any(f"{column!r}, of which" in str(w) for w in result.warnings)
+        (reason,) = result.tables[0].policy.reasons
+        assert (reason.what, reason.names, result.met) == ("columns_not_compared", (column,), None)
+    with pytest.raises(InputError, match="no column has a value"):
+        attack({name: ["?"] for name in WHO})
+    decimals = as_dict(OWN, WHO)
+    decimals["age"] = [f"{text}.0" for text in decimals["age"]]
+    assert attack(decimals).tables[0].results.attacks["copies"].original.rate == 1.0
+
+
+def test_columns_that_only_the_synthetic_table_has_are_named() -> None:
+    fake = as_dict(FRESH, WHO)
+    fake["Weight"] = fake.pop("weight")
+    rules = policy(membership={"rate": {"max": 1.0}})
+    result = attack(fake, policy=rules)
+    assert any("'Weight', which the original lacks" in str(w) for w in result.warnings)
+    assert result.met is False
+    assert "columns_without_role" in {r.what for r in result.tables[0].policy.reasons}
+    numbered = [
+        {"id": [f"{who}{i}" for i in range(len(rows))], **as_dict(rows, WHO)}
+        for who, rows in (("p", OWN), ("p", FRESH), ("q", OTHER))
+    ]
+    told = sievert.synthetic(*numbered, identifier="id")
+    assert any("'id': leave identifiers out" in str(w) for w in told.warnings)
+
+
+def test_a_constant_secret_is_no_risk_and_no_comfort() -> None:
+    own, other, fake = ([(*row[:2], "a", row[3]) for row in rows] for rows in (OWN, OTHER, FRESH))
+    tables = (as_dict(rows, WHO) for rows in (own, fake, other))
+    result = sievert.synthetic(*tables, policy=policy(inference=LIMIT))
+    assert result.tables[0].results.inference["job"].risk is None and result.met is None
+
+
+def test_one_record_says_how_little_it_shows() -> None:
+    one = sievert.synthetic(*(as_dict(rows[:1], WHO) for rows in (OWN, OWN, OTHER)))
+    copies = one.tables[0].results.attacks["copies"]
+    assert (copies.risk, copies.p, copies.least_excess) == (1.0, 0.5, 1.0)
+    assert any("is so small" in str(w) for w in one.warnings)
