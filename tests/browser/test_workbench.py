@@ -25,6 +25,9 @@ ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "examples" / "hospital_policy.toml"
 AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 NARROW = 320  # pixels of a window of 1280 at 400 %
+UNFOLD = (
+    "document.querySelectorAll('form > details, .frontier details').forEach(x => x.open = true)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +106,7 @@ def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> No
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
     tour = Path(os.environ.get("SIEVERT_TOUR", tmp_path))
     page.screenshot(path=tour / f"workbench_{step}.jpg", type="jpeg", quality=80)
+    page.evaluate(UNFOLD)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options={"runOnly": AXE}).response["violations"]
@@ -167,6 +171,12 @@ def test_a_moved_switch_greys_the_verdict(visitor: Visitor) -> None:
     page.locator(".levels").first.get_by_text(chosen, exact=True).first.click()
     assert page.locator(".result.outdated").count() == 0
     assert not page.locator("[data-changed]").is_visible()
+    page.click("details.more summary")
+    for weight, outdated in (("2", 1), ("1", 0)):
+        page.fill("input[name='weight:age']", weight)
+        assert page.locator(".result.outdated").count() == outdated
+    page.select_option("#loss", "entropy")
+    assert page.locator("[data-changed]").is_visible()
 
 
 def test_undo_redo_back_and_two_tabs(visitor: Visitor) -> None:
