@@ -28,6 +28,9 @@ AXE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OF_COLOURS = ["color-contrast", "link-in-text-block"]  # the rules that look at them
 NARROW = 320  # pixels of a window of 1280 at 400 %
 PEOPLE = 2000 if "SIEVERT_TOUR" in os.environ else 300  # the map of fewer takes a second, not ten
+UNFOLD = (
+    "document.querySelectorAll('form > details, .frontier details').forEach(x => x.open = true)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +109,7 @@ def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> No
     assert page.evaluate("localStorage.length + sessionStorage.length") == 0
     tour = Path(os.environ.get("SIEVERT_TOUR", tmp_path))
     page.screenshot(path=tour / f"workbench_{step}.jpg", type="jpeg", quality=80)
+    page.evaluate(UNFOLD)
     for scheme, rules in (("light", AXE), ("dark", OF_COLOURS)):
         page.emulate_media(color_scheme=scheme)
         found = Axe().run(page, options={"runOnly": rules}).response["violations"]
@@ -169,6 +173,12 @@ def test_a_moved_switch_greys_the_verdict(visitor: Visitor) -> None:
     page.locator(".levels").first.get_by_text(chosen, exact=True).first.click()
     page.wait_for_selector(".result.outdated", state="detached")
     page.wait_for_selector("[data-changed]", state="hidden")
+    page.click("details.more summary")
+    for weight, state in (("2", "attached"), ("1", "detached")):
+        page.fill("input[name='weight:age']", weight)
+        page.wait_for_selector(".result.outdated", state=state)
+    page.select_option("#loss", "entropy")
+    page.wait_for_selector("[data-changed]")
 
 
 def test_undo_redo_back_and_two_tabs(visitor: Visitor) -> None:

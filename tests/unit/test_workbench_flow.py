@@ -163,10 +163,10 @@ def test_from_a_table_to_a_release_and_a_page(visitor: Visitor, folder: Path) ->
     protect = visitor.page("protect", "--levels age=3")
     visitor.submit(protect, ("do", "search"))
     protect = visitor.page("protect", "Yes, the release, by this policy.")
-    # The map of all recodings is counted meanwhile: enough is known.
-    visitor.ask("POST", f"{visitor.home}/cancel", "step=protect")
-    visitor.submit(visitor.page("protect"), ("do", "write"), path=RELEASE)
+    # The map of all recodings is counted meanwhile: what is asked for goes first.
+    visitor.submit(protect, ("do", "write"), path=RELEASE)
     assert f"Written: {RELEASE}" in visitor.page("protect", "Written: ")
+    visitor.ask("POST", f"{visitor.home}/cancel", "step=protect")
     visitor.submit(visitor.page("report"), ("do", "write"), path=PAGE)
     assert f"Written: {PAGE}" in visitor.page("report", "Written: ")
     (folder / "mine.csv").write_text("mine\n")
@@ -193,3 +193,20 @@ def run_by_hand(script: str, folder: Path) -> Path:
             with chdir(again):
                 assert app._run(words[1:]) in (0, 1), line
     return again
+
+
+def test_a_hierarchy_that_does_not_fit_is_said_and_can_be_mended(
+    visitor: Visitor, folder: Path
+) -> None:
+    (folder / "sexes.csv").write_text("nobody;all\n")
+    visitor.submit(visitor.page("policy"), ("", ""), source="own", file="policy.toml")
+    protect = visitor.page("protect", 'name="hierarchy:sex"')
+    visitor.submit(protect, ("do", "calculate"), hierarchy__sex="sexes.csv", weight__sex="2")
+    refused = visitor.page("protect", 'class="message breached"')
+    (line,) = re.findall(r'class="message breached".*?<p>(.*?)</p>', refused, re.DOTALL)
+    assert "sex" in line and "nobody" not in line and "\n" not in line
+    assert 'name="hierarchy:sex" value="sexes.csv"' in refused
+    visitor.submit(refused, ("do", "calculate"), hierarchy__sex="*")
+    mended = visitor.page("protect", "the release, by this policy.")
+    shown = re.sub(r"<[^>]+>", "", mended)
+    assert "--hierarchy &#39;sex=*&#39;" in shown and "--column-weight sex=2" in shown

@@ -112,6 +112,25 @@ def test_what_nobody_needs_any_more_is_dropped(folder: Path) -> None:
     working(folder, use)
 
 
+def test_a_picture_gives_way_to_everything_else(folder: Path) -> None:
+    async def use(jobs: Jobs) -> None:
+        order: list[str] = []
+        picture = ("wait", "--frontier")
+        jobs.want([picture], "protect")
+        await until(lambda: (folder / "child").exists())
+        jobs.want([("page",)], "assess")
+        jobs.act(Action(("write",)), "protect", lambda _: order.append("written"))
+        assert [job.argv for job in jobs.pending] == [("write",), ("page",), picture]
+        (folder / "child").unlink()
+        await until(lambda: (folder / "child").exists())  # begun again
+        assert order == ["written"] and jobs.get(("page",)) is not None
+        assert jobs.current is not None and jobs.current.argv == picture and not jobs.queue
+        await jobs.cancel("protect")
+        await until(lambda: not jobs.pending)
+
+    working(folder, use)
+
+
 def test_what_is_known_to_be_refused_is_not_begun(folder: Path) -> None:
     async def use(jobs: Jobs) -> None:
         refused: list[CommandResult] = []

@@ -7,6 +7,7 @@ request comes from.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -15,13 +16,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import NamedTuple
 
 import pytest
+import uvicorn
 from starlette.applications import Starlette
+from uvicorn.server import ServerState
 
+from sievert.workbench.connections import MOST_SILENT, GuardedConnection
 from sievert.workbench.protection import REFUSED, USED, Admission, Gatekeeper
 from sievert.workbench.server import doorway
 
@@ -288,6 +293,49 @@ def test_a_page_that_is_older_than_the_session_changes_nothing(bench: Workbench)
     mistake = f"path=/etc/hosts&revision={bench.revision()}"
     answer = bench.send("POST", f"{bench.home}load", mistake)
     assert answer.status == 422 and "not in the folder" in answer.body
+
+
+def test_whoever_connects_and_says_nothing_keeps_nobody_out(bench: Workbench) -> None:
+    """More of them than there may be: the oldest are closed, and the page is answered."""
+    silent = [
+        socket.create_connection(("127.0.0.1", bench.port), timeout=10)
+        for _ in range(MOST_SILENT + 20)
+    ]
+    try:
+        for each in silent[::2]:
+            each.sendall(b"GET / HTTP/1.1\r\nHost:")  # nor who does not come to an end
+        assert bench.send("GET", f"{bench.home}load").status == 200
+        with suppress(ConnectionResetError):
+            assert silent[0].recv(1) == b""
+        last = silent[-1]
+        last.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{bench.port}\r\n\r\n".encode())
+        answer = b""
+        while chunk := last.recv(1 << 12):  # it ends with the answer
+            answer += chunk
+        assert answer.startswith(b"HTTP/1.1 403") and b"connection: close" in answer.lower()
+    finally:
+        for each in silent:
+            each.close()
+
+
+def test_a_connection_without_a_request_is_closed_after_a_while() -> None:
+    class Hasty(GuardedConnection):
+        patience = 0.01
+
+    async def connect() -> bytes:
+        config, state = uvicorn.Config(Starlette(), log_config=None), ServerState()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: Hasty(config, state, {}), "127.0.0.1", 0)
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"GET / HTTP/1.1")
+            answer = b""
+            with suppress(ConnectionResetError):
+                answer = await reader.read()
+            writer.close()
+            return answer
+
+    assert asyncio.run(asyncio.wait_for(connect(), 30)) == b""
 
 
 def test_an_uploaded_table_is_private(bench: Workbench) -> None:

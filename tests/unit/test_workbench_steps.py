@@ -7,6 +7,7 @@ whole way over HTTP, with the commands themselves.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -202,7 +203,7 @@ def test_protect_shows_the_release_and_what_has_changed(
     )
     assert numbers["people suppressed"] == ("0", f"{release['suppressed']:,}")
     lost = release["loss"]["generalization_loss"]["arithmetic"]
-    assert numbers["detail lost"] == ("0 %", percent(lost))
+    assert numbers["detail lost, mean over cells"] == ("0 %", percent(lost))
     assert "people in groups below 5" in numbers
     assert page["release"]["nearest"].startswith("Nearest: ")
     for column in page["columns"]:
@@ -230,11 +231,18 @@ def test_the_map_has_a_button_for_every_recoding_and_so_has_the_table(
     for drawn in page["frontier"]["maps"].values():
         assert drawn.count("<button") == len(points)
         assert "style=" not in drawn and "<script" not in drawn
+        assert ">Lost of ill, bits<" in drawn and ">not corrected for chance<" in drawn
     for row, point in ((r, p) for r in rows for p in points if json.loads(r["take"]) == {
         c: str(n) for c, n in p["levels"].items()
     }):  # fmt: skip
         assert (row["lost"].number, row["disclosed"].number) == (point["lost"], point["disclosed"])
+        assert row["loss"].number == point["loss"] and str(row["loss"]) == percent(point["loss"])
+        assert row["levels"].startswith("age ") and not re.search(r"age \d", row["levels"])
         assert (row["state"] == "met") is point["meets"]
+    without = results | {"frontier": results["frontier"] | {"frontier_secret": None}}
+    other = look(PROTECT, choices, without)["frontier"]
+    assert not other["secret"] and other["rows"][0]["lost"] == other["rows"][0]["loss"]
+    assert "generalisation loss, geometric" in other["maps"]["wide"]
     view = View(choices, Results(results), read_texts(None))
     assert PROTECT.further(view) == (frontier_command(choices),)
 
@@ -247,6 +255,9 @@ def test_compare_places_releases_as_the_json_does(
     assert row["disclosed"].number == pytest.approx(release["identity_disclosure"]["value"])
     assert row["state"] == "met" and row["better"] == ""
     assert page["maps"]["wide"].count("<rect") == 1  # a square of one that meets the policy
+    assert ">corrected for chance<" in page["maps"]["wide"]
+    lost = release["information_loss"]["ill"]
+    assert row["lost"].number == lost.get("excess", lost["corrected"])
     assert page["status"] == ("met", "1 release")
     failing = json.loads(json.dumps(results["compare"]))
     failing["releases"][0]["policy"]["limits"][0]["met"] = False

@@ -18,10 +18,13 @@ OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; -9 is a code
 EVERYWHERE = {
     *("--delimiter", "--encoding", "--suppressed", "--missing", "--no-header", "--keep-suppressed"),
     *("--type", "--na", "--policy", "-q", "-s", "-i", "--person"),
+    "--hierarchy",
 }
 OPTIONS = {  # that a session may give to a command, besides
     "columns": {"--show-values"},
-    "protect": {"--how", "--levels", "--suppress", "--frontier", "-o"},
+    "protect": {
+        *("--how", "--levels", "--suppress", "--loss", "--column-weight", "--frontier", "-o"),
+    },
     "synthetic": {"--control"},
     "report": {"--html", "--share", "--mask-names", "--title", "--language"},
 }

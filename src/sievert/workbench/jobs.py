@@ -28,6 +28,8 @@ GRACE = 0.5  # seconds that a command has to tidy up
 LINE = re.compile(rb"[\r\n]|\x1b\[2K")
 BAR = re.compile(r"(?P<stage>.*?)(?: \[(?P<bar>#*) *\].*| (?P<clock>\d+:\d\d))?")
 WIDTH = 30  # of a whole bar
+PICTURE = "--frontier"  # the option of a command whose result is only drawn
+LAST = 2  # the rank of such a command
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Job:
     cancelled: bool = False
     started: float = field(default_factory=time.monotonic)
 
+    @property
+    def rank(self) -> int:
+        """What goes first: what a button asked for, what a page needs, what is only a picture."""
+        return 0 if self.finish else LAST if PICTURE in self.argv else 1
+
 
 class Jobs:
     """The commands of a session: a queue, the one that runs, and what they have given."""
@@ -74,6 +81,7 @@ class Jobs:
         self._results: dict[Argv, CommandResult] = {}
         self._stopped: set[Argv] = set()  # by the user: not begun again by itself
         self._wake = asyncio.Event()
+        self._ending: asyncio.Task[None] | None = None  # of a picture that gave way
 
     # -- what there is --------------------------------------------------------------------------
 
@@ -101,8 +109,9 @@ class Jobs:
 
     @property
     def pending(self) -> list[Job]:
-        """The command that runs, and those that wait."""
-        return [*([self.current] if self.current else []), *self.queue]
+        """The command that runs, unless it is being stopped, and those that wait."""
+        running = [self.current] if self.current and not self.current.cancelled else []
+        return [*running, *self.queue]
 
     # -- what shall be done ---------------------------------------------------------------------
 
@@ -126,6 +135,12 @@ class Jobs:
 
     def _add(self, job: Job) -> None:
         self.queue.append(job)
+        running = self.current
+        if running is not None and not running.cancelled and job.rank < running.rank == LAST:
+            running.cancelled = True  # a picture gives way, and is begun again
+            self.queue.append(Job(running.argv, running.step))
+            self._ending = asyncio.create_task(self._stop(running))
+        self.queue.sort(key=lambda each: each.rank)
         self._wake.set()
 
     def again(self, commands: Iterable[Argv]) -> None:
@@ -137,8 +152,9 @@ class Jobs:
 
     def forget(self, changed: Set[str]) -> None:
         """What commands on these files have given is no longer known: the files have changed."""
-        for argv in [argv for argv in self._results if changed & {_file(token) for token in argv}]:
-            del self._results[argv]
+        for argv in [*self._results]:
+            if any(changed & {*_files(token)} for token in argv):
+                del self._results[argv]
 
     async def keep(self, wanted: set[Argv]) -> None:
         """Drop what nobody needs any more; commands that write are never dropped."""
@@ -232,9 +248,9 @@ class Jobs:
         return CommandResult(await process.wait(), output, message)
 
 
-def _file(token: str) -> str:
-    """The file that a token of a command line names, if it does."""
-    return token.partition("?")[0]
+def _files(token: str) -> tuple[str, str]:
+    """The file that a token of a command line names, if it does: FILE?QUERY, or COLUMN=FILE."""
+    return token.partition("?")[0], token.partition("=")[2]
 
 
 async def _follow(job: Job, process: Process) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from sievert.charts.colours import colour
 from sievert.formatting import significant
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 14, 16, 44
+LEFT, RIGHT, TOP, BOTTOM = 44, 14, 16, 60
 SHAPE = 40  # hundredths of the width are the height
 TARGET = 24  # pixels of a button
 LETTER = 7.3  # pixels
@@ -48,6 +48,7 @@ class MapWords:
     up: str
     chosen: str = ""
     curve: str = ""
+    note: str = ""  # below the axis across: which loss it is
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ def _frame(scale: MapScale, words: MapWords) -> Iterator[str]:
         yield _text(LEFT - 6, y + 4, significant(value), 'text-anchor="end"', soft)
     for value in across_ticks(scale):
         yield _text(scale.x(value), bottom + 16, significant(value), 'text-anchor="middle"', soft)
-    yield _text(LEFT, scale.height - 8, words.across, ink)
+    yield _text(LEFT, scale.height - 24, words.across, ink)
+    yield _text(LEFT, scale.height - 8, words.note, soft)
     yield _text(LEFT + 4, TOP - 4, words.up, ink)
 
 

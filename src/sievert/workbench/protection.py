@@ -125,6 +125,7 @@ class Gatekeeper:
             scope = {**scope, "path": inner, "raw_path": inner.encode()}
             await self.app(scope, receive, send_with_headers)
         else:
+            answer.headers["connection"] = "close"
             await answer(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope, headers: Mapping[str, list[str]]) -> Response | None:

@@ -25,6 +25,7 @@ from sievert.sources.isolation import private_directory
 from sievert.workbench.application import make_application
 from sievert.workbench.bench import Bench
 from sievert.workbench.choices import Choices, History
+from sievert.workbench.connections import BACKLOG, GuardedConnection
 from sievert.workbench.jobs import Jobs
 from sievert.workbench.protection import ADDRESS, Admission, Gatekeeper
 from sievert.workbench.step import Step
@@ -89,7 +90,8 @@ def serve(
             date_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=1,
-            limit_concurrency=200,
+            http=GuardedConnection,
+            backlog=BACKLOG,
         )
         announce(admission.start)
         if browser:

@@ -17,15 +17,21 @@ from sievert.workbench.working_policy import named_policy, policy_tables
 
 PLAIN = re.compile(r"[^\s,=]+")  # a name that may stand in a list of levels
 FULL = "full"  # whole columns are recoded, each to one level
+CELLS = "suppress"  # single cells are, which needs no hierarchy
 
 
-def has_roles(choices: Choices) -> bool:
-    """Whether anybody is said to know anything: nothing can be measured before."""
+def known_columns(choices: Choices) -> tuple[str, ...]:
+    """The columns that outsiders may know, as chosen or as the policy says."""
     try:
         roles = (policy_tables(choices) or {}).get("roles") or {}
     except UsageError:  # the step of the policy says what is wrong with it
         roles = {}
-    return bool(roles.get("quasi") or choices.texts("roles", "quasi"))
+    return tuple(roles.get("quasi") or choices.texts("roles", "quasi"))
+
+
+def has_roles(choices: Choices) -> bool:
+    """Whether anybody is said to know anything: nothing can be measured before."""
+    return bool(known_columns(choices))
 
 
 def has_policy(choices: Choices) -> bool:
@@ -51,17 +57,17 @@ def named_file(form: Form, field: str, example: str) -> str:
 
 def assess_command(choices: Choices) -> Argv:
     """How the table as it is exposes people."""
-    return ("assess", *table_arguments(choices))
+    return ("assess", *table_arguments(choices), *hierarchy_options(choices))
 
 
 def explain_command(choices: Choices) -> Argv:
     """Which columns, values and records are to blame."""
-    return ("explain", *table_arguments(choices))
+    return ("explain", *table_arguments(choices), *hierarchy_options(choices))
 
 
 def hierarchies_command(choices: Choices) -> Argv:
     """How each column can become coarser."""
-    return ("hierarchies", *table_arguments(choices))
+    return ("hierarchies", *table_arguments(choices), *hierarchy_options(choices))
 
 
 def protect_command(choices: Choices) -> Argv:
@@ -72,11 +78,27 @@ def protect_command(choices: Choices) -> Argv:
 def release_options(choices: Choices) -> Argv:
     """How the release is made."""
     how, suppress = (choices.text("protect", name) for name in ("how", "suppress"))
-    options: list[str] = ["--how", how] if how and how != FULL else []
-    if not options:
-        options += level_options(choices.mapping("protect", "levels"))
+    full = how in ("", FULL)
+    options = [] if how == CELLS else [*hierarchy_options(choices)]
+    options += level_options(choices.mapping("protect", "levels")) if full else ["--how", how]
     options += ["--suppress", suppress] if suppress else []
+    if full and (loss := choices.text("protect", "loss")):
+        options += ["--loss", loss]
+    if how != CELLS:
+        options += _of_columns("--column-weight", choices, "weights")
     return tuple(options)
+
+
+def hierarchy_options(choices: Choices) -> Argv:
+    """The hierarchies that were chosen for columns that outsiders may know."""
+    return _of_columns("--hierarchy", choices, "hierarchies")
+
+
+def _of_columns(option: str, choices: Choices, name: str) -> Argv:
+    """An option for each column that a setting of the release is of."""
+    given = choices.mapping("protect", name)
+    columns = [column for column in known_columns(choices) if column in given] if given else []
+    return tuple(token for c in columns for token in (option, f"{c}={given[c]}"))
 
 
 def level_options(levels: Mapping[str, str]) -> list[str]:
@@ -89,14 +111,16 @@ def level_options(levels: Mapping[str, str]) -> list[str]:
 
 def frontier_command(choices: Choices) -> Argv:
     """All recodings that no other one is better than; the chosen levels do not matter to them."""
-    suppress = choices.text("protect", "suppress")
-    options = ("--suppress", suppress) if suppress else ()
-    return ("protect", *table_arguments(choices), *options, "--frontier")
+    return (*protect_command(choices.put("protect", how=None, levels=None)), "--frontier")
 
 
 def compare_command(choices: Choices) -> Argv:
     """The releases beside the table that they were made of."""
-    options = (*role_arguments(choices), *reading_arguments(choices))
+    options = (
+        *role_arguments(choices),
+        *reading_arguments(choices),
+        *hierarchy_options(choices),
+    )
     return ("compare", choices.table, *choices.texts("compare", "releases"), *options)
 
 

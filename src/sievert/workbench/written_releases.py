@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import table_arguments
-from sievert.workbench.file_stamps import file_stamps
+from sievert.workbench.file_stamps import file_stamps, hierarchy_files
 from sievert.workbench.step import View
 from sievert.workbench.step_commands import (
     FULL,
@@ -23,8 +23,10 @@ CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file 
 
 def conditions(choices: Choices) -> str:
     """A digest of what a release is made under: the table, the roles, the policy."""
-    stamp = file_stamps(choices).get(choices.table.partition("?")[0])
-    under = json.dumps([table_arguments(choices), policy_text(choices), stamp])
+    stamps = file_stamps(choices)
+    made_of = [stamps.get(choices.table.partition("?")[0])]
+    made_of += [stamps[path] for path in hierarchy_files(choices)]
+    under = json.dumps([table_arguments(choices), policy_text(choices), *made_of])
     return hashlib.sha256(under.encode()).hexdigest()[:12]
 
 

@@ -23,11 +23,12 @@ document.querySelectorAll("[data-switches]").forEach((form) => {
   const panel = document.getElementById(form.dataset.switches);
   if (!panel) return;
   const mark = () => {
-    const switches = [...form.querySelectorAll("input[type=radio]")];
-    const changed = switches.some((each) => each.checked !== each.defaultChecked);
+    const moved = (each) => each.checked !== each.defaultChecked || each.value !== each.defaultValue;
+    const chosen = [...form.querySelectorAll("option")].some((each) => each.selected !== each.defaultSelected);
+    const changed = chosen || [...form.querySelectorAll("input:not([type=hidden])")].some(moved);
     panel.classList.toggle("outdated", changed);
     panel.querySelector("[data-changed]").hidden = !changed;
   };
-  form.addEventListener("change", mark);
+  form.addEventListener("input", mark);
   mark();
 });

@@ -104,6 +104,7 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
         texts("workbench.compare.map_label", number=len(dots)),
         texts("workbench.protect.across", secret=secret),
         texts("workbench.protect.up"),
+        note=texts("workbench.compare.corrected"),
     )
     return {k: draw_map(dots, words, size) for k, size in (("wide", WIDE), ("narrow", NARROW))}
 

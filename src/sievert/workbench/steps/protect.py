@@ -5,8 +5,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from sievert.errors import UsageError, require
 from sievert.formatting import percent
 from sievert.report.limits import STATES, own_limits, state_of
@@ -14,10 +12,12 @@ from sievert.workbench.choices import Choices
 from sievert.workbench.chosen_levels import check_levels, levels_text, read_levels
 from sievert.workbench.command_lines import table_arguments
 from sievert.workbench.level_names import level_names
-from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
-from sievert.workbench.result_pages import part_of
-from sievert.workbench.step import DOUBTFUL, OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.recoding_map import FORM, recoding_map
+from sievert.workbench.recoding_settings import SETTINGS as RECODING
+from sievert.workbench.recoding_settings import recoding_context, with_recoding_settings
+from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
+    CELLS,
     FULL,
     assess_command,
     beside_table,
@@ -42,12 +42,11 @@ from sievert.workbench.written_releases import (
 )
 
 NAME = "protect"
-HOW = (FULL, "local", "suppress")
+HOW = (FULL, "local", CELLS)
 BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
-WIDE, NARROW = 500, 330  # pixels of the map
-FORM = "take"  # the form of its buttons
 FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
-SETTINGS = ("how", "levels", "suppress", "frontier", "written", "under")
+CHOSEN = ("how", "levels", "suppress", *RECODING)  # by the form
+SETTINGS = (*CHOSEN, "frontier", "written", "under")
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
@@ -85,9 +84,10 @@ def context(view: View) -> dict[str, Any]:
         "columns": _columns(view, release),
         "searched": _searched(view, release),
         "budgets": _budgets(view, release),
+        "recoding": None if how == CELLS else recoding_context(view),
         "given": bool(choices.mapping(NAME, "levels")),
         "release": release_verdict(view, release, view.get(assess_command(choices))),
-        "frontier": _frontier(view) if how == FULL else None,
+        "frontier": recoding_map(view) if how == FULL else None,
         "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
         "path": _proposed_path(choices),
@@ -141,82 +141,6 @@ def _budgets(view: View, release: Any) -> dict[str, Any]:
     }
 
 
-# -- all recodings --------------------------------------------------------------------------------
-
-
-def _frontier(view: View) -> dict[str, Any] | None:
-    """The map of all recodings, and the same as rows with buttons."""
-    result = view.get(frontier_command(view.choices)) or {}
-    if not (points := result.get("frontier")):
-        return None
-    release = view.get(protect_command(view.choices)) or {}
-    given = view.choices.mapping(NAME, "levels")
-    chosen = release.get("levels") or {c: int(given.get(c, 0)) for c in points[0]["levels"]}
-    part = part_of(result, view.texts)
-    rows = []
-    for point in points:
-        words = {
-            "lost": part.writer.number(point["lost"]),
-            "disclosed": part.writer.number(point["disclosed"]),
-            "suppressed": part.writer.count(point["suppressed"]),
-        }
-        state = MET if point["meets"] else BREACHED
-        rows.append(
-            {
-                **words,
-                "state": state,
-                "mark": view.texts(f"workbench.protect.point_{state}"),
-                "chosen": point["levels"] == chosen
-                and point["suppressed"] == release.get("suppressed", point["suppressed"]),
-                "levels": ", ".join(
-                    f"{part.writer.name(c)} {n}" for c, n in point["levels"].items()
-                ),
-                "take": levels_text(point["levels"]),
-                "said": view.texts(f"workbench.protect.take_{state}", **words),
-            }
-        )
-    rows.sort(key=lambda row: (row["state"] != MET, row["lost"].number))
-    marks = {row["take"]: row for row in rows}
-    dots = [_dot(point, marks[levels_text(point["levels"])]) for point in points]
-    curve = [
-        (p["lost"], p["disclosed"]) for p in (result.get("frontier_limit") or {}).get("points", ())
-    ]
-    return {"rows": rows, "maps": _maps(view, result, dots, curve), "meets": _meeting(part, points)}
-
-
-def _meeting(part: Any, points: Any) -> str:
-    meets = sum(point["meets"] for point in points)
-    number = {"number": part.writer.count(len(points)), "meets": part.writer.count(meets)}
-    one = "_one" if len(points) == 1 else ""
-    return str(part.texts(f"workbench.protect.map_found{one}", **number))
-
-
-def _dot(point: Any, row: Any) -> MapPoint:
-    return MapPoint(
-        point["lost"],
-        point["disclosed"],
-        row["state"],
-        row["said"],
-        take=row["take"],
-        chosen=row["chosen"],
-    )
-
-
-def _maps(view: View, result: Any, dots: list[MapPoint], curve: Any) -> dict[str, Markup]:
-    texts, secret = view.texts, result["frontier_secret"]
-    name = part_of(result, texts).writer.name(secret) if secret else ""
-    across = "across" if secret else "across_loss"
-    words = MapWords(
-        texts("workbench.protect.map_label", number=len(dots)),
-        texts(f"workbench.protect.{across}", secret=name),
-        texts("workbench.protect.up"),
-        texts("workbench.protect.chosen"),
-        texts("workbench.protect.curve"),
-    )
-    sizes = {"wide": WIDE, "narrow": NARROW}
-    return {k: draw_map(dots, words, size, curve=curve, form=FORM) for k, size in sizes.items()}
-
-
 # -- what is sent ---------------------------------------------------------------------------------
 
 
@@ -229,7 +153,7 @@ def change(choices: Choices, form: Form) -> Choices:
         return choices.put(NAME, how=None, levels=levels)
     match form.one("do"):
         case "reset":
-            return choices.put(NAME, how=None, levels=None, suppress=None)
+            return choices.put(NAME, **dict.fromkeys(CHOSEN))
         case "frontier":
             return choices.put(NAME, frontier="yes")
         case "calculate":
@@ -240,18 +164,28 @@ def change(choices: Choices, form: Form) -> Choices:
 
 
 def _taken(choices: Choices, form: Form) -> Choices:
-    """The choices with what the switches show; a search whose levels they show stays one."""
+    """The choices with what the switches show; a search whose levels they show stays one.
+
+    Levels of other hierarchies mean something else: then the least loss is looked for.
+    """
     chosen, levels = _with_ways(choices, form), check_levels(form.beginning("level:"))
+    if not _same(chosen, choices, "hierarchies"):
+        return chosen.put(NAME, levels=None)
     searched = form.one("searched")
-    as_found = chosen == choices and searched and levels == read_levels(searched)
+    alike = _same(chosen, choices, "how") and _same(chosen, choices, "suppress")
+    as_found = alike and searched and levels == read_levels(searched)
     if as_found or not levels:  # the form of other ways has no levels
         return chosen
     return chosen.put(NAME, levels=levels)
 
 
+def _same(one: Choices, other: Choices, name: str) -> bool:
+    return one.of(NAME).get(name) == other.of(NAME).get(name)
+
+
 def _with_ways(choices: Choices, form: Form) -> Choices:
-    how = _how(form)
-    return choices.put(NAME, how="" if how == FULL else how, suppress=_budget(form))
+    how, settings = _how(form), with_recoding_settings(choices, form)
+    return settings.put(NAME, how="" if how == FULL else how, suppress=_budget(form))
 
 
 def _how(form: Form) -> str:
@@ -287,6 +221,8 @@ def act(choices: Choices, form: Form) -> Action | None:
     force = ("--force",) if form.one("force") else ()
     taken, shown = _taken(choices, form), check_levels(form.beginning("level:"))
     if _how(form) == FULL:
+        same = _same(taken, choices, "hierarchies")
+        require(same, "the levels shown are of other hierarchies", hint="recalculate first")
         require(shown, "the levels of this release are not known yet", hint="recalculate first")
     seen = taken.put(NAME, levels=shown or taken.mapping(NAME, "levels"))
     options, made_under = shlex.join(release_options(seen)), conditions(seen)
