@@ -23,9 +23,8 @@ from starlette.routing import Route
 from sievert.errors import SievertError
 from sievert.formatting import printable
 from sievert.workbench.bench import Bench, known_state
-from sievert.workbench.choices import session_text
 from sievert.workbench.jobs import CommandResult
-from sievert.workbench.script import session_script
+from sievert.workbench.script import session_document, session_script
 from sievert.workbench.step import Action, Form, Step
 from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy
@@ -132,6 +131,8 @@ class _Pages:
             action = step.act(bench.choices, form)
             if action is not None:
                 await bench.take(bench.history.change(action.kept or bench.choices))
+                if action.refusal:
+                    return self._page(step, action.refusal, 422, form)
                 bench.jobs.act(action, step.name, self._finish(step.name, action, form))
             else:
                 await bench.take(bench.history.change(step.change(bench.choices, form)))
@@ -202,13 +203,13 @@ class _Pages:
     async def script(self, _request: Request) -> Response:
         """All commands as a file, as a shell would run them."""
         headers = {"content-disposition": 'attachment; filename="session.sh"'}
-        text = session_script(self.bench.choices, self.bench.steps)
+        text = session_script(self.bench.choices, self.bench.steps, self.bench.texts)
         return PlainTextResponse(text, headers=headers)
 
     async def session(self, _request: Request) -> Response:
         """The session as one TOML file without data, to keep."""
         headers = {"content-disposition": 'attachment; filename="session.toml"'}
-        text = session_text(self.bench.choices)
+        text = session_document(self.bench.choices, self.bench.steps, self.bench.texts)
         return Response(text, media_type="application/toml", headers=headers)
 
     async def upload(self, request: Request) -> Response:
