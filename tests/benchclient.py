@@ -51,7 +51,7 @@ class BenchClient:
     def get(self, path: str) -> Answer:
         return asyncio.run(self._ask("GET", path, b"", ""))
 
-    def post(self, path: str, fields: Mapping[str, str | Sequence[str]] = {}) -> Answer:  # noqa: B006
+    def post(self, path: str, fields: Mapping[str, str | Sequence[str]]) -> Answer:
         """A form, with the revision that a page would have had, unless the fields have one."""
         sent = {"revision": str(self.bench.history.revision), "step": path, **fields}
         body = urlencode(sent, doseq=True, errors="surrogatepass").encode()
