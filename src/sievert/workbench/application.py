@@ -23,6 +23,7 @@ from starlette.routing import Route
 from sievert.errors import SievertError
 from sievert.formatting import printable
 from sievert.workbench.bench import Bench, known_state
+from sievert.workbench.choices import check_texts
 from sievert.workbench.jobs import CommandResult
 from sievert.workbench.script import session_document, session_script
 from sievert.workbench.step import Action, Form, Step
@@ -92,7 +93,8 @@ class _Pages:
     def _page(
         self, step: Step, error: str = "", status: int = 200, sent: Form | None = None
     ) -> Response:
-        return HTMLResponse(self.bench.page(step, error, sent), status)
+        html = self.bench.page(step, error, sent).encode(errors="backslashreplace")
+        return HTMLResponse(html, status)
 
     async def missing(self, _request: Request, error: Exception) -> Response:
         """No such page."""
@@ -130,12 +132,13 @@ class _Pages:
             bench.refused.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
-                await bench.take(bench.history.change(action.kept or bench.choices))
+                await bench.take(bench.history.change(check_texts(action.kept or bench.choices)))
                 if action.refusal:
                     return self._page(step, action.refusal, 422, form)
                 bench.jobs.act(action, step.name, self._finish(step.name, action, form))
             else:
-                await bench.take(bench.history.change(step.change(bench.choices, form)))
+                chosen = check_texts(step.change(bench.choices, form))
+                await bench.take(bench.history.change(chosen))
         except SievertError as error:
             return self._page(step, str(error), 422, form)
         target = form.one("next") or step.name

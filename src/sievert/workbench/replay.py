@@ -10,7 +10,7 @@ from sievert.errors import RefusedError, require
 from sievert.formatting.language import ENGLISH
 from sievert.report.texts import read_texts
 from sievert.sources.isolation import GUARDIAN, private_directory
-from sievert.workbench.choices import Choices, read_session
+from sievert.workbench.choices import Choices, check_texts, read_session
 from sievert.workbench.command_lines import PRIVATE, check_arguments, real_arguments
 from sievert.workbench.script import omissions, session_commands
 from sievert.workbench.step import Step, known_settings
@@ -24,7 +24,7 @@ def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = Fa
     It leads to commands of the workbench only. Whether values are shown, and in which folder tables
     may be chosen, is up to whoever opens it.
     """
-    choices = read_session(session, known_settings(steps))
+    choices = check_texts(read_session(session, known_settings(steps)))
     own = begin(choices.table, show_values=show_values).of("load")
     choices = choices.put("load", folder=own["folder"], show_values=own.get("show_values"))
     for argv in session_commands(choices, steps, outdated=True):

@@ -12,6 +12,7 @@ from sievert.sources.addresses import DATABASES
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE, reading_arguments
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.step_commands import assess_command, has_roles
 from sievert.workbench.typed_paths import is_text, look_up, not_an_option
 
 TABLES = (
@@ -29,6 +30,7 @@ UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value"}
 
 def begin(start: str, *, show_values: bool = False) -> Choices:
     """The choices at the start: a table, or a folder to choose one from."""
+    require(is_text(start), "the name of the table is not text", hint="rename it")
     path, database = Path(start.partition("?")[0]), start.startswith(DATABASES)
     folder = Path() if database else path if path.is_dir() else path.parent
     table = "" if not database and path.is_dir() else not_an_option(start)
@@ -58,6 +60,9 @@ def _context(view: View) -> dict[str, Any]:
         "read": result.get("table"),
         "lacking": [column for column in columns if column["missing"]],
         "coded": [column for column in columns if column["codes"]],
+        "marked": [column for column in columns if column["suppressed"]],
+        "suppressed_rows": _suppressed_rows(choices, view),
+        "has_roles": has_roles(choices),
         "files": list(_files(choices)),
         "own": {**UNLESS_CHOSEN, **{name: own[name] for name in TEXTS if name in own}},
         "checked": {name: bool(own.get(name)) for name in CHECKED},
@@ -70,6 +75,12 @@ def _context(view: View) -> dict[str, Any]:
         if choices.table.startswith(PRIVATE)
         else choices.table,
     }
+
+
+def _suppressed_rows(choices: Choices, view: View) -> int | None:
+    """How many rows are suppressed by the chosen roles, as the assessment has counted them."""
+    assessed = view.get(assess_command(choices)) if choices.table and has_roles(choices) else None
+    return None if assessed is None else int(assessed["table"]["suppressed"])
 
 
 def _files(choices: Choices) -> Iterator[str]:
