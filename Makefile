@@ -113,7 +113,7 @@ docs: $(VENV)/.full
 
 soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
-	  tests/unit/test_lattice.py tests/unit/test_linkage.py tests/unit/test_suda.py --soak
+	  tests/unit/test_lattice.py tests/unit/test_linkage.py tests/unit/test_suda.py tests/unit/test_workbench_hostile.py --soak
 
 release: $(VENV)/.core
 	PYTHON=$(PYTHON) bash tests/release.sh

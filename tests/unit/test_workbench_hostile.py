@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import os
+import tomllib
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ HOSTILE = (
     '"\\u0000"', "{0.__class__}%s%n{{7*7}}", "<script>alert(1)</script>", "1e999", "nan",
     "9" * 400, "[" * 3000, '{"age": 1}', '{"\\ud800": "1"}', "inference//\0",
 )  # fmt: skip
+EVERY = 9
 FIELDS = {
     "load": "path table delimiter encoding suppressed missing no_header na types next revision",
     "roles": "name:0 role:0 why:0 hint:0 person suggest name: role:x",
@@ -64,12 +65,18 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BenchClient:
     return BenchClient(begun, place / "private")
 
 
+def chosen(place: int) -> tuple[str, ...]:
+    """All of them in a soak; else a few of them, others for every field."""
+    first = place % EVERY
+    return HOSTILE if os.environ.get("SIEVERT_SOAK") else HOSTILE[first::EVERY]
+
+
 def sent_forms(step: str) -> Iterator[dict[str, Any]]:
     for form in FORMS.get(step, ({},)):
         yield {name: text for name, text in form.items() if name != "do"}  # lacks its button
-        for field, text in product(FIELDS[step].split(), HOSTILE):
-            yield {**form, field: text}
-        for field in FIELDS[step].split():
+        for place, field in enumerate(FIELDS[step].split()):
+            for text in chosen(place):
+                yield {**form, field: text}
             yield {**form, field: ["x", HOSTILE[0], form.get(field, HOSTILE[2])]}
 
 
@@ -91,21 +98,22 @@ def test_hostile_texts_in_forms(client: BenchClient, tmp_path: Path, step: str) 
     assert outside == {"here"} and inside <= {"private", "data.csv", "policy.toml"}
 
 
-@pytest.mark.parametrize("text", HOSTILE[:5])
 @pytest.mark.parametrize(
     ("step", "field"),
-    [("load", "path"), ("policy", "file"), ("policy", "path"), ("compare", "path")]
-    + [("synthetic", "path"), ("synthetic", "control"), ("protect", "path"), ("report", "path")],
+    [
+        *(("load", "path"), ("policy", "file"), ("policy", "path"), ("compare", "path")),
+        *(("synthetic", "path"), ("synthetic", "control")),
+        *(("protect", "path"), ("report", "path")),
+    ],
 )
-def test_a_path_that_no_file_can_have(
-    client: BenchClient, step: str, field: str, text: str
-) -> None:
+def test_a_path_that_no_file_can_have(client: BenchClient, step: str, field: str) -> None:
     form = {"source": "own", "do": "use"} if field == "file" else {"do": "write", "level:age": "1"}
     if (step, field) == ("policy", "path"):
         form = {"do": "save"}
-    answer = client.post(step, {**form, field: text})
-    assert answer.status == 422 and 0 < len(answer.alert) < 200
-    assert not [job for job in client.bench.jobs.pending if job.finish]
+    for text in HOSTILE[:5]:
+        answer = client.post(step, {**form, field: text})
+        assert answer.status == 422 and 0 < len(answer.alert) < 200
+        assert not [job for job in client.bench.jobs.pending if job.finish]
 
 
 def test_a_session_with_a_text_that_no_command_can_have(tmp_path: Path) -> None:
@@ -175,13 +183,12 @@ def test_payloads_as_names_of_files(folder: Path, step: str) -> None:
 
 
 def test_payloads_as_names_of_files_in_errors_and_sessions(folder: Path) -> None:
-    client = BenchClient(choices_of(FILES[:1]), folder)
+    client = BenchClient(Choices(FILES[6]).put("roles", quasi=("age",)), folder)
     expected = Elements(client.post("compare", {"path": "plain-nowhere.csv"}).body)
     for name in FILES:
         answer = client.post("compare", {"path": f"nowhere{name}"})
         assert answer.status == 422 and Elements(answer.body).all == expected.all
     session = BenchClient(choices_of(FILES), folder).get("session").body
     assert session.count("left out") == 2 * len(FILES)
-    for line in session.splitlines():
-        assert line.startswith("# ") or "left out" not in line
-    assert json.dumps(FILES[0]) in session
+    assert all(line.startswith("# ") for line in session.split("\n") if "left out" in line)
+    assert tomllib.loads(session)["compare"]["releases"] == FILES

@@ -21,7 +21,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from sievert.errors import SievertError
-from sievert.formatting import printable
+from sievert.formatting import middle_cut, printable
 from sievert.workbench.bench import Bench, known_state
 from sievert.workbench.choices import check_texts
 from sievert.workbench.jobs import CommandResult
@@ -39,6 +39,7 @@ STATIC = {
     "htmx.min.js": HERE / "static" / "htmx.min.js",
 }
 MOST_FIELDS = 50_000  # of a form: three for each column
+LONGEST_LINE = 180  # of an error: it may repeat what was typed
 
 
 def make_application(bench: Bench) -> Starlette:
@@ -132,15 +133,18 @@ class _Pages:
             bench.refused.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
-                await bench.take(bench.history.change(check_texts(action.kept or bench.choices)))
+                kept = action.kept or bench.choices
+                check_texts(action.argv, kept.settings)
+                await bench.take(bench.history.change(kept))
                 if action.refusal:
                     return self._page(step, action.refusal, 422, form)
                 bench.jobs.act(action, step.name, self._finish(step.name, action, form))
             else:
-                chosen = check_texts(step.change(bench.choices, form))
+                chosen = step.change(bench.choices, form)
+                check_texts(chosen.table, chosen.settings)
                 await bench.take(bench.history.change(chosen))
         except SievertError as error:
-            return self._page(step, str(error), 422, form)
+            return self._page(step, middle_cut(str(error), LONGEST_LINE), 422, form)
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
 

@@ -83,12 +83,11 @@ class History:
         return History(now, (*self.past, self.now), tuple(future), self.revision + 1)
 
 
-def check_texts(choices: Choices) -> Choices:
-    """The same choices, if every text of them can be part of a command line."""
-    for text in _every_text([choices.table, choices.settings]):
+def check_texts(*values: Any) -> None:
+    """Refuse a text, in lists and mappings too, that cannot be part of a command line."""
+    for text in _every_text(values):
         plain = "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
         require(plain, "a name or a text has a character that no command can be given")
-    return choices
 
 
 def _every_text(value: Any) -> Iterator[str]:

@@ -24,7 +24,8 @@ def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = Fa
     It leads to commands of the workbench only. Whether values are shown, and in which folder tables
     may be chosen, is up to whoever opens it.
     """
-    choices = check_texts(read_session(session, known_settings(steps)))
+    choices = read_session(session, known_settings(steps))
+    check_texts(choices.table, choices.settings)
     own = begin(choices.table, show_values=show_values).of("load")
     choices = choices.put("load", folder=own["folder"], show_values=own.get("show_values"))
     for argv in session_commands(choices, steps, outdated=True):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import UsageError, require
-from sievert.formatting import middle_cut
 from sievert.formatting.toml import toml_document
 from sievert.policy import parse_policy, read_tables
 from sievert.workbench.choices import Choices, Setting
@@ -19,7 +18,6 @@ from sievert.workbench.choices import Choices, Setting
 HERE = Path(__file__).parent
 EXAMPLE = "example:"  # begins the name of a bundled policy
 OWN_NAME = "policy.toml"
-LONGEST = 60  # letters of a name in a message
 LISTS = ("quasi", "sensitive", "identifier")
 SINGLE = ("person", "household", "weight")
 
@@ -48,7 +46,7 @@ def source_tables(name: str) -> dict[str, Any]:
         stamp = path.stat().st_mtime_ns
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", "not the name of a file")
-        raise UsageError(f"{middle_cut(path.name, LONGEST)}: {why}") from None
+        raise UsageError(f"{path.name}: {why}") from None
     return _tables(str(path), stamp)
 
 

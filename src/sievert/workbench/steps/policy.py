@@ -225,7 +225,7 @@ def _edit(choices: Choices, before: Mapping[str, str], form: Form) -> Choices:
 def _key(text: str) -> str:
     try:
         key = str(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError("a form that was not made here") from None
     chapter, sign, _ = key.partition("/")
     require(not sign or chapter in LIMITS, "a form that was not made here")
