@@ -113,7 +113,8 @@ docs: $(VENV)/.full
 
 soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
-	  $(patsubst %,tests/unit/test_%.py,false_safe lattice linkage protect suda synthetic) --soak
+	  $(patsubst %,tests/unit/test_%.py,false_safe lattice linkage protect suda synthetic \
+	  workbench_hostile) --soak
 
 release: $(VENV)/.core
 	PYTHON=$(PYTHON) bash tests/release.sh

@@ -39,6 +39,14 @@ def test_kinds_roles_and_missing_values() -> None:
     assert again == result
 
 
+def test_marks_of_suppression_are_counted_in_each_column() -> None:
+    table = {"age": ["*", "*", "30"], "job": ["x", "*", None], "year": [1, 2, 3]}
+    columns = sievert.describe_columns(table).columns
+    assert [c.suppressed for c in columns] == [2, 1, 0]
+    columns = sievert.describe_columns(table, suppressed="3").columns
+    assert [c.suppressed for c in columns] == [0, 0, 1]
+
+
 def test_values_are_named_only_where_they_are_wanted() -> None:
     for language in ("en", "de"):
         assert "canary" not in sievert.describe_columns(TABLE).describe(language)

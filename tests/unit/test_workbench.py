@@ -161,7 +161,7 @@ def test_a_command_is_shown_as_it_would_be_typed() -> None:
 
 def test_a_script_brings_its_policy_along() -> None:
     choices = Choices("data.csv").put("roles", **ROLES).put("policy", file="example:internal")
-    script = session_script(choices, STEPS)
+    script = session_script(choices, STEPS, read_texts(None))
     assert "cat > internal.toml <<'" in script and "[limits.reidentification]" in script
     assert "sievert assess data.csv --policy internal.toml" in script
 
@@ -243,7 +243,7 @@ def test_limits_are_edited_in_a_form_and_checked_as_in_a_file(tmp_path: Path) ->
     path = tmp_path / "saved.toml"
     saved = POLICY.change(second, Form({"do": ["save"], "path": [str(path)]}))
     assert path.read_text() == policy_text(second) and named_policy(saved) == str(path)
-    with pytest.raises(SievertError, match="exists"):
+    with pytest.raises(SievertError, match="is there already"):
         POLICY.change(second, Form({"do": ["save"], "path": [str(path)]}))
 
 
@@ -364,7 +364,7 @@ def test_a_session_is_run_again_without_a_browser(
     choices = choices.put("policy", edited="yes", limits={"k_anonymity": ">= 40"})
     (tmp_path / "session.toml").write_text(session_text(choices))
     monkeypatch.chdir(tmp_path)
-    assert replay(Path("session.toml"), STEPS[:3]) == 1
+    assert replay(Path("session.toml"), STEPS[:3], lambda _: None) == 1
     said = capfd.readouterr().out
     assert "60 records, 2 columns" in said and "ill" in said  # which has no role
     assert {p.name for p in tmp_path.iterdir()} == {"data.csv", "session.toml"}

@@ -391,14 +391,9 @@ def test_a_release_is_written_where_the_user_says(choices: Choices) -> None:
         PROTECT.act(choices, form(do="write", path="out.csv"))
     chosen = choices.put("protect", levels={"age": "2", "zip": "0"})
     shown = {"level_age": "2", "level_zip": "0"}
-    action = PROTECT.act(choices, form(do="write", path="out.csv", force="yes", **shown))
-    assert action is not None and action.kept == chosen
-    assert action.argv == (
-        *protect_command(chosen),
-        "-o",
-        "out.csv",
-        "--force",
-    )
+    action = PROTECT.act(choices, form(do="write", path="out.csv", **shown))
+    assert action is not None and action.kept == chosen and not action.refusal
+    assert action.argv == (*protect_command(chosen), "-o", "out.csv")
     assert 1 not in action.accepted  # then nothing was written
     after = action.then(chosen)
     assert after.texts("compare", "releases")[-1] == "out.csv"
@@ -452,7 +447,7 @@ def test_a_report_is_made_of_what_was_chosen(choices: Choices) -> None:
     assert action.argv == ("report", *files, *options)
     assert [argv[0] for argv in action.inputs.values()] == ["assess", "explain", "compare"]
     after = action.then(choices)
-    assert after.text("report", "written") == "page.html"
+    assert list(after.mapping("report", "written")) == ["page.html"]
     assert [file.argv for file in REPORT.files(after)] == [action.argv]
     assert "workbench:compare.json" in report_command(choices)  # there is a release
     unticked = REPORT.change(choices, form(part=("explain",), path="page.html"))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sievert.cli.messages import say
+from sievert.cli.messages import say, tell
 from sievert.cli.options import SpokenLanguage
 from sievert.cli.parameters import STDIN, TableName
 from sievert.errors import require
@@ -81,7 +81,8 @@ def workbench(
 def run(session: Path, /, *, debug: bool = False) -> int:
     """Run the commands of a session that was saved in the workbench, one after the other.
 
-    The exit code is the worst of theirs: 1 where a policy is not met.
+    The exit code is the worst of theirs: 1 where a policy is not met, and 7 where a file is left
+    out because it was written under other roles or another policy.
 
     Parameters
     ----------
@@ -93,4 +94,4 @@ def run(session: Path, /, *, debug: bool = False) -> int:
     from sievert.workbench.replay import replay
     from sievert.workbench.steps import STEPS
 
-    return replay(session, STEPS)
+    return replay(session, STEPS, tell)

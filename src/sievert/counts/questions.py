@@ -46,9 +46,12 @@ class Questions(CellTables):
 
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""
-        names = (self.sql_name(c) for c in columns)
+        return self._count_each([f"{self.sql_name(c)} IS NULL" for c in columns], table)
+
+    def _count_each(self, conditions: Sequence[str], table: str) -> list[int]:
+        """How many records are so, for each condition."""
         one = self.engine.weight or 1
-        sums = ", ".join(f"SUM(CASE WHEN {c} IS NULL THEN {one} ELSE 0 END)" for c in names)
+        sums = ", ".join(f"SUM(CASE WHEN {c} THEN {one} ELSE 0 END)" for c in conditions)
         (counts,) = self.engine.query_records(f"SELECT {sums} FROM {table}")
         return [int(n or 0) for n in counts]
 
@@ -108,6 +111,14 @@ class Questions(CellTables):
 
         some = count(" OR ")
         return count(" AND ") if some and len(able) == len(quasi) else 0, some
+
+    def marks(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many records have the mark of suppression in each column; only where some have."""
+        able = [c for c in columns if self._may_hold_mark(c) and self.engine.kind(c) != "other"]
+        if not able:
+            return {}
+        counts = self._count_each([self._marked([c]) for c in able], self._input)
+        return {c: n for c, n in zip(able, counts, strict=True) if n}
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""

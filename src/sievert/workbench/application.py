@@ -21,11 +21,11 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from sievert.errors import SievertError
-from sievert.formatting import printable
+from sievert.formatting import middle_cut, printable
 from sievert.workbench.bench import Bench, known_state
-from sievert.workbench.choices import session_text
+from sievert.workbench.choices import check_texts
 from sievert.workbench.jobs import CommandResult
-from sievert.workbench.script import session_script
+from sievert.workbench.script import session_document, session_script
 from sievert.workbench.step import Action, Form, Step
 from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy
@@ -39,6 +39,7 @@ STATIC = {
     "htmx.min.js": HERE / "static" / "htmx.min.js",
 }
 MOST_FIELDS = 50_000  # of a form: three for each column
+LONGEST_LINE = 180  # of an error: it may repeat what was typed
 
 
 def make_application(bench: Bench) -> Starlette:
@@ -93,7 +94,8 @@ class _Pages:
     def _page(
         self, step: Step, error: str = "", status: int = 200, sent: Form | None = None
     ) -> Response:
-        return HTMLResponse(self.bench.page(step, error, sent), status)
+        html = self.bench.page(step, error, sent).encode(errors="backslashreplace")
+        return HTMLResponse(html, status)
 
     async def missing(self, _request: Request, error: Exception) -> Response:
         """No such page."""
@@ -131,12 +133,18 @@ class _Pages:
             bench.refused.pop(step.name, None)
             action = step.act(bench.choices, form)
             if action is not None:
-                await bench.take(bench.history.change(action.kept or bench.choices))
+                kept = action.kept or bench.choices
+                check_texts(action.argv, kept.settings)
+                await bench.take(bench.history.change(kept))
+                if action.refusal:
+                    return self._page(step, action.refusal, 422, form)
                 bench.jobs.act(action, step.name, self._finish(step.name, action, form))
             else:
-                await bench.take(bench.history.change(step.change(bench.choices, form)))
+                chosen = step.change(bench.choices, form)
+                check_texts(chosen.table, chosen.settings)
+                await bench.take(bench.history.change(chosen))
         except SievertError as error:
-            return self._page(step, str(error), 422, form)
+            return self._page(step, middle_cut(str(error), LONGEST_LINE), 422, form)
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
 
@@ -202,13 +210,13 @@ class _Pages:
     async def script(self, _request: Request) -> Response:
         """All commands as a file, as a shell would run them."""
         headers = {"content-disposition": 'attachment; filename="session.sh"'}
-        text = session_script(self.bench.choices, self.bench.steps)
+        text = session_script(self.bench.choices, self.bench.steps, self.bench.texts)
         return PlainTextResponse(text, headers=headers)
 
     async def session(self, _request: Request) -> Response:
         """The session as one TOML file without data, to keep."""
         headers = {"content-disposition": 'attachment; filename="session.toml"'}
-        text = session_text(self.bench.choices)
+        text = session_document(self.bench.choices, self.bench.steps, self.bench.texts)
         return Response(text, media_type="application/toml", headers=headers)
 
     async def upload(self, request: Request) -> Response:

@@ -105,7 +105,7 @@ class Bench:
 
     def script_page(self, step: Step) -> str:
         """All commands, with the way back to the step that asked for them."""
-        script = session_script(self.choices, self.steps)
+        script = session_script(self.choices, self.steps, self.texts)
         with self.texts.spoken():
             context = {**self._frame(step, ()), "error": "", "outcome": "", "script": script}
             return self.environment.get_template("script.html.j2").render(context)

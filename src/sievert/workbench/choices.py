@@ -6,7 +6,7 @@ The choices of a step are texts, as in a form and on a command line: no data, an
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -81,6 +81,21 @@ class History:
             return self
         now, *future = self.future
         return History(now, (*self.past, self.now), tuple(future), self.revision + 1)
+
+
+def check_texts(*values: Any) -> None:
+    """Refuse a text, in lists and mappings too, that cannot be part of a command line."""
+    for text in _every_text(values):
+        plain = "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+        require(plain, "a name or a text has a character that no command can be given")
+
+
+def _every_text(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    else:
+        for each in (*value, *value.values()) if isinstance(value, Mapping) else value:
+            yield from _every_text(each)
 
 
 def session_text(choices: Choices) -> str:

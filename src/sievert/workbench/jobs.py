@@ -204,7 +204,7 @@ class Jobs:
             while self.queue:
                 self.current = self.queue.pop(0)
                 try:
-                    result = await self._run(self.current)
+                    result = await self._run_if_possible(self.current)
                     if not self.current.cancelled:
                         self._keep_result(self.current, result)
                 finally:
@@ -215,6 +215,14 @@ class Jobs:
             job.finish(result)
         else:
             self._results[job.argv] = result
+
+    async def _run_if_possible(self, job: Job) -> CommandResult:
+        """The same, where the system may refuse the command line: too long, or no memory."""
+        try:
+            return await self._run(job)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "not a command line"
+            return CommandResult(2, b"", f"the command cannot be started: {why}")
 
     async def _run(self, job: Job) -> CommandResult:
         """A command, after those whose results it reads."""

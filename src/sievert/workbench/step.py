@@ -88,6 +88,17 @@ class Action:
     inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
     accepted: Collection[int] = (0, 1)  # exit codes after which there is a file
     kept: Choices | None = None  # what the form says, chosen even if the command fails
+    refusal: str = ""  # said instead of running it
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that was written, and how it is made again."""
+
+    path: str
+    argv: Argv
+    inputs: Mapping[str, Argv] = field(default_factory=dict)  # private files: results of commands
+    outdated: bool = False  # made under other choices: it would not be the same file
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ class Step:
     commands: Callable[[Choices], tuple[Argv, ...]] = lambda _: ()
     act: Callable[[Choices, Form], Action | None] = lambda _choices, _form: None
     settings: Collection[str] = ()
-    files: Callable[[Choices], tuple[Action, ...]] = lambda _: ()  # that were written so far
+    files: Callable[[Choices], tuple[WrittenFile, ...]] = lambda _: ()  # that were written so far
     further: Callable[[View], tuple[Argv, ...]] = lambda _: ()  # that earlier results ask for
 
     @property

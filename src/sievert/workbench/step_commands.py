@@ -13,6 +13,7 @@ from sievert.workbench.command_lines import (
     table_arguments,
 )
 from sievert.workbench.step import Argv, Form
+from sievert.workbench.typed_paths import look_up
 from sievert.workbench.working_policy import named_policy, policy_tables
 
 PLAIN = re.compile(r"[^\s,=]+")  # a name that may stand in a list of levels
@@ -52,6 +53,7 @@ def named_file(form: Form, field: str, example: str) -> str:
     require(path, "no file is named", hint=example)
     require(not path.startswith("-"), "a file, not an option", hint=f"./{path}")
     require(not path.startswith(PRIVATE), f"{PRIVATE} is a private folder", hint="another name")
+    look_up(path)
     return path
 
 

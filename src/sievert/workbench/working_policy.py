@@ -44,8 +44,9 @@ def source_tables(name: str) -> dict[str, Any]:
     path = policy_source(name)
     try:
         stamp = path.stat().st_mtime_ns
-    except OSError as error:
-        raise UsageError(f"{path.name}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", "not the name of a file")
+        raise UsageError(f"{path.name}: {why}") from None
     return _tables(str(path), stamp)
 
 

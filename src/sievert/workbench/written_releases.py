@@ -1,14 +1,11 @@
 """The levels that the page of a release shows, and whether a written file is still of them."""
 
-import hashlib
-import json
 import shlex
 from pathlib import Path
 
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import table_arguments
-from sievert.workbench.file_stamps import file_stamps, hierarchy_files
-from sievert.workbench.step import View
+from sievert.workbench.step import View, WrittenFile
 from sievert.workbench.step_commands import (
     FULL,
     explain_command,
@@ -16,25 +13,35 @@ from sievert.workbench.step_commands import (
     protect_command,
     release_options,
 )
-from sievert.workbench.working_policy import policy_text
+from sievert.workbench.written_files import chosen_alike, conditions
 
 CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file beside the choices
 
 
-def conditions(choices: Choices) -> str:
-    """A digest of what a release is made under: the table, the roles, the policy."""
-    stamps = file_stamps(choices)
-    made_of = [stamps.get(choices.table.partition("?")[0])]
-    made_of += [stamps[path] for path in hierarchy_files(choices)]
-    under = json.dumps([table_arguments(choices), policy_text(choices), *made_of])
-    return hashlib.sha256(under.encode()).hexdigest()[:12]
+def release_conditions(choices: Choices) -> str:
+    """What a release is made under: the table, the roles, the policy, files of hierarchies."""
+    return conditions(choices, (("protect", *table_arguments(choices)),))
 
 
 def written_before(choices: Choices, path: str) -> bool:
     """Whether a release was written here before the table, the roles or the policy changed."""
     if path not in choices.mapping("protect", "written"):
         return False
-    return choices.mapping("protect", "under").get(path) != conditions(choices)
+    return choices.mapping("protect", "under").get(path) != release_conditions(choices)
+
+
+def written_releases(choices: Choices) -> tuple[WrittenFile, ...]:
+    """The releases that were written: the same table, each with its own options."""
+    table, now = ("protect", *table_arguments(choices)), release_conditions(choices)
+    under = choices.mapping("protect", "under")
+    return tuple(
+        WrittenFile(
+            path,
+            (*table, *shlex.split(options), "-o", path),
+            outdated=not chosen_alike(under.get(path, ""), now),
+        )
+        for path, options in choices.mapping("protect", "written").items()
+    )
 
 
 def age_of(view: View, path: str) -> str:

@@ -28,6 +28,7 @@ class DescribedColumn:
     reason: str  # the key of the reason
     codes: int  # values that look like codes for missing
     coded: int  # records that have one of them
+    suppressed: int = 0  # records with the mark of suppression (--suppressed)
     examples: tuple[str, ...] = ()  # the most frequent values, where somebody wants to see them
 
     def explain_role(self, records: int, texts: Texts) -> str:

@@ -24,6 +24,7 @@ def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[Describ
         hint="--no-header, or --show-values if these are names",
     )
     missing = questions.missing(questions.columns)
+    marks = questions.marks(questions.columns)
     described = []
     for name, evidence in examine_columns(questions, questions.columns).items():
         option, reason = suggest_role(name, evidence)
@@ -38,6 +39,7 @@ def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[Describ
                 reason,
                 evidence.codes,
                 evidence.coded,
+                marks.get(name, 0),
                 _examples(questions, name, evidence) if show_values else (),
             )
         )

@@ -13,6 +13,7 @@ from sievert.workbench.maps import DOUBTFUL, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of, releases_state, rendered
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import compare_command, has_roles, named_file
+from sievert.workbench.typed_paths import is_there, short_name
 from sievert.workbench.written_releases import written_before
 
 NAME = "compare"
@@ -115,7 +116,7 @@ def change(choices: Choices, form: Form) -> Choices:
     if gone := form.one("remove"):
         return choices.put(NAME, releases=tuple(path for path in releases if path != gone))
     path = named_file(form, "path", "the path of a release of this table")
-    require(Path(path).exists(), f"{Path(path).name}: no such file")
+    require(is_there(path), f"{short_name(path)}: no such file")
     return choices.put(NAME, releases=tuple(dict.fromkeys((*releases, path))))
 
 

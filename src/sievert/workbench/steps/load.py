@@ -12,6 +12,8 @@ from sievert.sources.addresses import DATABASES
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE, reading_arguments
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.step_commands import assess_command, has_roles
+from sievert.workbench.typed_paths import is_text, look_up, not_an_option
 
 TABLES = (
     *(".csv", ".tsv", ".txt", ".gz", ".zst", ".parquet", ".arrow", ".feather"),
@@ -28,9 +30,10 @@ UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value"}
 
 def begin(start: str, *, show_values: bool = False) -> Choices:
     """The choices at the start: a table, or a folder to choose one from."""
+    require(is_text(start), "the name of the table is not text", hint="rename it")
     path, database = Path(start.partition("?")[0]), start.startswith(DATABASES)
     folder = Path() if database else path if path.is_dir() else path.parent
-    table = "" if not database and path.is_dir() else start
+    table = "" if not database and path.is_dir() else not_an_option(start)
     values = "yes" if show_values else ""
     return Choices(table).put("load", folder=str(folder), show_values=values)
 
@@ -57,6 +60,9 @@ def _context(view: View) -> dict[str, Any]:
         "read": result.get("table"),
         "lacking": [column for column in columns if column["missing"]],
         "coded": [column for column in columns if column["codes"]],
+        "marked": [column for column in columns if column["suppressed"]],
+        "suppressed_rows": _suppressed_rows(choices, view),
+        "has_roles": has_roles(choices),
         "files": list(_files(choices)),
         "own": {**UNLESS_CHOSEN, **{name: own[name] for name in TEXTS if name in own}},
         "checked": {name: bool(own.get(name)) for name in CHECKED},
@@ -71,12 +77,19 @@ def _context(view: View) -> dict[str, Any]:
     }
 
 
+def _suppressed_rows(choices: Choices, view: View) -> int | None:
+    """How many rows are suppressed by the chosen roles, as the assessment has counted them."""
+    assessed = view.get(assess_command(choices)) if choices.table and has_roles(choices) else None
+    return None if assessed is None else int(assessed["table"]["suppressed"])
+
+
 def _files(choices: Choices) -> Iterator[str]:
     """The tables in the folder of the start, and one level below."""
     folder = Path(choices.text("load", "folder") or ".")
     paths = (path for pattern in ("*", "*/*") for path in sorted(folder.glob(pattern)))
     tables = (path for path in paths if path.suffix.lower() in TABLES and path.is_file())
-    return (str(path) for path in islice(tables, MOST_LISTED))
+    named = (not_an_option(str(path)) for path in tables)
+    return islice((name for name in named if is_text(name)), MOST_LISTED)
 
 
 def _status(view: View) -> tuple[str, str]:
@@ -111,6 +124,8 @@ def _change(choices: Choices, form: Form) -> Choices:
 
 def _take_table(choices: Choices, table: str) -> Choices:
     """Another table, in the folder of the start or below; what was chosen for the last one goes."""
+    table = not_an_option(table)
+    look_up(table.partition("?")[0])
     folder = Path(choices.text("load", "folder") or ".").resolve()
     path = Path(table.partition("?")[0])
     inside = not table.startswith(PRIVATE) and path.resolve().is_relative_to(folder)

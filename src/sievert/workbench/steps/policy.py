@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert import files
-from sievert.errors import UsageError, require
+from sievert.errors import RefusedError, UsageError, require
 from sievert.measures import BY_ID
 from sievert.policy import parse_policy
 from sievert.policy.document import LIMITS
@@ -15,6 +15,8 @@ from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import reading_arguments
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
+from sievert.workbench.step_commands import named_file
+from sievert.workbench.typed_paths import refusal_to_replace, typed_output
 from sievert.workbench.working_policy import (
     EXAMPLE,
     OWN_NAME,
@@ -22,7 +24,6 @@ from sievert.workbench.working_policy import (
     limit_tables,
     limit_texts,
     named_policy,
-    policy_source,
     policy_tables,
     policy_text,
     role_settings,
@@ -86,8 +87,7 @@ def _context(view: View) -> dict[str, Any]:
             m.id: texts(f"measures.{m.id}.title") for m in BY_ID.values() if m.kinds and m.riskier
         },
         "toml": policy_text(choices),
-        "save_name": str(Path(choices.text("load", "folder") or ".") / OWN_NAME),
-        "edited": (named_policy(choices) or "").startswith("workbench:"),
+        **typed_output(view, _proposed_path(choices)),
     }
 
 
@@ -97,6 +97,13 @@ def _source(choices: Choices) -> tuple[str, str]:
     if name.startswith(EXAMPLE):
         return name.removeprefix(EXAMPLE), ""
     return (OWN if name else NONE), name
+
+
+def _proposed_path(choices: Choices) -> str:
+    """Where the policy could be kept: in its own file, if it was changed, or beside the table."""
+    own = _source(choices)[1]
+    changed = (named_policy(choices) or "").startswith("workbench:")
+    return own if own and changed else str(Path(choices.text("load", "folder") or ".") / OWN_NAME)
 
 
 def _limit_words(choices: Choices, texts: Texts) -> str:
@@ -218,7 +225,7 @@ def _edit(choices: Choices, before: Mapping[str, str], form: Form) -> Choices:
 def _key(text: str) -> str:
     try:
         key = str(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError("a form that was not made here") from None
     chapter, sign, _ = key.partition("/")
     require(not sign or chapter in LIMITS, "a form that was not made here")
@@ -237,13 +244,14 @@ def _bound(text: str, limit: str) -> str:
 
 def _save(choices: Choices, form: Form) -> Choices:
     """Write the policy where the user says, and go on with that file."""
-    path = form.one("path")
+    path = named_file(form, "path", OWN_NAME)
     require(path.endswith(".toml"), "a policy is a file that ends in .toml", hint=OWN_NAME)
     text = policy_text(choices)
     require(text, "there is no policy to save")
     parse_policy(policy_tables(choices) or {}, Path(path).name)
-    sources = [choices.table, policy_source(choices.text("policy", "file") or OWN_NAME)]
-    files.write_text(path, text, sources=sources, force=bool(form.one("force")))
+    if refusal := refusal_to_replace(form, path):
+        raise RefusedError(refusal)
+    files.write_text(path, text, sources=[choices.table, *examples().values()], force=True)
     return choices.put("policy", file=path, limits={}, edited="")
 
 

@@ -10,7 +10,6 @@ from sievert.formatting import percent
 from sievert.report.limits import STATES, own_limits, state_of
 from sievert.workbench.choices import Choices
 from sievert.workbench.chosen_levels import check_levels, levels_text, read_levels
-from sievert.workbench.command_lines import table_arguments
 from sievert.workbench.level_names import level_names
 from sievert.workbench.recoding_map import FORM, recoding_map
 from sievert.workbench.recoding_settings import SETTINGS as RECODING
@@ -31,14 +30,16 @@ from sievert.workbench.step_commands import (
     release_options,
 )
 from sievert.workbench.steps.explain import column_shares
+from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
 from sievert.workbench.verdict import release_verdict
 from sievert.workbench.written_releases import (
     BEFORE,
     CURRENT,
     age_of,
-    conditions,
     full_path,
+    release_conditions,
     shown_levels,
+    written_releases,
 )
 
 NAME = "protect"
@@ -90,7 +91,7 @@ def context(view: View) -> dict[str, Any]:
         "frontier": recoding_map(view) if how == FULL else None,
         "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
-        "path": _proposed_path(choices),
+        **typed_output(view, _proposed_path(choices)),
         **_written(view),
         "writable": how != FULL or bool(shown_levels(view)),
     }
@@ -218,14 +219,13 @@ def act(choices: Choices, form: Form) -> Action | None:
     if form.one("do") != "write":
         return None
     path = named_file(form, "path", "release.csv")
-    force = ("--force",) if form.one("force") else ()
     taken, shown = _taken(choices, form), check_levels(form.beginning("level:"))
     if _how(form) == FULL:
         same = _same(taken, choices, "hierarchies")
         require(same, "the levels shown are of other hierarchies", hint="recalculate first")
         require(shown, "the levels of this release are not known yet", hint="recalculate first")
     seen = taken.put(NAME, levels=shown or taken.mapping(NAME, "levels"))
-    options, made_under = shlex.join(release_options(seen)), conditions(seen)
+    options, made_under = shlex.join(release_options(seen)), release_conditions(seen)
 
     def then(after: Choices) -> Choices:
         releases = dict.fromkeys((*after.texts("compare", "releases"), path))
@@ -235,15 +235,9 @@ def act(choices: Choices, form: Form) -> Action | None:
             "compare", releases=tuple(releases)
         )
 
-    argv = (*protect_command(seen), "-o", path, *force)
-    return Action(argv, then, accepted=(0,), kept=taken, known_by=protect_command(taken))
-
-
-def files(choices: Choices) -> tuple[Action, ...]:
-    """The releases that were written: the same table, each with its own options."""
-    table = ("protect", *table_arguments(choices))
-    written = choices.mapping(NAME, "written").items()
-    return tuple(Action((*table, *shlex.split(options), "-o", path)) for path, options in written)
+    argv = (*protect_command(seen), "-o", path, *replacing(path))
+    known, refusal = protect_command(taken), refusal_to_replace(form, path)
+    return Action(argv, then, accepted=(0,), kept=taken, known_by=known, refusal=refusal)
 
 
 def status(view: View) -> tuple[str, str]:
@@ -266,4 +260,4 @@ def status(view: View) -> tuple[str, str]:
     return state, texts("workbench.protect.status", met=met, number=len(limits))
 
 
-PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, files, further)
+PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, written_releases, further)

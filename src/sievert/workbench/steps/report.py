@@ -1,13 +1,16 @@
 """The step Report: one page of the results, internal or shareable, written where the user says."""
 
+import shlex
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from sievert.errors import SievertError, require
 from sievert.workbench.choices import Choices, Setting
 from sievert.workbench.command_lines import PRIVATE, pieces, shown
-from sievert.workbench.step import MET, OPEN, Action, Argv, Form, Step, View
+from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step, View, WrittenFile
 from sievert.workbench.step_commands import (
     assess_command,
     beside_table,
@@ -17,6 +20,8 @@ from sievert.workbench.step_commands import (
     named_file,
     synthetic_command,
 )
+from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
+from sievert.workbench.written_files import chosen_alike, conditions
 
 NAME = "report"
 KINDS = ("internal", "share")
@@ -40,23 +45,32 @@ def _chosen(choices: Choices) -> list[str]:
     return [name for name in _possible(choices) if name in (*parts, *default)]
 
 
-def _parts(choices: Choices) -> dict[str, Argv]:
-    """The commands whose results stand on the page, by the names of their files."""
+def _parts(choices: Choices, names: Iterable[str]) -> dict[str, Argv]:
+    """The commands whose results stand on a page, by the names of their files."""
     parts = {"assess": assess_command(choices)}
-    parts |= {n: OTHERS[n](choices) for n in _chosen(choices)}
+    for name in names:
+        require(name in OTHERS, "no such result", hint=", ".join(OTHERS))
+        parts[name] = OTHERS[name](choices)
     return {f"{name}.json": argv for name, argv in parts.items()}
+
+
+def _options(choices: Choices) -> Argv:
+    """Who may read the page, its title and its language."""
+    share = ("--share",) if choices.text(NAME, "kind") == "share" else ()
+    mask = ("--mask-names",) if share and choices.text(NAME, "mask") else ()
+    title, spoken = choices.text(NAME, "heading"), choices.text("load", "language")
+    named = ("--title", title) if title else ()
+    language = ("--language", spoken) if spoken else ()
+    return (*share, *mask, *named, *language)
+
+
+def _command(parts: Iterable[str], path: str, options: Iterable[str]) -> Argv:
+    return ("report", *(f"{PRIVATE}{name}" for name in parts), "--html", path, *options)
 
 
 def report_command(choices: Choices) -> Argv:
     """The command that writes the page."""
-    files = (f"{PRIVATE}{name}" for name in _parts(choices))
-    share = ("--share",) if choices.text(NAME, "kind") == "share" else ()
-    mask = ("--mask-names",) if share and choices.text(NAME, "mask") else ()
-    title = choices.text(NAME, "heading")
-    named = ("--title", title) if title else ()
-    spoken = choices.text("load", "language")
-    language = ("--language", spoken) if spoken else ()
-    return ("report", *files, "--html", _path(choices), *share, *mask, *named, *language)
+    return _command(_parts(choices, _chosen(choices)), _path(choices), _options(choices))
 
 
 def _path(choices: Choices) -> str:
@@ -65,7 +79,7 @@ def _path(choices: Choices) -> str:
 
 def commands(choices: Choices) -> tuple[Argv, ...]:
     """The results that the page is made of."""
-    return tuple(_parts(choices).values()) if has_roles(choices) else ()
+    return tuple(_parts(choices, _chosen(choices)).values()) if has_roles(choices) else ()
 
 
 def context(view: View) -> dict[str, Any]:
@@ -80,11 +94,10 @@ def context(view: View) -> dict[str, Any]:
         "kind": choices.text(NAME, "kind") or KINDS[0],
         "possible": _possible(choices),
         "parts": _chosen(choices),
-        "path": _path(choices),
+        **typed_output(view, _path(choices)),
         "heading": choices.text(NAME, "heading"),
         "mask": choices.text(NAME, "mask"),
-        "written": choices.text(NAME, "written"),
-        "written_kind": choices.text(NAME, "written_kind"),
+        "written": _written(choices),
         "command": list(pieces(report_command(choices))),
         "command_text": " ".join(shown(report_command(choices))),
     }
@@ -98,6 +111,7 @@ def change(choices: Choices, form: Form) -> Choices:
     require(len(parts) == len(form.many("part")), "no such result", hint=", ".join(OTHERS))
     mask = form.one("mask") if kind == "share" else ""
     heading, path = form.one("heading"), form.one("path")
+    require(not heading.startswith("-"), "a title does not begin with a hyphen")
     kind = "" if kind == KINDS[0] else kind
     without = tuple(name for name in _possible(choices) if name not in parts)
     settings: dict[str, Setting] = {"kind": kind, "parts": parts, "without": without, "mask": mask}
@@ -109,31 +123,58 @@ def act(choices: Choices, form: Form) -> Action | None:
     if form.one("do") != "write":
         return None
     chosen = change(choices, form)
-    named_file(form, "path", "report.html")
-    force = ("--force",) if form.one("force") else ()
+    path = named_file(form, "path", "report.html")
+    names = _chosen(chosen)
+    parts, options = _parts(chosen, names), shlex.join((*names, *_options(chosen)))
+    made_under = conditions(chosen, tuple(parts.values()))
 
     def then(after: Choices) -> Choices:
-        kind = chosen.text(NAME, "kind") or KINDS[0]
-        return after.put(
-            NAME, **{**chosen.of(NAME), "written": _path(chosen), "written_kind": kind}
-        )
+        earlier = {p: own for p, own in after.mapping(NAME, "written").items() if p != path}
+        under = {**after.mapping(NAME, "under"), path: made_under}
+        written: dict[str, Setting] = {"written": {**earlier, path: options}, "under": under}
+        return after.put(NAME, **{**chosen.of(NAME), **written})
 
-    return Action((*report_command(chosen), *force), then, inputs=_parts(chosen))
+    argv = (*report_command(chosen), *replacing(path))
+    return Action(argv, then, inputs=parts, refusal=refusal_to_replace(form, path))
+
+
+def _split(written: str) -> tuple[list[str], list[str]]:
+    """The results that a written page is made of, and its options."""
+    tokens = shlex.split(written)
+    names = list(takewhile(lambda token: not token.startswith("-"), tokens))
+    return names, tokens[len(names) :]
+
+
+def _written(choices: Choices) -> list[dict[str, Any]]:
+    """The pages that were written, the last one first: for whom, and whether anything changed."""
+    rows = []
+    for path, written in choices.mapping(NAME, "written").items():
+        names, options = _split(written)
+        now = conditions(choices, tuple(_parts(choices, names).values()))
+        old = choices.mapping(NAME, "under").get(path) != now
+        rows.append({"path": path, "old": old, "kind": KINDS["--share" in options]})
+    return rows[::-1]
 
 
 def status(view: View) -> tuple[str, str]:
-    """Whether a page was written."""
-    written = view.choices.text(NAME, "written")
+    """Whether a page was written that is still of what is chosen."""
+    written = _written(view.choices)
     if not written:
         return OPEN, view.texts("workbench.report.status_none")
-    return MET, Path(written).name
+    if current := next((row["path"] for row in written if not row["old"]), ""):
+        return MET, Path(current).name
+    return DOUBTFUL, view.texts("workbench.protect.status_old")
 
 
-def files(choices: Choices) -> tuple[Action, ...]:
-    """The page that was written."""
-    if not choices.text(NAME, "written"):
-        return ()
-    return (Action(report_command(choices), inputs=_parts(choices)),)
+def files(choices: Choices) -> tuple[WrittenFile, ...]:
+    """The pages that were written, each of its own results."""
+    under, pages = choices.mapping(NAME, "under"), []
+    for path, written in choices.mapping(NAME, "written").items():
+        names, options = _split(written)
+        parts = _parts(choices, names)
+        alike = chosen_alike(under.get(path, ""), conditions(choices, tuple(parts.values())))
+        pages.append(WrittenFile(path, _command(parts, path, options), parts, outdated=not alike))
+    return tuple(pages)
 
 
 REPORT = Step(
@@ -143,6 +184,6 @@ REPORT = Step(
     change,
     commands,
     act,
-    ("kind", "parts", "without", "mask", "heading", "path", "written", "written_kind"),
+    ("kind", "parts", "without", "mask", "heading", "path", "written", "under"),
     files,
 )

@@ -138,7 +138,7 @@ def _name(text: str) -> str:
         return text
     try:
         name = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         name = None
     if not isinstance(name, str):
         raise UsageError("a form that was not made here")

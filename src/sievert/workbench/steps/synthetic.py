@@ -8,6 +8,7 @@ from sievert.workbench.choices import Choices
 from sievert.workbench.result_pages import releases_state, rendered
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import named_file, synthetic_command
+from sievert.workbench.typed_paths import is_there, short_name
 
 NAME = "synthetic"
 
@@ -38,7 +39,7 @@ def change(choices: Choices, form: Form) -> Choices:
     require(path or tables, "no synthetic table is named", hint="the path of a table")
     for field in ("path", "control"):
         file = named_file(form, field, "the path of a table") if form.one(field) else "."
-        require(Path(file).exists(), f"{Path(file).name}: no such file")
+        require(is_there(file), f"{short_name(file)}: no such file")
     added = tuple(dict.fromkeys((*tables, *filter(None, (path,)))))
     return choices.put(NAME, tables=added, control=control)
 

@@ -1,0 +1,59 @@
+"""The first page of the workbench: what was read, what is missing, what is suppressed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchclient import BenchClient
+
+import sievert
+from sievert.errors import UsageError
+from sievert.workbench.step_commands import assess_command
+from sievert.workbench.steps.load import begin, columns_command
+
+
+def test_suppressed_rows_before_and_after_roles_are_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers are those of `columns` and `assess`."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["*,*,y"] * 3 + ["30,*,n"] * 20 + ["31,b,y"] * 20
+    (tmp_path / "data.csv").write_text("\n".join(("age,job,ill", *rows, "")))
+    choices = begin("data.csv")
+    listed = sievert.describe_columns(tmp_path / "data.csv").to_dict()
+    assert [column["suppressed"] for column in listed["columns"]] == [3, 23, 0]
+
+    client = BenchClient(choices, tmp_path)
+    client.know(columns_command(choices) or (), listed)
+    before = client.get("load").body
+    assert "Columns with suppressed values: 2" in before and "said in the step Roles" in before
+    assert '>age</th><td class="right">3</td><td class="right">6.98 %<' in before
+    assert '>job</th><td class="right">23</td>' in before
+
+    chosen = choices.put("roles", quasi=("age", "job"), sensitive=("ill",))
+    client = BenchClient(chosen, tmp_path, "de")
+    client.know(columns_command(chosen) or (), listed)
+    assert "Der Schritt Bewerten zählt diese Zeilen." in client.get("load").body
+    assessed = sievert.assess(
+        tmp_path / "data.csv", quasi=["age", "job"], sensitive=["ill"]
+    ).to_dict()
+    client.know(assess_command(chosen), json.loads(json.dumps(assessed)))
+    assert assessed["table"]["suppressed"] == 3
+    assert "<h2>Unterdrückte Zeilen: 3</h2>" in client.get("load").body
+
+
+def test_names_of_files_are_neither_options_nor_anything_but_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("--json=evil.csv", "plain.csv", "\udcff.csv"):
+        (tmp_path / name).write_text("a\n1\n")
+    client = BenchClient(begin("."), tmp_path / "private")
+    page = client.get("load").body
+    assert "<option>./--json=evil.csv</option>" in page and "\udcff" not in page
+    assert client.post("load", {"table": "--json=evil.csv"}).status == 303
+    assert client.bench.choices.table == "./--json=evil.csv"
+    with pytest.raises(UsageError, match="not text"):
+        begin("\udcff.csv")
