@@ -144,15 +144,15 @@ class Oracle:
         """Whose secret is the same in all worlds that agree with every released table.
 
         A world gives everybody one secret, the same in all releases; the rows but for secrets are
-        known. Only for tables in which it is so.
+        known, and a missing secret may be any. Only for tables in which it is so.
         """
-        known = {v for rows in self.releases for own in rows.values() for _, v in own}
+        known = {v for rows in self.releases for own in rows.values() for _, v in own} - {None}
         seen: dict[str, set[str | None]] = {p: set() for p in self.everybody}
         for values in itertools.product(known, repeat=len(self.everybody)):
             world = dict(zip(self.everybody, values, strict=True))
             if all(
-                Counter(row for own in rows.values() for row in own)
-                == Counter((at, world[p]) for p, own in rows.items() for at, _ in own)
+                Counter(row for own in rows.values() for row in own if row[1] is not None)
+                <= Counter((at, world[p]) for p, own in rows.items() for at, _ in own)
                 for rows in self.releases
             ):
                 for person, value in world.items():
@@ -174,9 +174,9 @@ def random_releases(random: Random, *, most: int = 12) -> list[dict[str, list[st
     """Two or three releases: people come and go, have several rows, lack values, change secrets."""
     people = [f"p{i}" for i in range(random.randint(2, most))]
     ill = {p: random.choice(("flu", "cold", "ache")) for p in people}
-    several, lacking, changing = (random.random() < share for share in (0.2, 0.3, 0.3))
+    several, lacking, changing = (random.random() < share for share in (0.4, 0.4, 0.3))
     releases = []
-    for _ in range(random.choice((2, 2, 3))):
+    for _ in range(random.choice((2, 3))):
         columns = random.choice((QUASI, QUASI[:1], QUASI[1:]))
         width = random.choice((1, 2, 2, 3))
         stay = random.choice((1.0, 1.0, 0.8, 0.5))
@@ -201,16 +201,25 @@ def random_releases(random: Random, *, most: int = 12) -> list[dict[str, list[st
 
 
 def small_history(random: Random) -> list[dict[str, list[str | None]]]:
-    """Two releases of few people who have one secret, several rows, and often look alike."""
-    people = [f"p{i}" for i in range(random.randint(3, 5))]
+    """Two or three releases of few people who have one secret and often look alike.
+
+    They have several rows; in some histories some of them come and go, or values are missing.
+    """
+    people = [f"p{i}" for i in range(random.randint(3, 7))]
     ill = {p: random.choice(("flu", "cold")) for p in people}
+    coming, lacking = random.random() < 0.3, random.random() < 0.3
     releases = []
-    for _ in range(2):
-        patterns = [random.choices("ab", k=random.choice((1, 1, 2))) for _ in range(2)]
+    for _ in range(random.choice((2, 3))):
+        patterns = [
+            random.choices(("a", None), k=random.choice((1, 2)))
+            for _ in range(random.choice((1, 2)))
+        ]
+        here = people[len(people) // 2 :] if coming and random.random() < 0.5 else people
         table: dict[str, list[str | None]] = {PERSON: [], QUASI[0]: [], SECRET: []}
-        for person in people:
+        for person in here:
             for label in random.choice(patterns):
-                for column, value in zip(table, (person, label, ill[person]), strict=True):
+                own = None if lacking and random.random() < 0.1 else ill[person]
+                for column, value in zip(table, (person, label, own), strict=True):
                     table[column].append(value)
         releases.append(table)
     return releases

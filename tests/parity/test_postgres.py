@@ -19,6 +19,7 @@ from typing import Any
 
 import duckdb
 import enginereleases
+import ledgerparity
 import pyarrow
 import pytest
 import sketchtables
@@ -919,6 +920,12 @@ def test_the_same_bytes_again_and_nothing_written_there(server: Server, tmp_path
     assert outs[0].read_bytes() == outs[1].read_bytes()
     with pytest.raises(UsageError, match="--how noise needs the records here"):
         sievert.protect(address, out=tmp_path / "c.csv", how="noise", **enginereleases.options(1))
+
+
+def test_ledger(server: Server, tmp_path: Path) -> None:
+    url = server.load("noted", ledgerparity.COLUMNS, ledgerparity.POSTGRES)
+    here = ledgerparity.note(tmp_path, "here", ledgerparity.COLUMNS)
+    assert ledgerparity.note(tmp_path, "there", url) == here
 
 
 def test_sketches(server: Server) -> None:

@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 
 import enginereleases
+import ledgerparity
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -442,6 +443,12 @@ def test_states(interpreted: None, tmp_path: Path) -> None:
     sievert.merge([tmp_path / "spark", tmp_path / "duckdb"], out=tmp_path / "both", again=True)
     sievert.update(tmp_path / "both", remove=path)
     assert told(tmp_path / "both", quasi, secrets) == told(path, quasi, secrets)
+
+
+def test_ledger(interpreted: None, tmp_path: Path) -> None:
+    path = write_parquet(tmp_path / "t.parquet", ledgerparity.COLUMNS)
+    here = ledgerparity.note(tmp_path, "here", path)
+    assert ledgerparity.note(tmp_path, "there", path, engine="spark") == here
 
 
 def test_types_of_text(interpreted: None, tmp_path: Path) -> None:

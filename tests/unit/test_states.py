@@ -23,6 +23,7 @@ from sievert import session
 from sievert.counts.state.segments import Sum
 from sievert.errors import InputError, RefusedError, SievertError, UsageError
 from sievert.numerics import machine
+from sievert.sharing import shareable
 from sievert.sources.states import MANIFEST, file_sha256
 
 TABLE = {
@@ -51,7 +52,7 @@ def test_a_state_is_private_and_marked(state: Path) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in state.iterdir()} == {0o600}
     content = json.loads((state / MANIFEST).read_text())
     assert content["marking"].startswith("as sensitive as the data")
-    assert content["records"] == 5 and content["state"] == 2
+    assert content["records"] == 5 and content["state"] == 3
     assert "hiv" not in (state / MANIFEST).read_text()
 
 
@@ -189,6 +190,54 @@ def test_an_identifier_that_is_left_out_still_repeats(column: str, tmp_path: Pat
     assert verdict(both, rows_are_people=True) == (True, [], [])
     sievert.merge([both, state], out=tmp_path / "all", again=True)
     assert "identifier_repeats" in verdict(tmp_path / "all")[1]
+
+
+def test_a_column_that_is_left_out_is_one_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By any engine: the same verdict, the same page to share, the same columns without a role."""
+    table = {
+        "zip": ["1", "2"] * 500,
+        "ill": ["flu", "hiv", "flu", "flu"] * 250,
+        "note": ["x"] * 1000,
+    }
+    people = {**table, "patient_id": [f"p{i // 2}" for i in range(1000)]}
+    roles = {"quasi": ["zip"], "sensitive": ["ill"]}
+    limits = {"reidentification": {"k_anonymity": {"min": 2}}}
+    sievert.count(people, "zip", "ill", leave_out=["note", "patient_id"], out=tmp_path / "state")
+    options: list[dict[str, Any]] = [
+        {"quasi": "zip", "sensitive": "ill"},
+        {"policy": {"roles": roles, "limits": limits}},
+        {"policy": {"roles": {**roles, "identifier": ["note"]}, "limits": limits}},
+        {"policy": {"roles": {**roles, "rows_are_people": True}, "limits": limits}},
+    ]
+    for large in (10**9, 0):
+        for name in ("LARGE", "LOADING"):
+            monkeypatch.setattr(session, name, large)
+        for given in options:
+            ours, theirs = (sievert.assess(d, **given) for d in (tmp_path / "state", people))
+            assert stable(ours) == stable(theirs)
+            shown = shareable(ours.to_dict())["reidentification"]
+            assert bool(shown) == bool(
+                given.get("policy", {"roles": {}})["roles"].get("rows_are_people")
+            )
+    ranked = sievert.explain(tmp_path / "state", "zip")
+    assert {entry["column"] for entry in ranked.to_dict()["ranking"]} == {"ill"}
+    assert any("'patient_id' is not ranked: the state leaves" in w for w in ranked.warnings)
+
+
+def test_what_one_state_leaves_out_is_not_forgotten(tmp_path: Path) -> None:
+    """The first state names what the others leave out; records gone without it leave it open."""
+    shared = {**TABLE, "patient_id": ["1", "1", None, None, None]}
+    less, whole = tmp_path / "less", tmp_path / "whole"
+    sievert.count(ONE, *ROLES, out=less)
+    sievert.count(shared, *ROLES, leave_out="patient_id", out=whole)
+    with pytest.raises(InputError, match="whole: other columns left out than the state"):
+        sievert.merge([less, whole], out=tmp_path / "sum")
+    sievert.merge([whole, less], out=tmp_path / "sum")
+    assert sievert.assess(tmp_path / "sum").cautions
+    sievert.update(whole, remove={c: v[2:] for c, v in TABLE.items()})
+    assert any("share the identifier" in remark for remark in sievert.assess(whole).cautions)
 
 
 def damage(kind: str, state: Path) -> None:
@@ -354,7 +403,7 @@ def test_what_was_added_already_is_refused(state: Path) -> None:
 
 
 def test_one_update_at_a_time(state: Path) -> None:
-    with machine.locked(state) as alone, pytest.raises(UsageError, match="another update"):
+    with machine.lock(state) as alone, pytest.raises(UsageError, match="another update"):
         assert alone
         sievert.update(state, add=ONE)
     sievert.update(state, add=ONE)
@@ -447,7 +496,10 @@ def test_commands(tmp_path: Path) -> None:
     done = run("update", state, "--remove", str(tmp_path / "gone.csv"), "--language", "de")
     assert done.returncode == 0 and "1 Datensatz entfernt" in done.stdout, done.stderr
     again = run("update", state, "--remove", str(tmp_path / "gone.csv"))
-    assert again.returncode == 7 and again.stderr.startswith("error: gone.csv: these records")
+    assert again.returncode == 7 and again.stderr.splitlines() == [
+        "error: gone.csv: these records were taken away already. Try: --again, if they are other "
+        "people whose records look the same"
+    ]
     again = run("merge", state, state, "-o", str(tmp_path / "both"))
     assert again.returncode == 7 and "state: these records were added already" in again.stderr
     done = run("merge", state, state, "--again", "-o", str(tmp_path / "both"), "--json", "-")

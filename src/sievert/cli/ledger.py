@@ -3,10 +3,9 @@
 # Annotations are not deferred here: options are read from them.
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from sievert.cli.command import Command
-from sievert.cli.messages import say
 from sievert.cli.options import (
     EngineOptions,
     GateOptions,
@@ -15,11 +14,10 @@ from sievert.cli.options import (
     PageOptions,
     ReadingOptions,
     RoleOptions,
-    SpokenLanguage,
 )
-from sievert.cli.parameters import JsonFile, TableName, Traits
+from sievert.cli.parameters import TableName, Traits
+from sievert.cli.states import StateOutput
 from sievert.errors import require
-from sievert.formatting.language import ENGLISH
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,23 @@ class LedgerOptions(Options):
     salt: Path | None = None
 
 
+@dataclass(frozen=True)
+class ListOutput(StateOutput):
+    """Where the list of releases is written.
+
+    Attributes
+    ----------
+    json_
+        Write the list of releases to this file; - is stdout.
+    force
+        Replace an existing file that sievert has not written.
+    language
+        The language of the terminal.
+    debug
+        Show where in the program an error came up.
+    """
+
+
 def add(
     ledger: Path,
     release: TableName,
@@ -49,10 +64,7 @@ def add(
     entry: LedgerOptions = LedgerOptions(),
     date: Annotated[str | None, Traits(heading="Release")] = None,
     reading: ReadingOptions = ReadingOptions(),
-    language: SpokenLanguage = ENGLISH,
-    json_: JsonFile = None,
-    force: bool = False,
-    debug: bool = False,
+    output: ListOutput = ListOutput(),
     engine: EngineOptions = EngineOptions(),
 ) -> int:
     """Note what a release says about whom, so that later ones can be held against it.
@@ -68,37 +80,18 @@ def add(
         Your own copy of the release, with the key of its people; as for assess.
     date
         When it was released, YYYY-MM-DD; today unless given.
-    language
-        The language of the terminal.
-    json_
-        Write the list of releases to this file; - is stdout.
-    force
-        Replace an existing file that sievert has not written.
-    debug
-        Show where in the program an error came up.
     """
-    from sievert.cli.outputs import check_outputs
-    from sievert.cli.progress import Watch
     from sievert.commands.ledger import api
 
     given = roles.arguments()
     others = given.pop("hierarchies") or given.pop("parameters")
     require(not others, "--hierarchy and --alpha-value do not go with ledger add")
     given.pop("parameters", None)
-    inputs = [ledger, release, entry.salt, roles.policy]
-    check_outputs([json_], inputs, force=force)
-    with Watch() as watch:
-        result = api.add_to_ledger(
-            ledger,
-            release,
-            date=date,
-            watch=watch,
-            **entry.arguments(),
-            **given,
-            **reading.arguments(),
-            **engine.arguments(),
-        )
-    return _show(result, json_, inputs, language, force=force)
+    inputs = [i for i in (ledger, release, entry.salt, roles.policy) if i is not None]
+    options = {**entry.arguments(), **given, **reading.arguments(), **engine.arguments()}
+    return output.show(
+        lambda watch: api.add_to_ledger(ledger, release, date=date, watch=watch, **options), inputs
+    )
 
 
 def check(
@@ -140,43 +133,14 @@ def check(
     )
 
 
-def show(
-    ledger: Path,
-    /,
-    *,
-    language: SpokenLanguage = ENGLISH,
-    json_: JsonFile = None,
-    force: bool = False,
-    debug: bool = False,
-) -> int:
+def show(ledger: Path, /, *, output: ListOutput = ListOutput()) -> int:
     """List the releases of a ledger; this needs no salt.
 
     Parameters
     ----------
     ledger
         The file of the ledger.
-    language
-        The language of the terminal.
-    json_
-        Write the list to this file; - is stdout.
-    force
-        Replace an existing file that sievert has not written.
-    debug
-        Show where in the program an error came up.
     """
-    from sievert.cli.outputs import check_outputs
     from sievert.commands.ledger import api
 
-    check_outputs([json_], [ledger], force=force)
-    return _show(api.read_ledger(ledger), json_, [ledger], language, force=force)
-
-
-def _show(result: Any, to: str | None, inputs: list[Any], language: str, *, force: bool) -> int:
-    """Write a list of releases as JSON, or print it."""
-    from sievert.cli.outputs import write_json
-
-    if to is not None:
-        write_json(to, result.to_dict(), [i for i in inputs if i is not None], force=force)
-    if to != "-":
-        say(f"{result.describe(language)}\n")
-    return 0
+    return output.show(lambda _: api.read_ledger(ledger), [ledger])

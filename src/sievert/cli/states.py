@@ -108,7 +108,7 @@ def count(
     policy
         A TOML file; only its roles and its codes for missing are used.
     leave_out
-        Columns that are treated as if the table did not have them: identifiers of a table whose
+        Columns that the state knows only by name and number of values: identifiers of a table whose
         state is to be updated.
     out
         The directory of the state, which is made.

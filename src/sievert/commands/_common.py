@@ -177,8 +177,7 @@ class RequestedRoles:
         stated = self.policy is not None and self.policy.roles.rows_are_people
         roles = replace(roles, rows_are_people=stated)
         if not several:  # a person with one row each may be no person, but the number of a row
-            own = {*self._own[2]} & {*absent} if self._own[2] else ()
-            repeated, unsure = repeated_identifiers(questions, roles, own)
+            repeated, unsure = repeated_identifiers(questions, roles)
             unsure = [] if stated or roles.person is not None else unsure
             roles = replace(roles, repeated=tuple(repeated), unsure=tuple(unsure))
             caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER

@@ -1,6 +1,6 @@
 """Identifiers that several rows share: rows are then not people."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from sievert.counts.questions import Questions
@@ -11,26 +11,22 @@ from sievert.sources.states import Spread
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
 
 
-def repeated_identifiers(
-    questions: Questions, roles: Roles, absent: Collection[str] = ()
-) -> tuple[list[str], list[str]]:
+def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str], list[str]]:
     """The identifiers that several rows share, and those of which that is not known.
 
-    They are those named, also where they are `absent`, and columns called like one. A state knows
-    of the columns that it leaves out, of which much is not known when it has changed. Who says that
-    rows are people has looked at the columns that are ignored.
+    They are those named, and columns called like one. Of the columns that a state leaves out much
+    is not known when it has changed. Who says that rows are people has looked at the columns that
+    are ignored.
     """
     others = {*roles.measured_columns, *roles.identifier, *roles.single_columns.values()}
     others |= {*roles.ignored} if roles.rows_are_people else set()
     likely = [c for c in questions.columns if c not in others and tells_people_apart(c)]
     named = [c for c in roles.identifier if c != roles.person]
-    spreads = spread_values(questions, [*named, *likely])
-    for column, spread in questions.left_out.items():
-        if column in absent or (column not in others and tells_people_apart(column)):
-            spreads[column] = spread
+    known = questions.left_out
+    counted = spread_values(questions, [c for c in (*named, *likely) if c not in known])
+    spreads = {c: s for c in (*named, *likely) if (s := known.get(c, counted.get(c))) is not None}
     # A code of a hospital or a batch has few values: it does not tell people apart.
-    given = {*roles.identifier, *absent}
-    telling = {c: s for c, s in spreads.items() if c in given or s.rows <= MOST_ROWS * s.most}
+    telling = {c: s for c, s in spreads.items() if c in named or s.rows <= MOST_ROWS * s.most}
     repeated = [c for c, spread in telling.items() if spread.repeated]
     return repeated, [c for c, spread in telling.items() if spread.repeated is None]
 

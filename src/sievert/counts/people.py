@@ -43,10 +43,15 @@ class PeopleQuestions(Questions):
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records)
         self.rows, self.person = rows, person
+        self.sql_name(person)  # an error where a state does not have it
         self._number, self._input = rows._number, rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
+
+    def sql_name(self, column: str) -> str:
+        """The name of a column in SQL."""
+        return self.rows.sql_name(column)
 
     @cached_property
     def unnamed(self) -> int:

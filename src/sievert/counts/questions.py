@@ -37,12 +37,15 @@ TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer an
 class Questions(CellTables):
     """Integer questions about one table; the cells are counted once for each secret."""
 
-    left_out: Mapping[str, Spread] = {}  # what a state knows of columns that it leaves out
-
     def __init__(self, engine: Adapter, records: int | None = None) -> None:
         super().__init__(engine, records)
         self._sizes: dict[tuple[str, ...], Sizes] = {}
         self._tallied: dict[tuple[tuple[str, ...], str], dict[str | None, int]] = {}
+
+    @property
+    def left_out(self) -> Mapping[str, Spread]:
+        """What a state knows of columns that it leaves out."""
+        return {}
 
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""

@@ -220,27 +220,6 @@ def signal_main_thread(thread: int, number: int) -> None:
         _thread.interrupt_main(signal.Signals(number))
 
 
-@contextmanager
-def locked(directory: Path) -> Iterator[bool]:
-    """Whether nobody else has locked a directory; it is locked until the block ends.
-
-    Where directories cannot be locked, nobody is kept out.
-    """
-    if fcntl is None:
-        yield True
-        return
-    number = os.open(directory, os.O_RDONLY)
-    try:
-        alone = True
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            alone = False
-        yield alone
-    finally:
-        os.close(number)
-
-
 def sync(path: Path) -> None:
     """See to it that a file, or the names in a directory where one can be opened, is on disk."""
     if not IS_POSIX and path.is_dir():
@@ -253,17 +232,23 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def lock(path: Path, seconds: float) -> Iterator[bool]:
-    """Hold a lock that one process at a time can have; False if it is not free in some seconds.
+def lock(path: Path, seconds: float = 0.0) -> Iterator[bool]:
+    """Hold the lock on a path, one process at a time; False if it is not free in some seconds.
 
-    The system frees it when the process ends, however it ends; the empty file stays. Where it
-    cannot, the file is the lock.
+    A directory is locked itself, a file by an empty one beside it, PATH.lock, which stays. The
+    system frees the lock when the process ends, however it ends. Where it cannot, PATH.lock is the
+    lock, and is removed.
     """
-    until, mode = time.monotonic() + seconds, os.O_CREAT | os.O_RDWR
+    own, mode = path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR
+    if fcntl is None:
+        mode |= os.O_EXCL
+    elif path.is_dir():
+        own, mode = path, os.O_RDONLY
+    until = time.monotonic() + seconds
     handle: int | None = None
     while handle is None:
         try:
-            handle = os.open(path, mode if fcntl is not None else mode | os.O_EXCL, 0o600)
+            handle = os.open(own, mode, 0o600)
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, FileExistsError):
@@ -279,4 +264,4 @@ def lock(path: Path, seconds: float) -> Iterator[bool]:
         if handle is not None:
             os.close(handle)
             if fcntl is None:
-                path.unlink()
+                own.unlink()

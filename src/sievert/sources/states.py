@@ -19,7 +19,7 @@ from typing import Any
 from sievert.errors import InputError, RefusedError, require
 
 MANIFEST = "sievert-state.json"
-FORMAT = 2
+FORMAT = 3
 MOST_RECORDS = 2**62  # that any state can have: more is damage, and would not add up
 DIGITS = 15  # of each of the four parts of a SHA-256 that are added up
 MARKING = "as sensitive as the data: it holds every combination of values that occurs"
@@ -57,12 +57,13 @@ class Spread:
     def add(self, other: Spread, sign: int) -> Spread:
         """That of two tables together, or of the first without the second.
 
-        Rows that share a value are taken to share it when some of them are gone.
+        Rows that share a value are taken to share it when some of them are gone. Where it is not
+        known how many of those gone had a value, the rows are the most that can have one.
         """
         if sign > 0:
             most = self.most + other.most
             return Spread(self.rows + other.rows, max(self.least, other.least), most)
-        rows = max(0, self.rows - other.rows)
+        rows = max(0, self.rows - other.rows) if other.least == other.most else self.rows
         most = max(0, min(self.most, rows - (self.repeated is True)))
         return Spread(rows, max(0, self.least - other.rows), most)
 
@@ -71,7 +72,7 @@ class Spread:
 class StateManifest:
     """Everything about a state but its counts."""
 
-    columns: tuple[str, ...]  # of the table, those left out excepted
+    columns: tuple[str, ...]  # of the table
     kept: Mapping[str, str]  # the columns that are counted, and their types
     kinds: Mapping[str, str]  # the types of all columns
     table: Mapping[str, Any]  # how the table is described: name, kind, delimiter, ...
@@ -79,7 +80,7 @@ class StateManifest:
     sensitive: tuple[str, ...]
     identifier: tuple[str, ...]
     person: str | None
-    left_out: Mapping[str, Spread]  # columns that are treated as if there were none
+    left_out: Mapping[str, Spread]  # columns that another table may lack
     engine: str
     na: tuple[str, ...]
     types: Mapping[str, str]
@@ -117,6 +118,11 @@ class StateManifest:
     def signed(self) -> bool:
         """Whether some segment takes records away."""
         return any(segment.signed for segment in self.segments)
+
+    @property
+    def needed_columns(self) -> tuple[str, ...]:
+        """The columns that every table has which is added or taken away."""
+        return tuple(c for c in self.columns if c not in self.left_out)
 
     @property
     def unknown_spread(self) -> Spread:
@@ -198,7 +204,7 @@ class StateManifest:
         require(
             again or not twice,
             f"{name}: these records were {'added' if sign > 0 else 'taken away'} already",
-            hint="--again, if they are other records that look the same",
+            hint="--again, if they are other people whose records look the same",
             error=RefusedError,
         )
         return tuple(applied)
@@ -206,7 +212,8 @@ class StateManifest:
     def check_addable(self, other: StateManifest, name: str) -> None:
         """An error unless another state is of the same columns, read in the same way."""
         for what, mine, theirs in (
-            ("columns, or in another order,", self.columns, other.columns),
+            ("columns, or in another order,", self.needed_columns, other.needed_columns),
+            ("columns left out", {*self.left_out}, {*self.left_out, *other.left_out}),
             ("counted columns, or types of them", self.kept, other.kept),
             ("person", self.person, other.person),
             ("codes for missing", sorted(self.na), sorted(other.na)),

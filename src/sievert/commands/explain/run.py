@@ -280,6 +280,9 @@ def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[di
 
 
 def _usable(run: ExplanationRun, column: str) -> bool:
+    if column in run.questions.left_out:
+        run.warnings.append(f"{column!r} is not ranked: the state leaves it out")
+        return False
     try:
         run.questions.engine.check_usable(column)
     except SievertError:

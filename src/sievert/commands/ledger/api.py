@@ -137,14 +137,12 @@ def add_to_ledger(
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
     """
-    path = store.ledger_path(ledger)
-    _check_missing(missing)
-    salt = store.salt_beside(path) if salt is None else Path(salt)
+    path, own_salt = _paths(ledger, salt)
     requested = requested_roles(policy, quasi, sensitive, identifier)
-    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated(dict(source)))
+    reading = _reading(requested, missing, watch, verify=verify, **source)
     with _opened(reading, release, requested, person) as opened, store.locked(path):
         there = path.exists()
-        pseudonyms = store.read_salt(salt) if there else store.make_salt(salt)
+        pseudonyms = store.read_salt(own_salt) if there else store.make_salt(own_salt)
         releases = store.read_ledger(path, pseudonyms) if there else []
         reading.clock("counting classes", opened.questions)
         new = opened.code(pseudonyms, name, _date(date))
@@ -200,12 +198,11 @@ def check_with_ledger(
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
     """
-    path = store.ledger_path(ledger)
-    _check_missing(missing)
-    pseudonyms = store.read_salt(store.salt_beside(path) if salt is None else Path(salt))
-    releases = store.read_ledger(path, pseudonyms)
+    path, own_salt = _paths(ledger, salt)
     requested = requested_roles(policy, quasi, sensitive, identifier)
-    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated(dict(source)))
+    reading = _reading(requested, missing, watch, verify=verify, **source)
+    pseudonyms = store.read_salt(own_salt)
+    releases = store.read_ledger(path, pseudonyms)
     clock, limits = reading.clock, requested.policy
     with _opened(reading, release, requested, person) as opened:
         questions, roles = opened.questions, opened.roles
@@ -279,12 +276,19 @@ def _judge(
     return gate.judge(verdicts), alone, doubts
 
 
-def _check_missing(missing: str) -> None:
-    require(
-        missing == "value",
-        "a missing value is a value of its own in a ledger",
-        hint="--missing value",
-    )
+def _paths(
+    ledger: str | os.PathLike[str], salt: str | os.PathLike[str] | None
+) -> tuple[Path, Path]:
+    """The files of a ledger and of its salt."""
+    path = store.ledger_path(ledger)
+    return path, store.salt_beside(path) if salt is None else Path(salt)
+
+
+def _reading(requested: RequestedRoles, missing: str, watch: Steps, **source: Any) -> Reading:
+    """How a release is read."""
+    what = "a missing value is a value of its own in a ledger"
+    require(missing == "value", what, hint="--missing value")
+    return Reading(watch, LARGE, **requested.read_as_stated(source))
 
 
 def _date(given: str | None) -> str:
@@ -338,5 +342,5 @@ def _limits_of(policy: Policy, secrets: Collection[str]) -> Policy:
 def _least_k(policy: Policy | None) -> int | None:
     """The k that a policy asks for."""
     limits = [] if policy is None else policy.every_limit()
-    asked = [limit.min for _, m, limit in limits if m == "k_anonymity" and limit.min is not None]
-    return int(max(asked)) if asked else None
+    least = [limit.min for _, m, limit in limits if m == "k_anonymity" and limit.min is not None]
+    return int(max(least)) if least else None

@@ -163,7 +163,7 @@ def locked(ledger: Path) -> Iterator[None]:
     """Nobody else writes a ledger meanwhile; two releases that are added at once both stay."""
     files.check(ledger, force=True)
     try:
-        with machine.lock(ledger.with_name(f"{ledger.name}.lock"), WAIT) as free:
+        with machine.lock(ledger, WAIT) as free:
             what = f"{ledger.name}: another process has been writing it for {WAIT:g} seconds"
             require(free, what, hint="once more, or remove the .lock file", error=ExhaustedError)
             yield

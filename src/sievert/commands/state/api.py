@@ -58,8 +58,9 @@ def count(
     out
         The directory of the state, which is made.
     leave_out
-        Columns that are treated as if the table did not have them. Whether rows share an identifier
-        cannot be told from two counts: a state that is to be updated leaves other identifiers out.
+        Columns that the state knows only by name and number of values. Whether rows share an
+        identifier cannot be told from two counts: a state that is to be updated leaves other
+        identifiers out.
     force
         Replace a state that is there.
     verify
@@ -68,13 +69,12 @@ def count(
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
     """
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
-    left_out = (leave_out,) if isinstance(leave_out, str) else tuple(leave_out)
     reading = Reading(watch, None, verify=verify, **requested.read_as_stated({**source}))
     with files.write_whole(out, sources=[data, policy], force=force, directory=True) as folder:
         assert folder is not None
         folder.mkdir(mode=0o700)
         with reading(data, outputs=[segment_path(folder, 0)]) as (table, questions):
-            roles, apart = assign_roles(questions, requested, left_out)
+            roles, apart = assign_roles(questions, requested, leave_out)
             reading.clock("counting combinations", questions)
             manifest = count_table(table, questions, roles, apart, folder)
         write_manifest(note_content(manifest, reading))
@@ -164,7 +164,7 @@ def update(
     require(tables or compact, "nothing to add or to remove", hint="--add FILE, --remove FILE")
     whole = any(sign < 0 for _, sign in tables)  # what is there is read, as for a compaction
     kept = read_state(state, content=False)
-    with private_directory(source.get("temp")) as private, machine.locked(kept.folder) as alone:
+    with private_directory(source.get("temp")) as private, machine.lock(kept.folder) as alone:
         require(alone, f"{kept.folder.name}: another update is running", hint="wait for its end")
         kept = read_state(state, content=whole)
         means = Means(private, source.get("memory"), source.get("threads"))

@@ -31,7 +31,7 @@ from sievert.sources.table import Table
 
 
 def assign_roles(
-    questions: Questions, requested: RequestedRoles, leave_out: Iterable[str]
+    questions: Questions, requested: RequestedRoles, leave_out: str | Iterable[str]
 ) -> tuple[Roles, tuple[str, ...]]:
     """The roles of the columns that are counted, and the columns that are left out altogether."""
     columns = questions.columns
@@ -42,12 +42,12 @@ def assign_roles(
         raise no_quasi(questions)
     own = requested.policy.roles if requested.policy else None
     absent = own.lacking(columns, ()) if own else ()
-    identifier = tuple(c for c in identifier if c not in absent)
+    left_out = role.names(leave_out, columns)
+    identifier = tuple(c for c in identifier if c not in (*absent, *left_out))
     person = requested.person or (own.person if own else None)
     roles = role.assign(
         columns, quasi, sensitive, identifier, person=person, first_line=questions.first_line
     )
-    left_out = role.names(tuple(leave_out), columns)
     for column in left_out:
         check_known("--leave-out: column", column, columns)
         require(column not in roles.every_column, f"column {column!r} has a role, and is left out")
@@ -63,8 +63,8 @@ def count_table(
     for column in (names := [c for c in dict.fromkeys(every) if c is not None]):
         engine.check_usable(column)
     kept = {c: returned_type(c, engine.kinds[c]) for c in names}
-    columns = tuple(c for c in questions.columns if c not in left_out)
-    others = [c for c in columns if c not in kept]
+    columns = tuple(questions.columns)
+    others = [c for c in columns if c not in kept and c not in left_out]
     named = [c for c in others if c in roles.identifier or tells_people_apart(c)]
     usable = usable_columns(questions, named)
     values, lacking = questions.distinct(usable), questions.missing(usable) if usable else {}
@@ -97,7 +97,7 @@ def count_table(
         left_out={c: apart.get(c, Spread(records, 0, records)) for c in left_out},
         engine=engine.name,
         na=tuple(table.na),
-        types={c: kind for c, kind in table.types.items() if c in columns},
+        types={c: kind for c, kind in table.types.items() if c in columns and c not in left_out},
         identifiers={c: {"values": values[c], "missing": lacking.get(c, 0)} for c in usable},
         nan=nan,
         coded=questions.count_codes(names, nan),
@@ -244,7 +244,7 @@ def _count_change(state: StateManifest, data: Any, folder: Path, reading: Readin
     options = {"types": state.types, "na": state.na, "header": state.table["header"]}
     output = segment_path(folder, 0)
     with reading(data, outputs=[output], **options) as (table, questions):
-        lacking = [c for c in state.columns if c not in questions.columns]
+        lacking = [c for c in state.needed_columns if c not in questions.columns]
         require(not lacking, f"{table.name}: other columns than the state", error=InputError)
         roles = role.assign(
             questions.columns, state.quasi, state.sensitive, state.identifier, person=state.person

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sievert.counts.cells import Adapter
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError
-from sievert.sources.states import StateManifest
+from sievert.sources.states import Spread, StateManifest
 
 
 class StateQuestions(Questions):
@@ -15,7 +15,12 @@ class StateQuestions(Questions):
 
     def __init__(self, engine: Adapter, state: StateManifest) -> None:
         super().__init__(engine, state.records)
-        self.state, self.left_out = state, state.left_out
+        self.state = state
+
+    @property
+    def left_out(self) -> Mapping[str, Spread]:
+        """What the state knows of columns that it leaves out."""
+        return self.state.left_out
 
     def sql_name(self, column: str) -> str:
         """The name of a column in SQL; an error where it was not counted."""
