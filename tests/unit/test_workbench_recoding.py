@@ -73,7 +73,7 @@ def test_they_stand_in_every_command_that_reads_them(choices: Choices) -> None:
     assert session_commands(again, STEPS) == session_commands(chosen, STEPS)
     for argv in session_commands(chosen, STEPS):
         check_arguments(argv)
-    assert "--hierarchy age=interval:5,20" in session_script(chosen, STEPS)
+    assert "--hierarchy age=interval:5,20" in session_script(chosen, STEPS, read_texts(None))
     assert PROTECT.change(chosen, form(do="reset")) == choices
 
 
