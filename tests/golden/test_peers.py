@@ -52,10 +52,14 @@ def adult(reference: Path) -> Path:
     return reference / "data" / "adult" / "adult.csv"
 
 
+def release_file(reference: Path, name: str) -> Path:
+    """An ARX output for Adult."""
+    return reference / "data" / "pairs" / "arx_adult" / f"{name}.csv.gz"
+
+
 def released(reference: Path, name: str) -> Columns:
-    """An ARX output for Adult, all 30,162 records, in the order of the original."""
-    path = reference / "data" / "pairs" / "arx_adult" / f"{name}.csv.gz"
-    columns = read_columns(path, ";")
+    """All its 30,162 records, in the order of the original."""
+    columns = read_columns(release_file(reference, name), ";")
     assert len(columns["occupation"]) == 30162
     return columns
 
@@ -1165,7 +1169,7 @@ def test_arx_output(peer: Output, reference: Path) -> None:
 
     Kept, they are one more class of their own: `*` is a value like any other.
     """
-    data = released(reference, peer.name)
+    data = release_file(reference, peer.name)
     result = sievert.assess(data, quasi=peer.quasi)
     assert result.reidentification["suppressed_records"].value == peer.suppressed
     assert result.rows == peer.kept == 30162 - peer.suppressed

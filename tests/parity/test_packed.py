@@ -92,7 +92,7 @@ def in_memory(table: pa.Table, random: Random) -> Any:
     return chunked if kind != "pandas" else chunked.to_pandas(types_mapper=pandas.ArrowDtype)
 
 
-@pytest.mark.parametrize("seed", range(tried(14, soak=300)))
+@pytest.mark.parametrize("seed", range(tried(10, soak=300)))
 def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     table = random_table(random)

@@ -212,7 +212,7 @@ def test_random_tables_whose_cells_stay(
     interpreted: None, cells_stay: None, tmp_path: Path
 ) -> None:
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(2, soak=60))))
+        list(two.map(lambda n: compare(tmp_path, f"spark {n}"), range(tried(3, soak=60))))
 
 
 MARKS = ("*", "it's %s \\ é?", "a", None)  # None is a missing value

@@ -27,7 +27,7 @@ from sievert.measures.unicity import Trajectories
 from sievert.roles import Roles, tells_people_apart
 
 PARTS = tried(2, 20)
-EACH = 50  # tables of a part
+EACH = tried(30, 50)  # tables of a part
 WILDCARD = ("wildcard", "records_with_missing_quasi")
 
 

@@ -14,7 +14,7 @@ from sievert.commands.protect import writing
 from sievert.commands.protect.method import HOW
 from sievert.errors import InputError, UsageError
 
-CHUNKS, TABLES = tried(10, soak=19), 11  # so many tests, each of so many tables
+CHUNKS, TABLES = tried(8, soak=19), 11  # so many tests, each of so many tables
 REAL = 1  # tests of few tables whose releases a process of its own confirms, as always
 LIMITS: dict[str, tuple[dict[str, float], ...]] = {
     "k_anonymity": ({"min": 1}, {"min": 2}, {"min": 3}),
