@@ -233,6 +233,8 @@ def test_payloads(browser: Any, tmp_path: Path) -> None:
         for place, name in enumerate(NAMES)
     }
     parquet.write_table(pyarrow.table(columns), table)
+    for payload in PAYLOADS:
+        (tmp_path / f"{as_file(payload)}.csv").write_text("a\n1\n")
     running = start_bench(tmp_path, table.name, "--show-values")
     context = browser.new_context()
     one = Visitor(context.new_page(), running)
@@ -240,6 +242,8 @@ def test_payloads(browser: Any, tmp_path: Path) -> None:
     try:
         one.enter()
         one.wait()
+        listed = one.page.locator("#table option").all_inner_texts()
+        assert len(listed) == len(PAYLOADS) + 1  # every file by its name
         one.go("roles")
         one.page.select_option("select[name='role:1']", "quasi")
         one.page.select_option("select[name='role:2']", "sensitive")

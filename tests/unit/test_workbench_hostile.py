@@ -21,7 +21,7 @@ from sievert.workbench.steps import STEPS
 
 HOSTILE = (
     "\0", "a\0b.toml", "x" * 5000, "d/" * 2500 + "x.toml", "x" * 300 + ".toml", "\ud800",
-    "../evil.toml", "/nonexistent/evil.toml", "/", "..", "/dev/stdin",
+    "../evil.txt", "/nonexistent/evil.toml", "/", "..", "/dev/stdin",
     "-x", "--json=evil.txt", "workbench:../x", "example:../x", "']\n[limits]\nx = 1", '"\\ud800"',
     '"\\u0000"', "{0.__class__}%s%n{{7*7}}", "<script>alert(1)</script>", "1e999", "nan",
     "9" * 400, "[" * 3000, '{"age": 1}', '{"\\ud800": "1"}', "inference//\0",
