@@ -116,10 +116,21 @@ def test_a_path_that_no_file_can_have(client: BenchClient, step: str, field: str
         assert not [job for job in client.bench.jobs.pending if job.finish]
 
 
-def test_a_session_with_a_text_that_no_command_can_have(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[load]\nencoding = "\\u0000"', "no command can be given"),
+        ("[protect.written]\n'out.csv' = '\"'", "options that are not understood"),
+        ("[report.written]\n'out.html' = \"'\"", "options that are not understood"),
+        ("[report.written]\n'out.html' = '--json x'", "begins like an option"),
+    ],
+)
+def test_a_session_with_a_text_that_no_command_can_have(
+    tmp_path: Path, text: str, words: str
+) -> None:
     path = tmp_path / "session.toml"
-    path.write_text('workbench = 1\ntable = "t.csv"\n[load]\nencoding = "\\u0000"\n')
-    with pytest.raises(UsageError, match="no command can be given"):
+    path.write_text(f'workbench = 1\ntable = "t.csv"\n{text}\n')
+    with pytest.raises(UsageError, match=words):
         open_session(path, STEPS)
 
 

@@ -50,7 +50,9 @@ def test_names_of_files_are_neither_options_nor_anything_but_text(
     monkeypatch.chdir(tmp_path)
     for name in ("--json=evil.csv", "plain.csv", "\udcff.csv"):
         (tmp_path / name).write_text("a\n1\n")
+    (tmp_path / "circle.csv").symlink_to("circle.csv")
     client = BenchClient(begin("."), tmp_path / "private")
+    assert client.post("load", {"path": "circle.csv"}).status == 422
     page = client.get("load").body
     assert ">./--json=evil.csv</option>" in page and "\udcff" not in page
     assert client.post("load", {"table": "--json=evil.csv"}).status == 303
