@@ -35,13 +35,13 @@ def test_suppressed_rows_before_and_after_roles_are_chosen(
     chosen = choices.put("roles", quasi=("age", "job"), sensitive=("ill",))
     client = BenchClient(chosen, tmp_path, "de")
     client.know(columns_command(chosen) or (), listed)
-    assert "Der Schritt Bewerten zählt diese Zeilen." in client.get("load").body
+    assert "Der Schritt Bewerten zählt sie." in client.get("load").body
     assessed = sievert.assess(
         tmp_path / "data.csv", quasi=["age", "job"], sensitive=["ill"]
     ).to_dict()
     client.know(assess_command(chosen), json.loads(json.dumps(assessed)))
     assert assessed["table"]["suppressed"] == 3
-    assert "<h2>Unterdrückte Zeilen: 3</h2>" in client.get("load").body
+    assert "<h2>Unterdrückte Datensätze: 3</h2>" in client.get("load").body
 
 
 def test_names_of_files_are_neither_options_nor_anything_but_text(
