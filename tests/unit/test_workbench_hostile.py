@@ -21,7 +21,7 @@ from sievert.workbench.steps import STEPS
 
 HOSTILE = (
     "\0", "a\0b.toml", "x" * 5000, "d/" * 2500 + "x.toml", "x" * 300 + ".toml", "\ud800",
-    "../evil.toml", "/nonexistent/evil.toml", "/", "..", "/dev/stdin",
+    "../evil.txt", "/nonexistent/evil.toml", "/", "..", "/dev/stdin",
     "-x", "--json=evil.txt", "workbench:../x", "example:../x", "']\n[limits]\nx = 1", '"\\ud800"',
     '"\\u0000"', "{0.__class__}%s%n{{7*7}}", "<script>alert(1)</script>", "1e999", "nan",
     "9" * 400, "[" * 3000, '{"age": 1}', '{"\\ud800": "1"}', "inference//\0",
@@ -116,10 +116,21 @@ def test_a_path_that_no_file_can_have(client: BenchClient, step: str, field: str
         assert not [job for job in client.bench.jobs.pending if job.finish]
 
 
-def test_a_session_with_a_text_that_no_command_can_have(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[load]\nencoding = "\\u0000"', "no command can be given"),
+        ("[protect.written]\n'out.csv' = '\"'", "options that are not understood"),
+        ("[report.written]\n'out.html' = \"'\"", "options that are not understood"),
+        ("[report.written]\n'out.html' = '--json x'", "begins like an option"),
+    ],
+)
+def test_a_session_with_a_text_that_no_command_can_have(
+    tmp_path: Path, text: str, words: str
+) -> None:
     path = tmp_path / "session.toml"
-    path.write_text('workbench = 1\ntable = "t.csv"\n[load]\nencoding = "\\u0000"\n')
-    with pytest.raises(UsageError, match="no command can be given"):
+    path.write_text(f'workbench = 1\ntable = "t.csv"\n{text}\n')
+    with pytest.raises(UsageError, match=words):
         open_session(path, STEPS)
 
 

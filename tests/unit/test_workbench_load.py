@@ -35,13 +35,13 @@ def test_suppressed_rows_before_and_after_roles_are_chosen(
     chosen = choices.put("roles", quasi=("age", "job"), sensitive=("ill",))
     client = BenchClient(chosen, tmp_path, "de")
     client.know(columns_command(chosen) or (), listed)
-    assert "Der Schritt Bewerten zählt diese Zeilen." in client.get("load").body
+    assert "Der Schritt Bewerten zählt sie." in client.get("load").body
     assessed = sievert.assess(
         tmp_path / "data.csv", quasi=["age", "job"], sensitive=["ill"]
     ).to_dict()
     client.know(assess_command(chosen), json.loads(json.dumps(assessed)))
     assert assessed["table"]["suppressed"] == 3
-    assert "<h2>Unterdrückte Zeilen: 3</h2>" in client.get("load").body
+    assert "<h2>Unterdrückte Datensätze: 3</h2>" in client.get("load").body
 
 
 def test_names_of_files_are_neither_options_nor_anything_but_text(
@@ -50,9 +50,11 @@ def test_names_of_files_are_neither_options_nor_anything_but_text(
     monkeypatch.chdir(tmp_path)
     for name in ("--json=evil.csv", "plain.csv", "\udcff.csv"):
         (tmp_path / name).write_text("a\n1\n")
+    (tmp_path / "circle.csv").symlink_to("circle.csv")
     client = BenchClient(begin("."), tmp_path / "private")
+    assert client.post("load", {"path": "circle.csv"}).status == 422
     page = client.get("load").body
-    assert "<option>./--json=evil.csv</option>" in page and "\udcff" not in page
+    assert ">./--json=evil.csv</option>" in page and "\udcff" not in page
     assert client.post("load", {"table": "--json=evil.csv"}).status == 303
     assert client.bench.choices.table == "./--json=evil.csv"
     with pytest.raises(UsageError, match="not text"):

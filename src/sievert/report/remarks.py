@@ -9,7 +9,7 @@ from functools import cache
 
 from sievert.formatting.language import ENGLISH, FILES, digits, read_lines
 
-SECTIONS = ("remarks.", "suggested.")
+SECTIONS = ("remarks.", "suggested.", "errors.")
 BRACES = re.compile(r"\{(\w+)\}")
 NAMES = {"column", "table", "name", "first", "second", "sheet", "measure"}  # stay as they are
 NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( %)?")

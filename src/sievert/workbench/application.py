@@ -137,14 +137,15 @@ class _Pages:
                 check_texts(action.argv, kept.settings)
                 await bench.take(bench.history.change(kept))
                 if action.refusal:
-                    return self._page(step, action.refusal, 422, form)
+                    return self._page(step, bench.line(action.refusal), 422, form)
                 bench.jobs.act(action, step.name, self._finish(step.name, action, form))
             else:
                 chosen = step.change(bench.choices, form)
                 check_texts(chosen.table, chosen.settings)
                 await bench.take(bench.history.change(chosen))
         except SievertError as error:
-            return self._page(step, middle_cut(str(error), LONGEST_LINE), 422, form)
+            line = bench.line(middle_cut(str(error), LONGEST_LINE))
+            return self._page(step, line, 422, form)
         target = form.one("next") or step.name
         return RedirectResponse(self._step(target).name, 303)
 
@@ -158,7 +159,8 @@ class _Pages:
             else:
                 refused = self.bench.texts.get(f"workbench.{step}.refused", "")
                 self.bench.refused[step] = form
-                self.bench.outcomes[step] = refused if result.ended_well else result.message
+                line = refused if result.ended_well else self.bench.line(result.message)
+                self.bench.outcomes[step] = line
 
         return finish
 

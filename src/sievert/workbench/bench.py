@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from sievert.errors import SievertError, UsageError
 from sievert.formatting import percent, printable
-from sievert.formatting.language import count
+from sievert.formatting.language import ENGLISH, count
 from sievert.report import drawings
 from sievert.report.html import tidy
 from sievert.report.texts import Texts
@@ -29,6 +29,7 @@ from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.working_policy import policy_name, write_policy
 
 HERE = Path(__file__).parent
+ENGLISH_LINE = Markup('<span lang="en">{}</span>')
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Bench:
     steps: Sequence[Step]
     texts: Texts
     folder: Path
-    language: str = "en"
+    language: str = ENGLISH
     most_uploaded: int = 1 << 30
     outcomes: dict[str, str] = field(default_factory=dict)  # lines of actions that failed, by step
     refused: dict[str, Form] = field(default_factory=dict)  # and their forms
@@ -87,6 +88,18 @@ class Bench:
         self.jobs.forget(changed)
         self.stamps |= stamps
 
+    def line(self, english: str) -> str:
+        """The line of an error in the language of the pages, or marked as English."""
+        what, sign, hint = english.partition(" Try: ")
+        plain = what.removesuffix(".")
+        said = self.texts.remark(plain)
+        if self.language == ENGLISH or said == plain:
+            return english if self.language == ENGLISH else ENGLISH_LINE.format(english)
+        whole = said if said.endswith(("?", ".")) else f"{said}."
+        return (
+            self.texts("workbench.try", what=whole, hint=self.texts.remark(hint)) if sign else said
+        )
+
     # -- pages ----------------------------------------------------------------------------------
 
     def page(self, step: Step, error: str = "", sent: Form | None = None) -> str:
@@ -99,7 +112,7 @@ class Bench:
             try:
                 inner = step.context(view)
             except UsageError as mistake:
-                inner, error = {}, error or str(mistake)
+                inner, error = {}, error or self.line(str(mistake))
             context = {**self._frame(step, commands), "error": error, **inner}
             return self.environment.get_template(step.template).render(context)
 
@@ -126,7 +139,7 @@ class Bench:
             "history": self.history,
             "language": self.language,
             "version": __version__,
-            "failed": failed,
+            "failed": failed and self.line(failed),
             "stopped": stopped,
             "outcome": self.outcomes.get(step.name, ""),
             "pending": self.pending(),

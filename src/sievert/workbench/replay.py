@@ -16,6 +16,7 @@ from sievert.workbench.script import omissions, session_commands
 from sievert.workbench.step import Step, known_settings
 from sievert.workbench.steps.load import begin
 from sievert.workbench.working_policy import write_policy
+from sievert.workbench.written_files import split_options
 
 
 def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = False) -> Choices:
@@ -26,6 +27,9 @@ def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = Fa
     """
     choices = read_session(session, known_settings(steps))
     check_texts(choices.table, choices.settings)
+    for step in steps:
+        for options in choices.mapping(step.name, "written").values():
+            split_options(options)
     own = begin(choices.table, show_values=show_values).of("load")
     choices = choices.put("load", folder=own["folder"], show_values=own.get("show_values"))
     for argv in session_commands(choices, steps, outdated=True):

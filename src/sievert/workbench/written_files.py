@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from sievert.errors import UsageError
 from sievert.workbench.choices import Choices
 from sievert.workbench.file_stamps import file_stamps, hierarchy_files
 from sievert.workbench.step import Argv
@@ -31,6 +33,14 @@ def chosen_alike(before: str, now: str) -> bool:
     (True, False)
     """
     return before.partition("-")[0] == now.partition("-")[0]
+
+
+def split_options(text: str) -> list[str]:
+    """The options that a file was written with, as a session keeps them."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise UsageError("the session has options that are not understood") from None
 
 
 def _without_policy(argv: Argv) -> Argv:

@@ -13,7 +13,7 @@ from sievert.workbench.step_commands import (
     protect_command,
     release_options,
 )
-from sievert.workbench.written_files import chosen_alike, conditions
+from sievert.workbench.written_files import chosen_alike, conditions, split_options
 
 CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file beside the choices
 
@@ -37,7 +37,7 @@ def written_releases(choices: Choices) -> tuple[WrittenFile, ...]:
     return tuple(
         WrittenFile(
             path,
-            (*table, *shlex.split(options), "-o", path),
+            (*table, *split_options(options), "-o", path),
             outdated=not chosen_alike(under.get(path, ""), now),
         )
         for path, options in choices.mapping("protect", "written").items()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -128,7 +129,9 @@ def _take_table(choices: Choices, table: str) -> Choices:
     look_up(table.partition("?")[0])
     folder = Path(choices.text("load", "folder") or ".").resolve()
     path = Path(table.partition("?")[0])
-    inside = not table.startswith(PRIVATE) and path.resolve().is_relative_to(folder)
+    inside = False
+    with suppress(OSError, RuntimeError):  # links that lead in a circle
+        inside = not table.startswith(PRIVATE) and path.resolve().is_relative_to(folder)
     require(inside, "the file is not in the folder of the start, nor below it", hint="upload it")
     require(path.exists(), f"{path.name}: no such file")
     require(os.access(path, os.R_OK), f"{path.name}: cannot be read")

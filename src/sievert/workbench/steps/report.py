@@ -21,7 +21,7 @@ from sievert.workbench.step_commands import (
     synthetic_command,
 )
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
-from sievert.workbench.written_files import chosen_alike, conditions
+from sievert.workbench.written_files import chosen_alike, conditions, split_options
 
 NAME = "report"
 KINDS = ("internal", "share")
@@ -140,7 +140,7 @@ def act(choices: Choices, form: Form) -> Action | None:
 
 def _split(written: str) -> tuple[list[str], list[str]]:
     """The results that a written page is made of, and its options."""
-    tokens = shlex.split(written)
+    tokens = split_options(written)
     names = list(takewhile(lambda token: not token.startswith("-"), tokens))
     return names, tokens[len(names) :]
 
