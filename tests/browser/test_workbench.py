@@ -220,6 +220,9 @@ def test_stopping(browser: Any, tmp_path: Path) -> None:
         choose_policy(one)
         one.page.click("nav.rail a[href=explain]")
         one.page.wait_for_url("**/explain")
+        leave_while_work_ends(one)
+        one.page.click("nav.rail a[href=explain]")
+        one.page.wait_for_url("**/explain")
         one.click("form.cancel button")
         again = "form[action=again] button"
         assert one.page.locator(again).count() == 1
@@ -229,6 +232,20 @@ def test_stopping(browser: Any, tmp_path: Path) -> None:
     finally:
         context.close()
         running.stop()
+
+
+def leave_while_work_ends(one: Visitor) -> None:
+    """Follow a link that is answered late: a page whose work is done meanwhile lets one go."""
+    late: list[Any] = []
+    one.page.route("**/roles", lambda it: late.append(it))
+    one.page.click("nav.rail a[href=roles]", no_wait_after=True)
+    one.page.route("**/job?*", lambda it: it.fulfill(headers={"hx-refresh": "true"}))
+    with one.page.expect_response("**/job?*"):
+        pass
+    one.page.wait_for_timeout(100)
+    late[0].continue_()
+    one.page.wait_for_url("**/roles")
+    one.page.unroute_all()
 
 
 def test_payloads(browser: Any, tmp_path: Path) -> None:
