@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import table_arguments
-from sievert.workbench.file_stamps import file_stamps, hierarchy_files
+from sievert.workbench.file_stamps import file_stamp
 from sievert.workbench.step import View
 from sievert.workbench.step_commands import (
     FULL,
@@ -21,20 +21,22 @@ from sievert.workbench.working_policy import policy_text
 CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file beside the choices
 
 
-def conditions(choices: Choices) -> str:
-    """A digest of what a release is made under: the table, the roles, the policy."""
-    stamps = file_stamps(choices)
-    made_of = [stamps.get(choices.table.partition("?")[0])]
-    made_of += [stamps[path] for path in hierarchy_files(choices)]
+def conditions(choices: Choices, options: str) -> str:
+    """A digest of what a release is made under: the table, roles, policy, files of its options."""
+    files = [choices.table.partition("?")[0]]
+    files += [path for token in shlex.split(options) if (path := token.partition("=")[2])]
+    table, *others = map(file_stamp, files)
+    made_of = [table, *(stamp for stamp in others if stamp is not None)]
     under = json.dumps([table_arguments(choices), policy_text(choices), *made_of])
     return hashlib.sha256(under.encode()).hexdigest()[:12]
 
 
 def written_before(choices: Choices, path: str) -> bool:
     """Whether a release was written here before the table, the roles or the policy changed."""
-    if path not in choices.mapping("protect", "written"):
+    options = choices.mapping("protect", "written").get(path)
+    if options is None:
         return False
-    return choices.mapping("protect", "under").get(path) != conditions(choices)
+    return choices.mapping("protect", "under").get(path) != conditions(choices, options)
 
 
 def age_of(view: View, path: str) -> str:
