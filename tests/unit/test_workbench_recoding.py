@@ -26,6 +26,7 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.steps import STEPS
 from sievert.workbench.steps.protect import PROTECT
+from sievert.workbench.written_releases import written_before
 
 OPTIONS = ("--hierarchy", "age=interval:5,20", "--hierarchy", "zip={file}")
 
@@ -149,3 +150,23 @@ def test_results_of_a_hierarchy_that_has_changed_are_forgotten(
     jobs.forget({file})
     assert jobs.get(protect_command(chosen)) is None
     assert jobs.get(protect_command(choices)) is not None
+
+
+def test_a_release_is_older_than_a_hierarchy_of_its_own_that_has_changed(
+    choices: Choices, tmp_path: Path
+) -> None:
+    (tmp_path / "data.csv").write_text("age,zip,ill\n")
+    file = str(tmp_path / "zips.csv")
+    write = {"do": ["write"], "path": ["out.csv"], "level:age": ["1"], "level:zip": ["1"]}
+    chosen = PROTECT.change(choices, sent(choices))
+    written = {}
+    for name, before in (("own", chosen), ("other", choices)):
+        action = PROTECT.act(before, Form(write))
+        assert action is not None
+        written[name] = action.then(action.kept or before)
+        assert not written_before(written[name], "out.csv")
+    imported = PROTECT.change(written["other"], form(hierarchy__zip=file))
+    assert not written_before(imported, "out.csv")  # another release would use it
+    Path(file).write_text("0101;0\n0102;0\n0103;1\n")
+    assert written_before(written["own"], "out.csv")
+    assert not written_before(imported, "out.csv")

@@ -203,7 +203,7 @@ def test_protect_shows_the_release_and_what_has_changed(
     )
     assert numbers["people suppressed"] == ("0", f"{release['suppressed']:,}")
     lost = release["loss"]["generalization_loss"]["arithmetic"]
-    assert numbers["detail lost, mean over cells"] == ("0 %", percent(lost))
+    assert numbers["detail lost (mean)"] == ("0 %", percent(lost))
     assert "people in groups below 5" in numbers
     assert page["release"]["nearest"].startswith("Nearest: ")
     for column in page["columns"]:

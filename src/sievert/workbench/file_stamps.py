@@ -12,17 +12,14 @@ def file_stamps(choices: Choices) -> dict[str, Stamp]:
     """The files that the choices name, with their stamps."""
     paths = {choices.table.partition("?")[0], choices.text("policy", "file")}
     paths |= {*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")}
-    paths |= {choices.text("synthetic", "control"), *hierarchy_files(choices)}
-    return {path: _stamp(path) for path in sorted(filter(None, paths))}
+    paths.add(choices.text("synthetic", "control"))
+    hierarchies = choices.mapping("protect", "hierarchies").values()
+    paths |= {text for text in hierarchies if Path(text).is_file()}  # the others are rules
+    return {path: file_stamp(path) for path in sorted(filter(None, paths))}
 
 
-def hierarchy_files(choices: Choices) -> list[str]:
-    """The files among the hierarchies that were chosen; the others are rules."""
-    given = choices.mapping("protect", "hierarchies").values()
-    return sorted(text for text in given if Path(text).is_file())
-
-
-def _stamp(path: str) -> Stamp:
+def file_stamp(path: str) -> Stamp:
+    """When a file was changed, and how long it is."""
     try:
         status = Path(path).stat()
     except (OSError, ValueError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from sievert.errors import UsageError
 from sievert.workbench.choices import Choices
-from sievert.workbench.file_stamps import file_stamps, hierarchy_files
+from sievert.workbench.file_stamps import file_stamp, file_stamps
 from sievert.workbench.step import Argv
 from sievert.workbench.working_policy import policy_text
 
@@ -20,9 +20,11 @@ def conditions(choices: Choices, commands: Sequence[Argv]) -> str:
     files of hierarchies by their stamps.
     """
     plain = [_without_policy(argv) for argv in commands]
-    named = set(hierarchy_files(choices))
-    named |= {token.partition("?")[0] for argv in plain for token in argv}
-    stamps = {path: stamp for path, stamp in file_stamps(choices).items() if path in named}
+    tokens = [token for argv in plain for token in argv]
+    tables = {token.partition("?")[0] for token in tokens}
+    stamps = {path: stamp for path, stamp in file_stamps(choices).items() if path in tables}
+    hierarchies = filter(None, (token.partition("=")[2] for token in tokens))
+    stamps |= {path: stamp for path in hierarchies if (stamp := file_stamp(path))}
     return f"{_digest([plain, policy_text(choices)])}-{_digest(stamps)}"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import table_arguments
-from sievert.workbench.step import View, WrittenFile
+from sievert.workbench.step import Argv, View, WrittenFile
 from sievert.workbench.step_commands import (
     FULL,
     explain_command,
@@ -18,27 +18,31 @@ from sievert.workbench.written_files import chosen_alike, conditions, split_opti
 CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file beside the choices
 
 
-def release_conditions(choices: Choices) -> str:
-    """What a release is made under: the table, the roles, the policy, files of hierarchies."""
-    return conditions(choices, (("protect", *table_arguments(choices)),))
+def release_conditions(choices: Choices, options: str) -> str:
+    """What a release is made under: the table, the roles, the policy, and its own options."""
+    return conditions(choices, (_release_command(choices, options),))
+
+
+def _release_command(choices: Choices, options: str) -> Argv:
+    return ("protect", *table_arguments(choices), *split_options(options))
 
 
 def written_before(choices: Choices, path: str) -> bool:
     """Whether a release was written here before the table, the roles or the policy changed."""
-    if path not in choices.mapping("protect", "written"):
+    options = choices.mapping("protect", "written").get(path)
+    if options is None:
         return False
-    return choices.mapping("protect", "under").get(path) != release_conditions(choices)
+    return choices.mapping("protect", "under").get(path) != release_conditions(choices, options)
 
 
 def written_releases(choices: Choices) -> tuple[WrittenFile, ...]:
     """The releases that were written: the same table, each with its own options."""
-    table, now = ("protect", *table_arguments(choices)), release_conditions(choices)
     under = choices.mapping("protect", "under")
     return tuple(
         WrittenFile(
             path,
-            (*table, *split_options(options), "-o", path),
-            outdated=not chosen_alike(under.get(path, ""), now),
+            (*_release_command(choices, options), "-o", path),
+            outdated=not chosen_alike(under.get(path, ""), release_conditions(choices, options)),
         )
         for path, options in choices.mapping("protect", "written").items()
     )

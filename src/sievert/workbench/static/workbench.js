@@ -1,4 +1,5 @@
-// Copies a command, counts columns without a role, greys a verdict on other levels. Every page works without this file.
+// Copies a command, counts columns without a role, greys a verdict on other levels, lets go of a page that is being left.
+// Every page works without this file.
 document.querySelectorAll("[data-copy]").forEach((button) => {
   button.hidden = false;
   button.addEventListener("click", async () => {
@@ -31,4 +32,11 @@ document.querySelectorAll("[data-switches]").forEach((form) => {
   };
   form.addEventListener("input", mark);
   mark();
+});
+// A page that waits is drawn anew when its work is done; not while it is being left, which would call the reader back.
+const LEAVING = 15000; // milliseconds; a download leaves no page
+let left = -LEAVING;
+addEventListener("beforeunload", () => { left = performance.now(); });
+document.addEventListener("htmx:after:request", (event) => {
+  if (performance.now() - left < LEAVING) event.preventDefault();
 });

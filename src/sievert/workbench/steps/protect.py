@@ -225,7 +225,8 @@ def act(choices: Choices, form: Form) -> Action | None:
         require(same, "the levels shown are of other hierarchies", hint="recalculate first")
         require(shown, "the levels of this release are not known yet", hint="recalculate first")
     seen = taken.put(NAME, levels=shown or taken.mapping(NAME, "levels"))
-    options, made_under = shlex.join(release_options(seen)), release_conditions(seen)
+    options = shlex.join(release_options(seen))
+    made_under = release_conditions(seen, options)
 
     def then(after: Choices) -> Choices:
         releases = dict.fromkeys((*after.texts("compare", "releases"), path))
