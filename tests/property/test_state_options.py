@@ -195,7 +195,7 @@ def compare(seed: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_state_says_what_its_table_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    number, ends = tried(24, soak=3000), list[str]()
+    number, ends = tried(12, soak=3000), list[str]()
     for at in range(number):
         (folder := tmp_path / str(at)).mkdir()
         with monkeypatch.context() as patch:
