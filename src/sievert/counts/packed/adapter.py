@@ -165,7 +165,7 @@ class PackedQuestions(Questions):
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
             if (finer := next(known, None)) is not None:
                 return finer.roll_up()
-        for key in [k for k, c in self._packed.items() if not c or len(c) > FEW_CELLS]:
+        for key in [k for k, c in self._packed.items() if c and len(c) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
         counted = None if secret in quasi else self._count_keys(quasi, secret)
         try:

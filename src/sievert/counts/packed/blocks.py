@@ -69,10 +69,10 @@ def cut_blocks(keys: Ints, counts: Ints, low: int, size: int, threads: int) -> R
 def merge_runs(runs: Sequence[Run], low: int, size: int, threads: int) -> Run:
     """All runs as one, in blocks of about this size; the given runs are used up."""
     blocks = sorted((block.first, len(block.counts)) for run in runs for block in run)
-    edges, cells = [0], 0
+    edges, cells = [(blocks[0][0] >> low) << low], 0
     for first, number in blocks:
         if cells >= size and (edge := (first >> low) << low) > edges[-1]:
-            edges.append(edge)
+            edges.append(edge)  # some class begins here: no range is without a key
             cells = 0
         cells += number
     edges.append(1 << 63)

@@ -24,7 +24,7 @@ from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 DENSE = 24  # bits of keys up to which keys are counted in an array
 SPARSE = 8  # places of that array per record, beyond which keys are sorted instead
 FEW = 1 << 16  # places that are always affordable
-KEY_BYTES = 32  # of a record, while keys are ranked, or sorted with their weights
+KEY_BYTES = 40  # of a record, while keys are ranked, or sorted with their weights
 SORT_BYTES = 16  # of a record, while keys are sorted and counted
 CELL_BYTES = 72  # of a cell, while answers are made of all cells at once
 # Shares of the room: chunks being sorted, counted keys, and blocks of these that are open.
@@ -255,7 +255,8 @@ class KeyCounter:
             return self._read_chunks(quasi, secrets)
         beside = [] if one else secrets
         kinds = {c.name: np.min_scalar_type((1 << c.bits) - 1) for c in beside}
-        size = KEY_BYTES + 8 * (len(levels) - 1) + sum(kind.itemsize for kind in kinds.values())
+        size = KEY_BYTES if one else CELL_BYTES
+        size += 8 * (len(levels) - 1) + sum(kind.itemsize for kind in kinds.values())
         if size * records > self._room or any(c.bits > 32 for c in beside):
             if one:
                 raise UnfitError
@@ -288,10 +289,13 @@ class KeyCounter:
             pairs = {c.name: (c, codes[c.name]) for c in beside}
             return CodedRecords(layout, classes, pairs, self._threads)
         layout = KeyLayout(levels, tuple(ranked))
+        layout, secret = (layout.without_last(), secrets[0]) if secrets else (layout, None)
+        low = 0 if secret is None else secret.bits
         pair = _sort_keys(above, bits, self._threads)
-        if not secrets:
-            return KeyCounts(*pair, layout, None, 0)
-        return KeyCounts(*pair, layout.without_last(), secrets[0], secrets[0].bits)
+        if CELL_BYTES * len(pair[0]) <= self._room:
+            return KeyCounts(*pair, layout, secret, low)
+        blocks = cut_blocks(*pair, low, self._block_size, self._threads)
+        return KeyBlocks(blocks, layout, secret, low)
 
     def _read_chunks(
         self, quasi: list[CodedColumn], secrets: list[CodedColumn]
@@ -299,7 +303,7 @@ class KeyCounter:
         """Keys sorted chunk by chunk of the records, as many as there is room for at a time."""
         columns, low = [*quasi, *secrets], sum(c.bits for c in secrets)
         bits = sum(c.bits for c in columns)
-        size = max(1, int(OPEN * self._room) // (CELL_BYTES * self._threads))
+        size = self._block_size
         layout, secret = KeyLayout((tuple(quasi),)), secrets[0] if secrets else None
         runs, chunks = list[Run](), self._chunks()
         most = max((sum(b.records for b in chunk) for chunk in chunks), default=0)
@@ -314,7 +318,7 @@ class KeyCounter:
             counted = count_sorted(keys, bits, threads, room[: len(keys)])
             if len(chunks) == 1 and CELL_BYTES * len(counted[0]) <= self._room:
                 return KeyCounts(*_shrink(*counted, len(keys)), layout, secret, low)
-            runs.append(cut_blocks(*counted, low, -(-size // 4), self._threads))
+            runs.append(cut_blocks(*counted, low, -(-size // 4), self._threads))  # parts of them
             if sum(block.bytes for run in runs for block in run) > COUNTED * self._room:
                 runs = [merge_runs(runs, low, size, self._threads)]
                 if sum(block.bytes for block in runs[0]) > COUNTED * self._room:
@@ -324,6 +328,11 @@ class KeyCounter:
         together = KeyBlocks(blocks, layout, secret, low)
         fits = CELL_BYTES * len(together) <= self._room
         return together.join(self._room) if fits else together
+
+    @property
+    def _block_size(self) -> int:
+        """How many cells a block has: every thread opens one."""
+        return max(1, int(OPEN * self._room) // (CELL_BYTES * self._threads))
 
     def _chunks(self) -> list[list[RecordBatch]]:
         """The batches in order, as many of them together as there is room to sort."""
