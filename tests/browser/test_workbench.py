@@ -213,7 +213,7 @@ def test_stopping(browser: Any, tmp_path: Path) -> None:
 
     columns = ", ".join(f"(hash(i * {n} + 1) % 40)::INT AS c{n}" for n in range(2, 14))
     target = f"'{tmp_path / 'long.parquet'}' (FORMAT parquet)"
-    duckdb.sql(f"COPY (SELECT {columns} FROM range(100_000) AS t(i)) TO {target}")
+    duckdb.sql(f"COPY (SELECT {columns} FROM range(1_000_000) AS t(i)) TO {target}")
     names = json.dumps([f"c{n}" for n in range(2, 13)])
     (tmp_path / "house.toml").write_text(f'[roles]\nquasi = {names}\nsensitive = ["c13"]\n')
     running = start_bench(tmp_path, "long.parquet")

@@ -31,13 +31,31 @@ from sievert.measures.approximate import compromise
 
 SECRETS = ["secret", "amount", "real", "when", "price"]
 SPREAD = {"tiny": 2, "some": 40, "many": 3000}
+TINY = 20_000  # bytes: room to sort 300 records at a time, and to answer from 160 cells at once
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tiny room does not keep records from being coded, nor their counted keys."""
+    monkeypatch.setattr(packed_sources, "CODE_BYTES", 0)
+    monkeypatch.setattr(packed_sources, "BATCH", 100)
+    monkeypatch.setattr(packed_keys, "COUNTED", 2.0)
 
 
 def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any) -> dict[str, Any]:
-    """The result of packed keys, after it was compared with those of NumPy and the engine's SQL."""
+    """The result of packed keys, after it was compared with those of NumPy and the engine's SQL.
+
+    Packed keys count with room for all records, and for a few of them at a time.
+    """
     results = []
-    for small, large in ((0, 10**12), (10**12, 10**12), (0, 0)):
+    for small, large, room in (
+        (0, 10**12, 0),
+        (10**12, 10**12, 0),
+        (0, 0, TINY),
+        (0, 0, 10**9),
+    ):
         monkeypatch.setattr(session, "SMALL", small)
+        monkeypatch.setattr(session, "_room", lambda _, room=room: room)
         monkeypatch.setattr(session, "LARGE", large)
         monkeypatch.setattr(session, "LOADING", large)
         # Classes of numbers are solved in compiled code beside packed keys.
@@ -46,9 +64,10 @@ def both(data: Any, monkeypatch: pytest.MonkeyPatch, *roles: Any, **options: Any
         few = 10**6 if not large else 0
         monkeypatch.setattr("sievert.counts.questions.FEW_CLASSES", few)
         results.append(sievert.assess(data, *roles, **options).to_dict())
-    sql, coded, packed = (json.dumps(result, sort_keys=True) for result in results)
+    sql, coded, chunked, packed = (json.dumps(result, sort_keys=True) for result in results)
     assert sql == coded
     assert sql == packed
+    assert sql == chunked
     return results[-1]
 
 
@@ -283,7 +302,7 @@ def test_what_cannot_be_packed_is_left_to_the_engine(
     assert not counted
     both(table, monkeypatch, ["number"], ["secret"])
     assert counted
-    monkeypatch.setattr(session, "SHARE", 0.0)  # no room at all
+    monkeypatch.setattr(packed_keys, "COUNTED", 0.0)  # no room for counted keys
     monkeypatch.setattr(packed_keys, "DENSE", 0)
     both(table, monkeypatch, ["number"], ["secret"])
 
@@ -351,6 +370,47 @@ def test_one_pass_for_all_secrets(
         assert not [sql for sql in statements if "GROUP BY" in sql]
         numbers.append(len(statements))
     assert numbers[0] == numbers[1]
+
+
+def test_records_that_do_not_fit_are_read_once_per_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chunk by chunk, into blocks of counted keys; the engine's SQL counts nothing."""
+    random, path = Random("chunks"), tmp_path / "t.parquet"
+    rows = [(random.randint(0, 10**6), random.randint(0, 9), random.random()) for _ in range(3000)]
+    columns = {"a": [a // 10**3 for a, *_ in rows], "b": [a % 10**3 for a, *_ in rows]}
+    secrets = {"s": [f"s{s}" for _, s, _ in rows], "t": [f"t{int(9 * t)}" for *_, t in rows]}
+    parquet.write_table(pa.table({**columns, **secrets}), path, row_group_size=100)
+    passes, sizes, statements = watch_passes(monkeypatch), list[int](), list[str]()
+    count_sorted, execute = packed_keys.count_sorted, DuckDB._execute
+    monkeypatch.setattr(
+        packed_keys,
+        "count_sorted",
+        lambda keys, *given: sizes.append(len(keys)) or count_sorted(keys, *given),
+    )
+    monkeypatch.setattr(
+        DuckDB,
+        "_execute",
+        lambda self, sql, *given: statements.append(sql) or execute(self, sql, *given),
+    )
+    monkeypatch.setattr(packed_keys, "DENSE", 0)
+    monkeypatch.setattr(session, "LARGE", 0)
+    monkeypatch.setattr(session, "LOADING", 0)
+    results = []
+    for room, chunk in ((TINY, 300), (10**9, 3000)):
+        monkeypatch.setattr(session, "_room", lambda _, room=room: room)
+        for roles in (["s"], []):
+            passes.clear(), sizes.clear(), statements.clear()
+            results.append(sievert.assess(path, ["a", "b"], roles).to_dict())
+            assert len(passes) == 1
+            assert set(sizes) == {chunk}
+            assert not [sql for sql in statements if "GROUP BY" in sql]
+    assert results[:2] == results[2:]
+    monkeypatch.setattr(session, "_room", lambda _: TINY)
+    monkeypatch.setattr("sievert.counts.packed.adapter.FEW_CELLS", 0)
+    passes.clear()
+    sievert.assess(path, ["a", "b"], ["s", "t"])
+    assert len(passes) <= 3
 
 
 @pytest.mark.parametrize("seed", range(tried(6, soak=12)))

@@ -16,16 +16,18 @@ from sievert.arrays import Bools, Ints
 from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
 from sievert.counts.cells import Adapter
 from sievert.counts.cube import Cube, histogram
-from sievert.counts.packed.class_cells import PackedCells
+from sievert.counts.packed.blocked_cells import BlockedCells
+from sievert.counts.packed.class_cells import PackedCells, spell_totals
 from sievert.counts.packed.coding import CodedColumn, UnfitError
-from sievert.counts.packed.keys import Counted, KeyCounter, KeyCounts
+from sievert.counts.packed.keys import Counted, KeyBlocks, KeyCounter, KeyCounts
 from sievert.counts.packed.numbers import code_field, rank_codes
 from sievert.counts.packed.sources import CodedSource, Source
-from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
+from sievert.counts.packed.threads import Pace
 from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED, Questions
 from sievert.counts.wildcards import count_matches
 
 FEW_CELLS = 10**5  # that are kept beside others
+Cells = PackedCells | BlockedCells
 Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
 
 
@@ -36,9 +38,9 @@ class PackedQuestions(Questions):
         self, engine: Adapter, records: int, source: Source, room: int, threads: int
     ) -> None:
         super().__init__(engine, records)
-        self._source, self.threads, self._pace = source, threads, Pace()
+        self._source, self._room, self.threads, self._pace = source, room, threads, Pace()
         self._counter = KeyCounter(source, room, threads, self._pace)
-        self._packed: dict[tuple[tuple[str, ...], str | None], PackedCells | None] = {}
+        self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._headers: dict[tuple[tuple[str, ...], str | None], int] = {}
         self._plan: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
@@ -71,9 +73,18 @@ class PackedQuestions(Questions):
 
     def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
         """The different keys of some columns, the last one lowest; None where they are unfit."""
-        return self._count_keys(tuple(names[:-1]), names[-1])
+        return self._join(self._count_keys(tuple(names[:-1]), names[-1]))
 
-    def _count_keys(self, quasi: tuple[str, ...], secret: str | None) -> KeyCounts | None:
+    def _join(self, counted: KeyCounts | KeyBlocks | None) -> KeyCounts | None:
+        """All keys at once; None where there is no room for them."""
+        try:
+            return None if counted is None else counted.join(self._room)
+        except UnfitError:
+            return None
+
+    def _count_keys(
+        self, quasi: tuple[str, ...], secret: str | None
+    ) -> KeyCounts | KeyBlocks | None:
         columns = quasi if secret is None else (*quasi, secret)
         if not (self._whole and {*self._suppressed} <= {*columns}):
             return None  # the keys do not tell which records were left out
@@ -85,14 +96,17 @@ class PackedQuestions(Questions):
                 if self._together is None:
                     self._together = self._counter.count(*self._plan)
                 counted = self._together
+            if not isinstance(counted, KeyCounts | KeyBlocks):
+                counted = counted[str(secret)]
         except UnfitError:
             return None
-        if not isinstance(counted, KeyCounts):
-            counted = counted[str(secret)]
         if self._suppressed:
-            every, _ = self._find_marks(counted.columns, counted.fields(), self._suppressed)
-            counted = counted.select(~every)
+            return counted.filter(self._is_released)
         return counted
+
+    def _is_released(self, counted: KeyCounts) -> Bools:
+        """Which keys are not of the records left out."""
+        return ~self._find_marks(counted.columns, counted.fields(), self._suppressed)[0]
 
     def _find_marks(
         self, coded: Sequence[CodedColumn], places: Places, quasi: Sequence[str]
@@ -110,8 +124,13 @@ class PackedQuestions(Questions):
             counted = self._packed_cells(tuple(quasi), secret)
         if counted is None:
             return super().count_marked(quasi, secret, cells=cells)
-        every, some = self._find_marks(counted.counted.layout.columns, counted.places, quasi)
-        return int(counted.sizes[every].sum()), int(counted.sizes[some].sum())
+        columns = counted.counted.layout.columns
+
+        def count(cells: PackedCells) -> list[int]:
+            return [cells.sizes[h].sum() for h in self._find_marks(columns, cells.places, quasi)]
+
+        every, some = np.sum(counted.map(count), axis=0).tolist()
+        return every, some
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
@@ -134,38 +153,46 @@ class PackedQuestions(Questions):
         mark = self.suppression.mark
         return mark is None or all(self.engine.kind(q) == "text" for q in quasi)
 
-    def _packed_cells(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
+    def _packed_cells(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
         if not self._whole:
             return None
         if (quasi, secret) not in self._packed:
             self._packed[quasi, secret] = self._count(quasi, secret)
         return self._packed[quasi, secret]
 
-    def _count(self, quasi: tuple[str, ...], secret: str | None) -> PackedCells | None:
+    def _count(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
         if secret is None:
             known = (c for (q, s), c in self._packed.items() if q == quasi and s and c)
             if (finer := next(known, None)) is not None:
                 return finer.roll_up()
-        counted = None if secret in quasi else self._count_keys(quasi, secret)
-        if counted is None:
-            return None
-        for key in [k for k, c in self._packed.items() if not c or len(c.counts) > FEW_CELLS]:
+        for key in [k for k, c in self._packed.items() if c and len(c) > FEW_CELLS]:
             del self._packed[key]  # one large table of cells at a time
-        return self.note_cells(counted)
+        counted = None if secret in quasi else self._count_keys(quasi, secret)
+        try:
+            return None if counted is None else self.note_cells(counted)
+        except UnfitError:
+            return None
 
-    def note_cells(self, counted: KeyCounts) -> PackedCells:
+    def note_cells(self, counted: KeyCounts | KeyBlocks) -> Cells:
         """Counted cells; how many records have each value of their columns is noted."""
-        cells = PackedCells(counted, self.threads)
+        cells: Cells
+        if isinstance(counted, KeyBlocks):
+            cells = BlockedCells(counted, self.threads)
+        else:
+            cells = PackedCells(counted, self.threads)
         new = [c for c in counted.columns if c is cells.secret or c.name not in self._tallies]
-        threads = self.threads if len(cells.sizes) > WORTH_THREADS else 1
-        tallies = map_threads(lambda c: cells.tally(c, MOST_TALLIED), new, threads)
-        self._tallies |= {c.name: tally for c, tally in zip(new, tallies, strict=True)}
+        for column, pair in zip(new, cells.code_totals(new), strict=True):
+            self._tallies[column.name] = spell_totals(column, *pair, MOST_TALLIED)
         names = {c.name: c.name for c in counted.columns}
         secret = None if cells.secret is None else cells.secret.name
         key = tuple(c.name for c in counted.layout.columns), secret
+
+        def like_header(own: PackedCells) -> int:
+            every, _ = _find_texts(counted.columns, own.counted.fields(), names)
+            return int(own.counts[every].sum())
+
         if all(c.kind != "float" and c.code_of(c.name) > 0 for c in counted.columns):
-            every, _ = _find_texts(counted.columns, counted.fields(), names)
-            self._headers[key] = int(counted.counts[every].sum())
+            self._headers[key] = sum(cells.map(like_header))
         elif all(c.kind != "float" for c in counted.columns):
             self._headers[key] = 0
         return cells
@@ -179,7 +206,7 @@ class PackedQuestions(Questions):
         """The same from packed keys; None where they are unfit."""
         columns, known = tuple(columns), self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
-        counted = self.count_keys(columns) if cells is None else cells.counted
+        counted = self.count_keys(columns) if cells is None else self._join(cells.counted)
         return None if counted is None else self.spell_keys(columns, counted)
 
     def spell_keys(self, columns: Sequence[str], counted: KeyCounts) -> Cube:
@@ -203,7 +230,11 @@ class PackedQuestions(Questions):
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
         """The cells of a secret number; its texts stay in this process."""
-        if (cells := self._packed_cells(tuple(quasi), secret)) is None:
+        cells = self._packed_cells(tuple(quasi), secret)
+        if isinstance(cells, BlockedCells):
+            whole = self._join(cells.counted)
+            cells = None if whole is None else PackedCells(whole, self.threads)
+        if cells is None:
             return super().number_cells(quasi, secret)
         return cells.as_numbers(self.spell)
 
@@ -213,7 +244,7 @@ class PackedQuestions(Questions):
         """The histogram of class sizes."""
         quasi = tuple(quasi)
         if quasi not in self._sizes and (cells := self._packed_cells(quasi, None)) is not None:
-            self._sizes[quasi] = histogram(cells.sizes)
+            self._sizes[quasi] = cells.class_sizes
             self._sizes[quasi].check(self.records)
         return super().sizes(quasi)
 
@@ -270,7 +301,7 @@ class PackedQuestions(Questions):
         cells = None if special else self._packed_cells(quasi, secret)
         if cells is None or cells.secret is None:
             return super().secret_counts(quasi, secret, needs, **rare)
-        sizes, missing = histogram(cells.sizes), int(cells.totals[0])
+        sizes, missing = cells.class_sizes, int(cells.totals[0])
         sizes.check(self.records)
         self._sizes.setdefault(quasi, sizes)
         wanted = {"known", "known_joint"} & needs and 0 < missing < self.records

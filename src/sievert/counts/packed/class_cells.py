@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -24,6 +24,8 @@ from sievert.counts.packed.numbers import (
     rank_values,
 )
 from sievert.counts.packed.threads import WORTH_THREADS, map_threads
+
+ProfileKinds = tuple[Ints, Ints, Ints]  # the counts of each, its length, how many classes have it
 
 
 class PackedCells:
@@ -50,6 +52,18 @@ class PackedCells:
             self.values = ranks.astype(np.uint32)
         self.totals = kernels.sum_counts(self.values, self.counts, len(self.present))
 
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def class_sizes(self) -> Sizes:
+        """The histogram of the sizes of the classes."""
+        return histogram(self.sizes)
+
+    def map(self, work: Callable[[PackedCells], Any]) -> list[Any]:
+        """The work on all classes, which are here."""
+        return [work(self)]
+
     @property
     def classes(self) -> Ints:
         """The key of each class."""
@@ -67,37 +81,34 @@ class PackedCells:
 
     def known(self) -> PackedCells:
         """Only the cells whose secret is not missing."""
-        return PackedCells(self.counted.select(self.values != 0), self._threads)
+        return PackedCells(self.counted.filter(lambda _: self.values != 0), self._threads)
 
-    def tally(self, column: CodedColumn, most: int) -> dict[Any, int]:
-        """How many records have each text; of others, or of more than `most`, only those missing.
+    def code_totals(self, columns: Sequence[CodedColumn]) -> list[tuple[Ints, Ints]]:
+        """Of each column the codes, and how many records have each."""
+        threads = self._threads if len(self.sizes) > WORTH_THREADS else 1
+        return map_threads(self._code_totals, columns, threads)
 
-        Empty texts count with those missing.
-        """
-        empty = column.code_of("") if column.kind == "text" else 0
-        codes, totals = np.unique([0, max(0, empty)]), self.totals
+    def _code_totals(self, column: CodedColumn) -> tuple[Ints, Ints]:
+        """Of columns of many codes only missing and empty ones."""
         if column is self.secret:
-            all_codes = self.present
-        else:
-            keys, shift = self.places[column.name]
-            all_codes = np.arange(1 << column.bits if column.bits <= FEW_BITS else 0)
-            if len(all_codes):
-                totals = kernels.sum_fields(keys, shift, column.bits, self.sizes)
-            else:
-                own = code_field(keys, shift, column.bits)
-                all_codes = codes
-                totals = np.array([self.sizes[own == code].sum() for code in codes])
-        there = totals > 0
-        if column.kind != "text" or np.count_nonzero(there) > most:
-            there &= np.isin(all_codes, codes)
-        return dict(zip(column.spell(all_codes[there]), totals[there].tolist(), strict=True))
+            return self.present, self.totals
+        keys, shift = self.places[column.name]
+        if column.bits <= FEW_BITS:
+            totals = kernels.sum_fields(keys, shift, column.bits, self.sizes)
+            return np.arange(1 << column.bits), totals
+        own, codes = code_field(keys, shift, column.bits), _blank_codes(column)
+        return codes, np.array([self.sizes[own == code].sum() for code in codes])
 
     # -- histograms -----------------------------------------------------------------------------
 
     def profiles(self) -> Profiles:
-        """Distinct profiles; classes of one cell, mostly the bulk, need no comparing."""
+        """Distinct profiles of the classes."""
+        return merge_profiles(self.profile_kinds())
 
-        def work(_: slice, part: slice, bounds: Ints) -> tuple[Ints, Ints, Ints]:
+    def profile_kinds(self) -> list[ProfileKinds]:
+        """Distinct profiles of shares; classes of one cell, mostly the bulk, need no comparing."""
+
+        def work(_: slice, part: slice, bounds: Ints) -> ProfileKinds:
             single, words, own = run_kernels.several(self.counts[part], bounds)
             run_kernels.sort_downwards(words, own)
             firsts, times = run_kernels.distinct(words, own)
@@ -109,17 +120,14 @@ class PackedCells:
                 np.concatenate([alone.times, times]),
             )
 
-        words, lengths, times = (
-            np.concatenate(each) for each in zip(*self._each_share(work), strict=True)
-        )
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        order = run_kernels.order_runs(words, bounds, np.arange(len(lengths)))
-        firsts = run_kernels.first_runs(words, bounds, order)
-        flat, starts = run_kernels.gather_runs(words, bounds, order[firsts])
-        return Profiles(flat, starts, np.add.reduceat(times[order], firsts))
+        return self._each_share(work)
 
     def joint(self, sizes: Ints | None = None, totals: Ints | None = None) -> JointCounts:
         """How many cells have each class size, total of the value and count."""
+        return merge_joint(self.joint_kinds(sizes, totals))
+
+    def joint_kinds(self, sizes: Ints | None = None, totals: Ints | None = None) -> list[Ints]:
+        """The same of shares, in rows."""
         sizes = self.sizes if sizes is None else sizes
         totals = self.totals if totals is None else totals
 
@@ -127,15 +135,14 @@ class PackedCells:
             of_cells = self.counts[part], self.values[part]
             return kernels.joint_kinds(*of_cells, bounds, sizes[classes], totals)
 
-        rows = np.concatenate(self._each_share(work))
-        *kinds, times = rows.T
-        bits = [int(each.max()).bit_length() for each in kinds]
-        places, sums = merge_cells([k.astype(np.uint64) for k in kinds], bits, times)
-        class_sizes, value_sizes, cells = rows[places, :3].T
-        return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)
+        return self._each_share(work)
 
     def gaps(self, sizes: Sizes, records: int) -> Gaps:
         """For each class size the largest sum over its cells of max(0, n·N - total·size)."""
+        return Gaps.from_arrays(sizes.sizes, self.largest_gaps(sizes, records, self.totals))
+
+    def largest_gaps(self, sizes: Sizes, records: int, totals: Ints) -> Ints:
+        """The same as an array, with given totals of the values."""
         quick = np.zeros(sizes.most + 1 if sizes.most < DENSE_SIZES else 0, dtype=np.int64)
         if len(quick):
             quick[sizes.sizes] = np.arange(len(sizes.sizes))
@@ -144,16 +151,17 @@ class PackedCells:
             own, of_cells = self.sizes[classes], (self.counts[part], self.values[part])
             places = quick[own] if len(quick) else np.searchsorted(sizes.sizes, own)
             largest = np.zeros(len(sizes.sizes), dtype=np.int64)
-            kernels.largest_gaps(*of_cells, bounds, own, self.totals, places, largest, records)
+            kernels.largest_gaps(*of_cells, bounds, own, totals, places, largest, records)
             return largest
 
-        return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(self._each_share(work)))
+        return np.asarray(np.maximum.reduce(self._each_share(work)))
 
-    def ranked(self) -> Ranked:
+    def ranked(self, totals: Ints | None = None) -> Ranked:
         """The classes by the ranks of their values, missing first."""
         assert self.secret is not None
-        order = self.secret.ranks(self.present[self.totals > 0])
-        return rank_values(self.values, self.counts, self.bounds, self.totals, order)
+        totals = self.totals if totals is None else totals
+        order = self.secret.ranks(self.present[totals > 0])
+        return rank_values(self.values, self.counts, self.bounds, totals, order)
 
     def as_numbers(self, spell: Spelling) -> NumberCells:
         """The cells of the secret with its values as texts."""
@@ -177,3 +185,39 @@ class PackedCells:
 
         pairs = [(first, last) for first, last in pairwise(edges.tolist()) if first < last]
         return map_threads(one, pairs, threads)
+
+
+def spell_totals(column: CodedColumn, codes: Ints, totals: Ints, most: int) -> dict[Any, int]:
+    """How many records have each text; of others, or of more than `most`, only those missing.
+
+    Empty texts count with those missing.
+    """
+    there = totals > 0
+    if column.kind != "text" or np.count_nonzero(there) > most:
+        there &= np.isin(codes, _blank_codes(column))
+    return dict(zip(column.spell(codes[there]), totals[there].tolist(), strict=True))
+
+
+def _blank_codes(column: CodedColumn) -> Ints:
+    """The codes of a missing value and of an empty text."""
+    return np.unique([0, max(0, column.code_of("") if column.kind == "text" else 0)])
+
+
+def merge_profiles(kinds: list[ProfileKinds]) -> Profiles:
+    """The distinct profiles of all shares in one order."""
+    words, lengths, times = (np.concatenate(each) for each in zip(*kinds, strict=True))
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    order = run_kernels.order_runs(words, bounds, np.arange(len(lengths)))
+    firsts = run_kernels.first_runs(words, bounds, order)
+    flat, starts = run_kernels.gather_runs(words, bounds, order[firsts])
+    return Profiles(flat, starts, np.add.reduceat(times[order], firsts))
+
+
+def merge_joint(kinds: list[Ints]) -> JointCounts:
+    """The rows of all shares, each kind once, in one order."""
+    rows = np.concatenate(kinds)
+    *columns, times = rows.T
+    bits = [int(each.max()).bit_length() for each in columns]
+    places, sums = merge_cells([k.astype(np.uint64) for k in columns], bits, times)
+    class_sizes, value_sizes, cells = rows[places, :3].T
+    return JointCounts.from_arrays(class_sizes, value_sizes, cells, sums)

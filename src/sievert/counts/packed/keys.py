@@ -7,14 +7,15 @@ stand above the columns that follow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.cube import MOST_BITS
 from sievert.counts.packed import kernels
+from sievert.counts.packed.blocks import KeyBlock, Run, cut_blocks, merge_runs
 from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
 from sievert.counts.packed.sorting import count_sorted
 from sievert.counts.packed.sources import RecordBatch, Source
@@ -23,7 +24,11 @@ from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
 DENSE = 24  # bits of keys up to which keys are counted in an array
 SPARSE = 8  # places of that array per record, beyond which keys are sorted instead
 FEW = 1 << 16  # places that are always affordable
-KEY_BYTES = 32  # of a record, while keys are sorted
+KEY_BYTES = 40  # of a record, while keys are ranked, or sorted with their weights
+SORT_BYTES = 16  # of a record, while keys are sorted and counted
+CELL_BYTES = 72  # of a cell, while answers are made of all cells at once
+# Shares of the room: chunks being sorted, counted keys, and blocks of these that are open.
+CHUNK, COUNTED, OPEN = 0.4, 0.5, 0.1
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,54 @@ class KeyCounts:
         places = self.layout.fields(self.keys >> np.uint64(self.low))
         return places if self.secret is None else {**places, self.secret.name: (self.keys, 0)}
 
-    def select(self, kept: Ints) -> KeyCounts:
+    def filter(self, keep: Callable[[KeyCounts], Bools]) -> KeyCounts:
         """Only some of the keys."""
+        kept = keep(self)
         return replace(self, keys=self.keys[kept], counts=self.counts[kept])
+
+    def join(self, room: int) -> KeyCounts:
+        """The same."""
+        return self
+
+
+@dataclass(frozen=True)
+class KeyBlocks:
+    """The same in blocks, of more keys than there is room for at once."""
+
+    blocks: Run
+    layout: KeyLayout
+    secret: CodedColumn | None
+    low: int
+
+    @property
+    def columns(self) -> list[CodedColumn]:
+        """The columns of a class, and the secret."""
+        return [*self.layout.columns, *([] if self.secret is None else [self.secret])]
+
+    def __len__(self) -> int:
+        """How many different keys there are."""
+        return sum(len(block.counts) for block in self.blocks)
+
+    def open(self, block: KeyBlock) -> KeyCounts:
+        """The keys of one block."""
+        return KeyCounts(*block.open(), self.layout, self.secret, self.low)
+
+    def filter(self, keep: Callable[[KeyCounts], Bools]) -> KeyBlocks:
+        """Only some of the keys."""
+        parts = (self.open(block).filter(keep) for block in self.blocks)
+        blocks = [KeyBlock.from_arrays(p.keys, p.counts) for p in parts if len(p.keys)]
+        return replace(self, blocks=blocks)
+
+    def join(self, room: int) -> KeyCounts:
+        """All keys at once, where there is room for what is made of them."""
+        if CELL_BYTES * len(self) > room:
+            raise UnfitError
+        keys, counts = np.empty(len(self), dtype=np.uint64), np.empty(len(self), dtype=np.int64)
+        at = 0
+        for block in self.blocks:
+            part = slice(at, at := at + len(block.counts))
+            keys[part], counts[part] = block.open()
+        return KeyCounts(keys, counts, self.layout, self.secret, self.low)
 
 
 class CodedRecords:
@@ -116,7 +166,20 @@ class CodedRecords:
         return KeyCounts(*pair, self.layout, secret, low)
 
 
-Counted = KeyCounts | dict[str, KeyCounts] | CodedRecords
+class SeparateSecrets:
+    """Several secrets whose records have no room together: each is counted when it is needed."""
+
+    def __init__(self, counter: KeyCounter, quasi: Sequence[CodedColumn]) -> None:
+        self._counter, self._quasi = counter, [column.name for column in quasi]
+
+    def __getitem__(self, name: str) -> KeyCounts | KeyBlocks:
+        """The keys of one secret, in a pass of its own."""
+        counted = self._counter.count(self._quasi, [name])
+        assert isinstance(counted, KeyCounts | KeyBlocks)
+        return counted
+
+
+Counted = KeyCounts | KeyBlocks | dict[str, KeyCounts] | CodedRecords | SeparateSecrets
 
 
 class KeyCounter:
@@ -188,11 +251,16 @@ class KeyCounter:
         """Keys of all records: sorted with one secret, or classes ranked beside several."""
         records, one = self._source.records, len(secrets) <= 1
         levels = cut_levels([*quasi, *secrets] if one else quasi, records)
+        if one and len(levels) == 1:
+            return self._read_chunks(quasi, secrets)
         beside = [] if one else secrets
         kinds = {c.name: np.min_scalar_type((1 << c.bits) - 1) for c in beside}
-        size = KEY_BYTES + 8 * (len(levels) - 1) + sum(kind.itemsize for kind in kinds.values())
+        size = KEY_BYTES if one else CELL_BYTES
+        size += 8 * (len(levels) - 1) + sum(kind.itemsize for kind in kinds.values())
         if size * records > self._room or any(c.bits > 32 for c in beside):
-            raise UnfitError
+            if one:
+                raise UnfitError
+            return SeparateSecrets(self, quasi)
         keys = [np.zeros(records, dtype=np.uint64) for _ in levels]
         codes = {name: np.zeros(records, dtype=kind) for name, kind in kinds.items()}
 
@@ -221,10 +289,76 @@ class KeyCounter:
             pairs = {c.name: (c, codes[c.name]) for c in beside}
             return CodedRecords(layout, classes, pairs, self._threads)
         layout = KeyLayout(levels, tuple(ranked))
+        layout, secret = (layout.without_last(), secrets[0]) if secrets else (layout, None)
+        low = 0 if secret is None else secret.bits
         pair = _sort_keys(above, bits, self._threads)
-        if not secrets:
-            return KeyCounts(*pair, layout, None, 0)
-        return KeyCounts(*pair, layout.without_last(), secrets[0], secrets[0].bits)
+        if CELL_BYTES * len(pair[0]) <= self._room:
+            return KeyCounts(*pair, layout, secret, low)
+        blocks = cut_blocks(*pair, low, self._block_size, self._threads)
+        return KeyBlocks(blocks, layout, secret, low)
+
+    def _read_chunks(
+        self, quasi: list[CodedColumn], secrets: list[CodedColumn]
+    ) -> KeyCounts | KeyBlocks:
+        """Keys sorted chunk by chunk of the records, as many as there is room for at a time."""
+        columns, low = [*quasi, *secrets], sum(c.bits for c in secrets)
+        bits = sum(c.bits for c in columns)
+        size = self._block_size
+        layout, secret = KeyLayout((tuple(quasi),)), secrets[0] if secrets else None
+        runs, chunks = list[Run](), self._chunks()
+        most = max((sum(b.records for b in chunk) for chunk in chunks), default=0)
+        buffer = np.zeros(most, dtype=np.uint64)
+        room = np.empty_like(buffer)
+        for number, chunk in enumerate(chunks):
+            keys = buffer[: sum(batch.records for batch in chunk)]
+            if number:
+                keys[:] = 0
+            self._fill(keys, chunk, columns)
+            threads = self._threads if len(keys) > WORTH_THREADS else 1
+            counted = count_sorted(keys, bits, threads, room[: len(keys)])
+            if len(chunks) == 1 and CELL_BYTES * len(counted[0]) <= self._room:
+                return KeyCounts(*_shrink(*counted, len(keys)), layout, secret, low)
+            runs.append(cut_blocks(*counted, low, -(-size // 4), self._threads))  # parts of them
+            if sum(block.bytes for run in runs for block in run) > COUNTED * self._room:
+                runs = [merge_runs(runs, low, size, self._threads)]
+                if sum(block.bytes for block in runs[0]) > COUNTED * self._room:
+                    raise UnfitError
+        del buffer, room, keys, counted
+        blocks = merge_runs(runs, low, size, self._threads) if len(runs) > 1 else runs[0]
+        together = KeyBlocks(blocks, layout, secret, low)
+        fits = CELL_BYTES * len(together) <= self._room
+        return together.join(self._room) if fits else together
+
+    @property
+    def _block_size(self) -> int:
+        """How many cells a block has: every thread opens one."""
+        return max(1, int(OPEN * self._room) // (CELL_BYTES * self._threads))
+
+    def _chunks(self) -> list[list[RecordBatch]]:
+        """The batches in order, as many of them together as there is room to sort."""
+        batches = self._pace.start(self._source.batches())
+        most = max(1, int(CHUNK * self._room) // SORT_BYTES)
+        if any(batch.records > 1.5 * most for batch in batches):
+            raise UnfitError
+        chunks, records = [list[RecordBatch]()], 0
+        for batch in batches:
+            if chunks[-1] and records + batch.records > most:
+                chunks.append([])
+                records = 0
+            chunks[-1].append(batch)
+            records += batch.records
+        return chunks
+
+    def _fill(self, keys: Ints, batches: Sequence[RecordBatch], columns: list[CodedColumn]) -> None:
+        """Pack the keys of some batches, which are 0."""
+        first = batches[0].start if batches else 0
+
+        def fill(batch: RecordBatch) -> None:
+            self._pace.step()
+            at = batch.start - first
+            batch.pack(columns, keys[at : at + batch.records])
+
+        map_threads(fill, batches, self._threads, self._pace)
 
 
 def cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[CodedColumn, ...], ...]:
@@ -244,4 +378,10 @@ def cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[Code
 
 def _sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and how often each occurs; the keys are used up."""
-    return count_sorted(keys, bits, threads if len(keys) > WORTH_THREADS else 1)
+    counted = count_sorted(keys, bits, threads if len(keys) > WORTH_THREADS else 1)
+    return _shrink(*counted, len(keys))
+
+
+def _shrink(keys: Ints, counts: Ints, size: int) -> tuple[Ints, Ints]:
+    """Counted keys in arrays of their own, where they are parts of far larger ones."""
+    return (keys, counts) if 2 * len(keys) > size else (keys.copy(), counts.copy())

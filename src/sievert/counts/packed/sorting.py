@@ -46,9 +46,33 @@ def merge_equal(keys: Ints, counts: Ints) -> int:
     return last + 1
 
 
-def sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
+@jit
+def merge_counts(keys: Ints, counts: Ints, others: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+    """The different ones of two times sorted keys, sorted, and the sums of their counts."""
+    merged = np.empty(len(keys) + len(others), dtype=np.uint64)
+    sums = np.empty(len(merged), dtype=np.int64)
+    i = j = at = 0
+    while i < len(keys) and j < len(others):
+        key, other = keys[i], others[j]
+        merged[at] = min(key, other)
+        sums[at] = (counts[i] if key <= other else 0) + (numbers[j] if other <= key else 0)
+        i += key <= other
+        j += other <= key
+        at += 1
+    while i < len(keys):
+        merged[at], sums[at] = keys[i], counts[i]
+        i += 1
+        at += 1
+    while j < len(others):
+        merged[at], sums[at] = others[j], numbers[j]
+        j += 1
+        at += 1
+    return merged[:at], sums[:at]
+
+
+def sort_keys(keys: Ints, bits: int, threads: int, room: Ints | None = None) -> tuple[Ints, Ints]:
     """Sorted keys of so many bits, from the lowest digit upwards, and room of the same size."""
-    room = np.empty_like(keys)
+    room = np.empty_like(keys) if room is None else room
     digits = -(-bits // DIGIT)
     width = -(-bits // digits)
     edges = np.linspace(0, len(keys), threads + 1, dtype=np.int64).tolist()
@@ -68,11 +92,14 @@ def sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
     return keys, room
 
 
-def count_sorted(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
-    """The different keys in ascending order, and how often each occurs; the keys are used up."""
-    keys, room = sort_keys(keys, bits, threads)
+def count_sorted(
+    keys: Ints, bits: int, threads: int, room: Ints | None = None
+) -> tuple[Ints, Ints]:
+    """The different keys in ascending order, and how often each occurs; the keys are used up.
+
+    Both are parts of the keys, and of the room if it is given.
+    """
+    keys, room = sort_keys(keys, bits, threads, room)
     counts = room.view(np.int64)
     number = merge_equal(keys, counts)
-    if 2 * number > len(keys):
-        return keys[:number], counts[:number]
-    return keys[:number].copy(), counts[:number].copy()
+    return keys[:number], counts[:number]

@@ -1,0 +1,113 @@
+"""Cells in blocks, more than there is room for at once: answers of each block, put together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.answers import Gaps, JointCounts, Profiles, Ranked, Sizes
+from sievert.counts.packed import run_kernels
+from sievert.counts.packed.blocks import KeyBlock
+from sievert.counts.packed.class_cells import PackedCells, merge_joint, merge_profiles
+from sievert.counts.packed.coding import CodedColumn, UnfitError
+from sievert.counts.packed.keys import KeyBlocks
+from sievert.counts.packed.numbers import FEW_BITS
+from sievert.counts.packed.threads import map_threads
+
+
+class BlockedCells:
+    """Counted cells of whole classes in blocks; a question opens as many as there are threads."""
+
+    def __init__(self, counted: KeyBlocks, threads: int) -> None:
+        self.counted, self._threads, self.secret = counted, threads, counted.secret
+        if self.secret is not None and self.secret.places > 1 << FEW_BITS:
+            raise UnfitError  # blocks would not agree on the numbers of its values
+        size = 1 if self.secret is None else self.secret.places
+        self.present, self.totals = np.arange(size), np.zeros(size, dtype=np.int64)
+        lock = threading.Lock()
+
+        def add(cells: PackedCells) -> Sizes:
+            with lock:
+                self.totals += cells.totals
+            return cells.class_sizes
+
+        self.class_sizes = _add_sizes(self.map(add))
+
+    def __len__(self) -> int:
+        return len(self.counted)
+
+    def map(self, work: Callable[[PackedCells], Any]) -> list[Any]:
+        """The work on the classes of each block."""
+
+        def one(block: KeyBlock) -> Any:
+            return work(PackedCells(self.counted.open(block), 1))
+
+        return map_threads(one, self.counted.blocks, self._threads)
+
+    def roll_up(self) -> BlockedCells:
+        """The classes alone, without the secret."""
+        blocks = self.map(lambda cells: KeyBlock.from_arrays(cells.classes, cells.sizes))
+        return BlockedCells(KeyBlocks(blocks, self.counted.layout, None, 0), self._threads)
+
+    def known(self) -> BlockedCells:
+        """Only the cells whose secret is not missing."""
+        mask = np.uint64((1 << self.counted.low) - 1)
+        known = self.counted.filter(lambda part: part.keys & mask != 0)
+        return BlockedCells(known, self._threads)
+
+    def code_totals(self, columns: Sequence[CodedColumn]) -> list[tuple[Ints, Ints]]:
+        """Of each column the codes, and how many records have each."""
+        sums, lock = dict[str, tuple[Ints, Ints]](), threading.Lock()
+
+        def add(cells: PackedCells) -> None:
+            for column, (codes, totals) in zip(columns, cells.code_totals(columns), strict=True):
+                with lock:
+                    before = sums.get(column.name)
+                    sums[column.name] = codes, totals if before is None else before[1] + totals
+
+        self.map(add)
+        return [sums[column.name] for column in columns]
+
+    def profiles(self) -> Profiles:
+        """Distinct profiles of the classes."""
+        return merge_profiles([*chain.from_iterable(self.map(PackedCells.profile_kinds))])
+
+    def joint(self) -> JointCounts:
+        """How many cells have each class size, total of the value and count."""
+        kinds = self.map(lambda cells: cells.joint_kinds(None, self.totals))
+        return merge_joint([*chain.from_iterable(kinds)])
+
+    def gaps(self, sizes: Sizes, records: int) -> Gaps:
+        """For each class size the largest sum over its cells of max(0, n·N - total·size)."""
+        gaps = self.map(lambda cells: cells.largest_gaps(sizes, records, self.totals))
+        return Gaps.from_arrays(sizes.sizes, np.maximum.reduce(gaps))
+
+    def ranked(self) -> Ranked:
+        """The classes by the ranks of their values, each kind once per block."""
+
+        def kinds(cells: PackedCells) -> tuple[Ints, Ints, Ints]:
+            ranked = cells.ranked(self.totals)
+            words = (ranked.ranks << 32) | ranked.counts
+            firsts, _ = run_kernels.distinct(words, cells.bounds)
+            flat, starts = run_kernels.gather_runs(words, cells.bounds, firsts)
+            return flat >> 32, flat & 0xFFFFFFFF, np.diff(starts, append=len(flat))
+
+        each = zip(*self.map(kinds), strict=True)
+        ranks, counts, lengths = (np.concatenate(own) for own in each)
+        assert self.secret is not None
+        by_rank = np.empty(np.count_nonzero(self.totals), dtype=np.int64)
+        by_rank[self.secret.ranks(self.present[self.totals > 0])] = self.totals[self.totals > 0]
+        return Ranked(ranks, counts, np.cumsum(lengths) - lengths, by_rank)
+
+
+def _add_sizes(several: list[Sizes]) -> Sizes:
+    """Histograms put together."""
+    sizes, place = np.unique(np.concatenate([s.sizes for s in several]), return_inverse=True)
+    times = np.zeros(len(sizes), dtype=np.int64)
+    np.add.at(times, place, np.concatenate([s.times for s in several]))
+    return Sizes.from_arrays(sizes, times)
