@@ -321,6 +321,25 @@ def test_the_same_without_compiled_loops(large: tuple[Any, Any]) -> None:
     assert [h for _, h in wide[0].steps] == pytest.approx([h for _, h in wide[2].steps], rel=1e-13)
 
 
+@pytest.mark.parametrize("kind", ["equally likely", "few records", "next to impossible"])
+def test_steps_let_in_one_by_one_are_those_found_by_halving(kind: str) -> None:
+    """Where sums of other runs are as large but for rounding, and where steps are next to flat."""
+    rng = np.random.default_rng(6)
+    for size in (2, 3, 17, 50):
+        records = {
+            "equally likely": np.ones(size),
+            "few records": rng.integers(1, 4, size),
+            "next to impossible": 10.0 ** rng.uniform(-17, 0, size),
+        }[kind]
+        values = rng.lognormal(0, 1, size)
+        one, other = (
+            approximate_compromise(values, records / records.sum(), compiled=c)
+            for c in (True, False)
+        )
+        assert one.steps == other.steps
+        assert one.area == other.area
+
+
 def test_equally_spaced_values_are_many_and_exact() -> None:
     size = 1_500
     found = approximate_compromise(range(size), np.full(size, 1 / size))

@@ -17,6 +17,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.counts.packed import run_kernels
 from sievert.measures.approximate.class_windows import (
+    order_pairs,
     rank_pairs,
     solve_all,
     solve_growing,
@@ -198,13 +199,9 @@ def trace_classes(
     assert windows is not None
     values, top = len(axis.places), float(axis.places[-1])
     grid = axis.whole and len(windows) == top + 1
-    first, second = np.triu_indices(values, 1)
-    order = np.argsort(axis.places[second] - axis.places[first], kind="stable")
-    first, second = first[order], second[order]
-    numbers = np.searchsorted(windows, axis.places[second] - axis.places[first])
-    pairs = numbers << 32 | first << 16 | second
+    pairs = order_pairs(axis.places, windows)
     ranks = np.zeros((values, values), dtype=np.int32)
-    ranks[first, second] = np.arange(len(pairs))
+    ranks[pairs >> 16 & 0xFFFF, pairs & 0xFFFF] = np.arange(len(pairs))
     sizes = np.add.reduceat(counts, bounds[:-1])
     cells = np.diff(bounds)[classes]
     # A chunk has so many probabilities or runs as are near the processor.

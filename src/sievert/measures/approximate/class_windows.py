@@ -1,4 +1,4 @@
-"""The least entropy of the values of a class, for all of its windows: the loops of `class_curves`.
+"""The least entropy of the values of a class, for all of its windows: the loops.
 
 A run that fits the window is never cut: each part would add the entropy of the cut, at least one
 over the records of the class, which is far above what rounding can hide. Of two neighbouring runs
@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.measures.approximate.curves import FLAT
 from sievert.numerics.acceleration import jit
 
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # times a power of two: its highest six bits tell which
@@ -199,3 +200,27 @@ def solve_growing(
             at[falls], levels[falls] = window, h[size]
             falls += 1
     return falls
+
+
+def order_pairs(places: Floats, windows: Floats) -> Ints:
+    """All pairs of values in the order of their distances; `windows` has these distances."""
+    first, second = np.triu_indices(len(places), 1)
+    lengths = places[second] - places[first]
+    order = np.argsort(lengths, kind="stable")
+    return np.asarray(
+        np.searchsorted(windows, lengths[order]) << 32 | first[order] << 16 | second[order]
+    )
+
+
+def trace_alone(costs: Floats, places: Floats, windows: Floats) -> tuple[Ints, Floats]:
+    """Every step of the curve of one distribution: the place of its window, H from there on."""
+    size, pairs = len(places), order_pairs(places, windows)
+    place, last, column = np.arange(size), np.zeros(size, dtype=np.int64), np.zeros_like(pairs)
+    h, table = np.zeros(size + 1), np.zeros((size + 1, 1))
+    at, levels = np.zeros(len(windows), dtype=np.int64), np.zeros(len(windows))
+    eights = np.zeros(size // 8 + 1, dtype=np.uint64)
+    falls = solve_narrow(costs, pairs[:0], place, last, column, table, h, at, levels)
+    falls = solve_growing(costs, pairs, place, True, last, eights, h, at, levels, falls)
+    at, levels = at[:falls], levels[:falls]
+    step = np.append(True, levels[:-1] - levels[1:] > FLAT * levels[:-1])
+    return at[step], levels[step]

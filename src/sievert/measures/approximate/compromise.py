@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +29,7 @@ from sievert.measures.approximate.curves import (
     PLAIN_TABLE,
     TABLE,
     Axis,
+    Masses,
     adding_up,
     descents,
     different,
@@ -186,17 +187,23 @@ def approximate_compromise(
         compiled = large or ("numba" in sys.modules and tried * size >= COMPILE_LOADED)
     # The bits do not depend on what is loaded: costs are searched where they would be anyway.
     most = TABLE if large else PLAIN_TABLE
-    at = least(places, p[None], compiled=compiled, tabled=most, threads=thread_count(threads))
+    workers = thread_count(threads)
+    at = cache(partial(least, places, p[None], compiled=compiled, tabled=most, threads=workers))
     if windows is None:
-        low, high, points = enclose_area(at, top, axis.whole, tolerance)
+        low, high, points = enclose_area(at(), top, axis.whole, tolerance)
     else:
-        _, where, h = descents(at, windows, 1)
+        if not axis.whole and compiled and size <= most and compile_loops() is not None:
+            from sievert.measures.approximate.class_windows import trace_alone
+
+            where, h = trace_alone(Masses(p[None]).table()[0], places, windows)
+        else:
+            _, where, h = descents(at(), windows, 1)
         points = list(zip(windows[where].tolist(), h.tolist(), strict=True))
         low = high = math.fsum(a[1] * (b[0] - a[0]) for a, b in pairwise(points))
     low, high = axis.real(low), axis.real(high)
 
     def entropy(eps: float) -> float:
-        return float(at(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
+        return float(at()(np.zeros(1, dtype=np.int64), np.array([axis.window(eps)]))[0])
 
     return Compromise(
         points[0][1],
