@@ -266,7 +266,10 @@ def test_every_gate_writes_its_tables(tmp_path: Path) -> None:
     )
     sarif = tmp_path / "s.sarif"
     given = ("--policy", limits, "--junit", junit, "--sarif", sarif)
-    assert run("synthetic", table, table, coarse, *given) == 1
-    assert cases(junit)["t.csv", "synthetic", "copies.rate"] == "failure"
-    assert cases(junit)["coarse.csv", "synthetic", "copies.rate"] == "passed"
+    secrets = people(12)["ill"]
+    mixed = write(tmp_path / "mixed.csv", people(12) | {"ill": [*secrets[2:], *secrets[:2]]})
+    assert run("synthetic", table, table, coarse, mixed, *given) == 1
+    for name in ("t.csv", "coarse.csv"):  # that no age is written hides no copies
+        assert cases(junit)[name, "synthetic", "copies.rate"] == "failure"
+    assert cases(junit)["mixed.csv", "synthetic", "copies.rate"] == "passed"
     assert "copies.rate: 1, breached. The policy asks for at most 0." in junit.read_text()

@@ -85,9 +85,17 @@ def join(
             "table have",
             hint="a control with the columns of the original, or -i for those not to be compared",
         )
-    parts = [t.columns for t in (original, synthetic, control) if t is not None]
-    others = categories, _clusters(original, control)
-    tables = join_tables(parts[0], parts[1], *(parts[2:] or [None]), *others)
+    clusters = _clusters(original, control)
+
+    def join_columns(names: Sequence[str]) -> SyntheticTables:
+        own, fake, *others = (
+            {c: t.columns[c] for c in names}
+            for t in (original, synthetic, control)
+            if t is not None
+        )
+        return join_tables(own, fake, others[0] if others else None, categories, clusters)
+
+    tables = join_columns(shared)
     if not (apart := tables.incomparable):
         return tables
     require(
@@ -96,8 +104,7 @@ def join(
         hint="values written as in the original",
         error=InputError,
     )
-    parts = [{c: own for c, own in part.items() if c not in apart} for part in parts]
-    return join_tables(parts[0], parts[1], *(parts[2:] or [None]), *others)
+    return join_columns([c for c in shared if c not in apart])
 
 
 def check_control(tables: SyntheticTables, original: TableCodes, control: TableCodes) -> None:
