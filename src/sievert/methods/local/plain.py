@@ -20,12 +20,15 @@ def loop(function: F) -> F:
     return function
 
 
+inner = inlined = loop
+
+
 def count_bits(mask: int) -> int:
     """The number of ones in a mask."""
     return int(mask).bit_count()
 
 
-def nearest_rows(rows: Floats, codes: Ints, a: int, near: Ints) -> None:
+def nearest_rows(rows: Floats, codes: Ints, shared: Ints, a: int, near: Ints) -> None:
     """Put the combinations that are nearest to a in row a of `near`; of equal ones the first."""
     costs = np.zeros(len(codes))
     for j, row in enumerate(rows):
