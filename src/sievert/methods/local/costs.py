@@ -30,6 +30,7 @@ def _kernels() -> Any:
 
 
 _loops = _kernels()
+COMPILED: bool = _loops.COMPILED
 loop: Callable[[F], F] = _loops.loop
 inner: Callable[[F], F] = _loops.inner
 inlined: Callable[[F], F] = _loops.inlined  # where a call would take longer than the work
@@ -163,13 +164,17 @@ def gather(
 
 @inner
 def _pair_costs(
-    columns: ColumnArrays, own: Ints, present: Ints, values: Ints, rows: Floats
+    columns: ColumnArrays, own: Ints, before: Ints, present: Ints, values: Ints, rows: Floats
 ) -> None:
-    """What the values that are present in each column cost together with those of a combination."""
+    """What the values that are present in each column cost together with those of a combination.
+
+    `before` are the values for which `rows` has them so far.
+    """
     kinds, grid, scale, pairs = columns
     for j in range(len(scale)):
-        p = own[j]
-        for i in range(values[j]):
+        p, known = own[j], before[j]
+        before[j] = p
+        for i in range(values[j] if p != known else 0):
             q = present[j, i]
             low, high = min(p, q), max(p, q)
             both = (low, low, high, high)
@@ -184,7 +189,7 @@ def nearest_combinations(columns: ColumnArrays, codes: Ints, wanted: Bools, most
     (n, width), widest = codes.shape, columns.grid.shape[2]
     near, rows = np.full((n, most), -1, dtype=np.int64), np.zeros((width, widest))
     present, values = np.zeros((width, widest), dtype=np.int64), np.zeros(width, dtype=np.int64)
-    shared = np.zeros(n, dtype=np.int64)
+    shared, before = np.zeros(n, dtype=np.int64), np.full(width, -1, dtype=np.int64)
     for a in range(n):
         for j in range(width):
             rows[j, codes[a, j]] = 1.0
@@ -197,6 +202,6 @@ def nearest_combinations(columns: ColumnArrays, codes: Ints, wanted: Bools, most
                 values[j] += 1
     for a in range(n):
         if wanted[a]:
-            _pair_costs(columns, codes[a], present, values, rows)
+            _pair_costs(columns, codes[a], before, present, values, rows)
             nearest_rows(rows, codes, shared, a, near)
     return near

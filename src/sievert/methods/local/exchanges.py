@@ -23,7 +23,7 @@ CROWD = 64  # pieces of a class that is left as it is: what one of them costs ta
 ENOUGH = 1e-9  # of a cost: what falls by less has not fallen
 
 
-@inner
+@loop
 def _exchanges(
     columns: ColumnArrays,
     rules: SecretRules,
@@ -118,7 +118,7 @@ def _list_pieces(block: ClassBlock, c: int, pieces: Ints) -> int:
     return number
 
 
-@inner
+@loop
 def _place(
     columns: ColumnArrays,
     rules: SecretRules,
@@ -161,7 +161,7 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
     """
     n, none = len(block.classes), k * 0
     pieces, nothing = np.empty(CROWD, dtype=np.int64), (none, none, none, none)
-    classes = np.flatnonzero(block.classes[:, SIZE])
+    classes: Ints = np.flatnonzero(block.classes[:, SIZE])
     joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
     for c in classes:
         whole = block.classes[c, SIZE] * block.costs[c]
@@ -184,7 +184,7 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
             i += 1
 
 
-@inner
+@loop
 def _exchange_near(
     columns: ColumnArrays,
     rules: SecretRules,

@@ -19,12 +19,13 @@ from sievert.methods.full_domain.kernels import (
 from sievert.methods.local.states import SecretRules
 from sievert.numerics.acceleration import jit
 
+COMPILED = True
 loop = jit  # the loops of `costs` and `merging` are compiled too
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def inner(function: F) -> F:
-    """Compile a function that makes no arrays.
+    """Compile a function that makes no arrays, nor calls one that does (such as `slack`).
 
     Nobody counts who uses the given ones: that took several times as long as the work itself.
     """

@@ -123,7 +123,7 @@ def _list_others(block: ClassBlock, a: int, everyone: bool, others: Ints) -> int
     return number
 
 
-@inner
+@loop
 def _choose_partner(
     columns: ColumnArrays,
     rules: SecretRules,

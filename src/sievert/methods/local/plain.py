@@ -12,6 +12,7 @@ from sievert.methods.full_domain.plain import judge_tallies
 from sievert.methods.full_domain.rules import CONVEX, KINDS
 from sievert.methods.local.states import SecretRules
 
+COMPILED = False
 F = TypeVar("F", bound=Callable[..., Any])
 
 

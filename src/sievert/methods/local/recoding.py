@@ -11,9 +11,9 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import CONVEX, KINDS
-from sievert.methods.local.blocks import block_size, split_blocks
+from sievert.methods.local.blocks import FEWEST, block_size, split_blocks
 from sievert.methods.local.columns import TREE, ColumnArrays, LocalColumn, column_arrays
-from sievert.methods.local.costs import nearest_combinations, slack
+from sievert.methods.local.costs import COMPILED, nearest_combinations, slack
 from sievert.methods.local.exchanges import dissolve_classes, improve_classes
 from sievert.methods.local.merging import holds_rules, join_classes
 from sievert.methods.local.splitting import split_classes
@@ -32,6 +32,7 @@ TALLIES = 1 << 25  # numbers in the tallies of a block
 # Combinations among which others are looked for: to join, and to exchange pieces; sweeps over all
 # classes to do so. Those of a table with MANY combinations, where near ones are near enough.
 EFFORT, LESS, MANY = (64, 16, 6), (24, 4, 1), 100_000
+UNCOMPILED = (12, 2, 1)  # and the smallest blocks, where numba is missing
 WIDE = 256  # to join, where a rule bounds a distance
 
 
@@ -53,6 +54,7 @@ def recode_locally(
     k: int,
     weights: Sequence[float],
     most: int | None = None,
+    effort: tuple[int, int, int] | None = None,
 ) -> Pieces:
     """Classes of at least k records that hold the rules, if all records together do.
 
@@ -65,13 +67,14 @@ def recode_locally(
     arrays = ColumnArrays(*(part[order] for part in arrays))
     codes = np.ascontiguousarray(codes[:, order])
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
-    most = max(2, min(most or block_size(len(codes)), TALLIES // max(tallies.values, 1)))
+    most = most or (block_size(len(codes)) if COMPILED else FEWEST)
+    most = max(2, min(most, TALLIES // max(tallies.values, 1)))
     fitness = _Fitness(rules, counts, tallies, k)
     blocks = [_sorted(codes, ids) for ids in split_blocks(codes, arrays.scale, most, fitness)]
-    effort = EFFORT if len(codes) <= MANY else LESS
+    chosen = effort or ((EFFORT if len(codes) <= MANY else LESS) if COMPILED else UNCOMPILED)
 
     def solve(ids: Ints) -> ClassBlock:
-        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, effort)
+        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, chosen)
 
     solved: list[tuple[Ints, ClassBlock]] = []
     with ThreadPoolExecutor(thread_count(None)) as pool:  # the loops run without the GIL
