@@ -214,7 +214,7 @@ def test_numpy_and_compiled_loops_agree(seed: int, monkeypatch: pytest.MonkeyPat
     ill = [ILL.index(text or "flu") for text in data["ill"]]
     cells, sums = np.unique(np.stack([at.ravel(), ill], axis=1), axis=0, return_counts=True)
     secrets = [SecretCells("ill", cells[:, 0], cells[:, 1], sums, len(ILL), rules)]
-    given = {"k": 4, "weights": [1.0, 2.0], "most": 40}
+    given = {"k": 4, "weights": [1.0, 2.0], "most": 40, "effort": (64, 16, 6)}
     compiled = recode_locally(columns, codes, counts, secrets, **given)  # type: ignore[arg-type]
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "sievert.methods.local.kernels", None)

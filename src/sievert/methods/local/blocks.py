@@ -8,8 +8,8 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 
-MOST, FEWER = 4000, 500  # combinations of a block; of a block of a table that has MANY
-MANY = 100_000
+MOST, FEWEST = 12_000, 500  # combinations that a block may have, by how many the table has
+PAIRS = 10**8  # of combinations that may be compared, unless blocks get too small by it
 Judge = Callable[[Ints], int]
 
 
@@ -17,9 +17,9 @@ def block_size(combinations: int) -> int:
     """How many combinations a block of a table has at most.
 
     The nearest others are near where there are many, and every combination is compared with those
-    of its block, so that the time of large tables grows with the block.
+    of its block: the time hardly grows up to 200,000 combinations, and in proportion from there on.
     """
-    return MOST if combinations <= MANY else FEWER
+    return max(FEWEST, min(MOST, PAIRS // max(combinations, 1)))
 
 
 def split_blocks(codes: Ints, scale: Floats, most: int, fitness: Judge) -> list[Ints]:

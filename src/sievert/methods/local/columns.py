@@ -25,6 +25,7 @@ from sievert.methods.full_domain import LevelledColumn
 Text = str | None
 TREE, INTERVAL, SET = 0, 1, 2
 ENDS = 3  # where the ends of the labels of all levels begin in a grid
+TABULATED = 128  # positions of a column whose pairs have a table
 MOST_MEMBERS = 62  # values of a column whose labels are sets: the bits of a mask
 
 
@@ -39,6 +40,7 @@ class ColumnArrays(NamedTuple):
     kinds: Ints
     grid: Ints
     scale: Floats  # what one more value below a label costs
+    pairs: Ints  # of column and two of its first positions: the width of their lowest common label
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +96,15 @@ class LocalColumn:
         first, last = self.run_above(p)
         return ((1 << (last - first + 1)) - 1) << first
 
+    def pair_widths(self, positions: int) -> Ints:
+        """How many values the lowest common label of two of the first positions has, less one."""
+        widths = np.zeros((positions, positions), dtype=np.int32)
+        for first, last in zip(self.first[::-1], self.last[::-1], strict=True):
+            own = first[:positions]
+            widths[own[:, None] == own] = 0
+            widths += np.where(own[:, None] == own, (last[:positions] - own)[:, None], 0)
+        return widths
+
     def positions(self, texts: Sequence[Text]) -> Ints:
         """The position of each text; 0 for one that no record has."""
         place = {text: p for p, text in enumerate(self.texts)}
@@ -105,6 +116,7 @@ def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> C
     levels, widest = max(len(c.first) for c in columns), max(c.domain for c in columns)
     grid = np.zeros((len(columns), ENDS + 2 * levels, widest), dtype=np.int64)
     kinds = np.zeros((len(columns), 2), dtype=np.int64)
+    pairs = np.zeros((len(columns), *2 * (min(widest, TABULATED),)), dtype=np.int32)
     for j, column in enumerate(columns):
         alone, every = (column.first == column.last).sum(axis=0), np.arange(column.domain)
         above = np.minimum(alone, len(column.first) - 1)
@@ -113,12 +125,15 @@ def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> C
         ends = np.stack([column.first, column.last], axis=1).reshape(-1, column.domain)
         grid[j, ENDS : ENDS + len(ends), : column.domain] = ends
         kinds[j, 0] = column.kind
+        if column.kind == TREE:
+            own = min(column.domain, TABULATED)
+            pairs[j, :own, :own] = column.pair_widths(own)
         if column.kind == SET:
             grid[j, 2, : column.domain] = [column.mask_above(p) for p in range(column.domain)]
             kinds[j, 1] = 1 << column.texts.index(None) if None in column.texts else 0
     shares = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     domain = np.array([c.domain for c in columns], dtype=np.int64)
-    return ColumnArrays(kinds, grid, shares / np.maximum(domain - 1, 1))
+    return ColumnArrays(kinds, grid, shares / np.maximum(domain - 1, 1), pairs)
 
 
 def _numeric_order(texts: Sequence[Text]) -> Ints | None:

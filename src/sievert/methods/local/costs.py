@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.methods.local.columns import ENDS, INTERVAL, SET, ColumnArrays
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,16 +30,19 @@ def _kernels() -> Any:
 
 
 _loops = _kernels()
+COMPILED: bool = _loops.COMPILED
 loop: Callable[[F], F] = _loops.loop
+inner: Callable[[F], F] = _loops.inner
+inlined: Callable[[F], F] = _loops.inlined  # where a call would take longer than the work
 slack, nearest_rows, count_bits = _loops.slack, _loops.nearest_rows, _loops.count_bits
 NOWHERE = 1 << 60  # in place of the second least position of a class of one record
 UNSURE = 0.75  # the `rule` for a class that is to grow
 PAIR = 0.5  # the `rule` for how near two combinations are
 
 
-@loop
+@inlined
 def label_width(
-    kinds: Ints, grid: Ints, j: int, state: tuple[int, int, int, int], rule: float
+    kinds: Ints, grid: Ints, pairs: Ints, j: int, state: tuple[int, int, int, int], rule: float
 ) -> float:
     """How many values the label of a class in column j stands for, less one."""
     s, t, u, v = state
@@ -58,36 +61,69 @@ def label_width(
     if kinds[j, 0] == INTERVAL:
         first, last = s if t == s else grid[j, 0, s], u if v == u else grid[j, 1, u]
         return (u - s) + rule * ((last - first) - (u - s))
+    if u < pairs.shape[1]:
+        return float(pairs[j, s, u])
     level = ENDS
     while grid[j, level, s] != grid[j, level, u]:
         level += 2
     return float(grid[j, level + 1, s] - grid[j, level, s])
 
 
-@loop
+@inner
 def joint_cost(columns: ColumnArrays, x: Ints, a: int, b: int, rule: float, limit: float) -> float:
     """What the classes of rows a and b cost together, per record; infinite from a limit on."""
-    kinds, grid, scale = columns
+    kinds, grid, scale, pairs = columns
     cost = 0.0
     for j in range(len(scale)):
         s, t, u, v = x[a, j, 0], x[a, j, 1], x[a, j, 2], x[a, j, 3]
-        q, r = x[b, j, 0], x[b, j, 1]
         if kinds[j, 0] == SET:
+            q, r = x[b, j, 0], x[b, j, 1]
             t |= r | (s & q)
             s |= q
         else:
-            t = min(max(s, q), min(t, r))
-            s = min(s, q)
-            q, r = x[b, j, 2], x[b, j, 3]
-            v = max(min(u, q), max(v, r))
-            u = max(u, q)
-        cost += scale[j] * label_width(kinds, grid, j, (s, t, u, v), rule)
+            q, r = x[b, j, 0], x[b, j, 2]
+            if kinds[j, 0] == INTERVAL:
+                t = min(max(s, q), min(t, x[b, j, 1]))
+                v = max(min(u, r), max(v, x[b, j, 3]))
+            s, u = min(s, q), max(u, r)
+        cost += scale[j] * label_width(kinds, grid, pairs, j, (s, t, u, v), rule)
         if cost >= limit:
             return np.inf
     return cost
 
 
-@loop
+@inner
+def grown_cost(
+    columns: ColumnArrays, x: Ints, a: int, codes: Ints, grown: tuple[int, int, float], limit: float
+) -> float:
+    """What the class of row a costs with further records of one combination, per record.
+
+    `grown` has the combination, the number of its records, which may be none, and the rule.
+    """
+    kinds, grid, scale, pairs = columns
+    combination, more, rule = grown
+    cost = 0.0
+    for j in range(len(scale)):
+        s, t, u, v = x[a, j, 0], x[a, j, 1], x[a, j, 2], x[a, j, 3]
+        p = codes[combination, j]
+        if more <= 0:
+            pass
+        elif kinds[j, 0] == SET:
+            bit = 1 << p
+            t |= bit if more > 1 else s & bit
+            s |= bit
+        else:
+            if kinds[j, 0] == INTERVAL:
+                q, r = (p, p) if more > 1 else (NOWHERE, -1)
+                t, v = min(max(s, p), min(t, q)), max(min(u, p), max(v, r))
+            s, u = min(s, p), max(u, p)
+        cost += scale[j] * label_width(kinds, grid, pairs, j, (s, t, u, v), rule)
+        if cost >= limit:
+            return np.inf
+    return cost
+
+
+@inner
 def gather(
     columns: ColumnArrays,
     codes: Ints,
@@ -103,7 +139,7 @@ def gather(
     Row i of `own` is a combination, and how many records of it there are. From a limit on the cost
     is infinite, and the state is not to be used.
     """
-    kinds, grid, scale = columns
+    kinds, grid, scale, pairs = columns
     cost = 0.0
     for j in range(len(scale)):
         if kinds[j, 0] == SET:
@@ -120,34 +156,52 @@ def gather(
                 t, s = min(max(s, p), min(t, q)), min(s, p)
                 v, u = max(min(u, p), max(v, r)), max(u, p)
         x[out, j, 0], x[out, j, 1], x[out, j, 2], x[out, j, 3] = s, t, u, v
-        cost += scale[j] * label_width(kinds, grid, j, (s, t, u, v), rule)
+        cost += scale[j] * label_width(kinds, grid, pairs, j, (s, t, u, v), rule)
         if cost >= limit:
             return np.inf
     return cost
 
 
+@inner
+def _pair_costs(
+    columns: ColumnArrays, own: Ints, before: Ints, present: Ints, values: Ints, rows: Floats
+) -> None:
+    """What the values that are present in each column cost together with those of a combination.
+
+    `before` are the values for which `rows` has them so far.
+    """
+    kinds, grid, scale, pairs = columns
+    for j in range(len(scale)):
+        p, known = own[j], before[j]
+        before[j] = p
+        for i in range(values[j] if p != known else 0):
+            q = present[j, i]
+            low, high = min(p, q), max(p, q)
+            both = (low, low, high, high)
+            if kinds[j, 0] == SET:
+                both = ((1 << p) | (1 << q), 0 * p, 0 * p, 0 * p)
+            rows[j, q] = scale[j] * label_width(kinds, grid, pairs, j, both, PAIR)
+
+
 @loop
 def nearest_combinations(columns: ColumnArrays, codes: Ints, wanted: Bools, most: int) -> Ints:
     """Of every combination that is wanted the nearest others, by what two values cost together."""
-    kinds, grid, scale = columns
-    n, width = codes.shape
-    near, rows = np.empty((n, most), dtype=np.int64), np.zeros((width, grid.shape[2]))
-    there = np.zeros((width, grid.shape[2]), dtype=np.uint8)
+    (n, width), widest = codes.shape, columns.grid.shape[2]
+    near, rows = np.full((n, most), -1, dtype=np.int64), np.zeros((width, widest))
+    present, values = np.zeros((width, widest), dtype=np.int64), np.zeros(width, dtype=np.int64)
+    shared, before = np.zeros(n, dtype=np.int64), np.full(width, -1, dtype=np.int64)
     for a in range(n):
         for j in range(width):
-            there[j, codes[a, j]] = 1
+            rows[j, codes[a, j]] = 1.0
+        while a and shared[a] < width and codes[a, shared[a]] == codes[a - 1, shared[a]]:
+            shared[a] += 1
+    for j in range(width):
+        for p in range(widest):
+            if rows[j, p] > 0.0:
+                present[j, values[j]] = p
+                values[j] += 1
     for a in range(n):
-        for i in range(most):
-            near[a, i] = -1
-        for j in range(width if wanted[a] else 0):
-            p = codes[a, j]
-            for q in range(grid.shape[2]):
-                if there[j, q]:
-                    low, high = min(p, q), max(p, q)
-                    both = (low, low, high, high)
-                    if kinds[j, 0] == SET:
-                        both = ((1 << p) | (1 << q), 0 * p, 0 * p, 0 * p)
-                    rows[j, q] = scale[j] * label_width(kinds, grid, j, both, PAIR)
         if wanted[a]:
-            nearest_rows(rows, codes, a, near)
+            _pair_costs(columns, codes[a], before, present, values, rows)
+            nearest_rows(rows, codes, shared, a, near)
     return near

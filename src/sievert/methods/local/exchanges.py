@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.methods.local.columns import ColumnArrays
-from sievert.methods.local.costs import gather, joint_cost, loop, slack
+from sievert.methods.local.columns import SET, ColumnArrays
+from sievert.methods.local.costs import NOWHERE, UNSURE, gather, grown_cost, inner, loop, slack
 from sievert.methods.local.merging import altered_cost, keep_state, move_records
 from sievert.methods.local.states import (
     AFTER,
@@ -29,32 +29,41 @@ def _exchanges(
     rules: SecretRules,
     block: ClassBlock,
     k: int,
-    a: int,
-    b: int,
+    rests: Ints,
     exchange: tuple[int, int, int, int],
+    joint: Ints,
 ) -> bool:
-    """Exchange records of a piece of class a for those of one of b, if that costs less.
+    """Exchange records of a piece for those of one of another class, if that costs less.
 
     `exchange` has both pieces, each with the number of records, which may be none. The classes must
-    hold the rules with it.
+    hold the rules with it. `rests` has the state of the class of each piece without it, `joint` is
+    to work with.
     """
+    pieces, classes, x = block.pieces, block.classes, block.states
     given, fewer, taken, more = exchange
-    size, other, n = block.classes[a, SIZE], block.classes[b, SIZE], len(block.classes)
-    if size + more - fewer < k or other + fewer - more < k:
+    a, b, out, none = pieces[given, OWNER], pieces[taken, OWNER], len(classes), k * 0
+    size, other = classes[a, SIZE] + more - fewer, classes[b, SIZE] + fewer - more
+    if size < k or other < k:
         return False
-    before = size * block.costs[a] + other * block.costs[b] - ENOUGH
-    cost, first = 0.0, 0.0
-    joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
+    before = classes[a, SIZE] * block.costs[a] + classes[b, SIZE] * block.costs[b] - ENOUGH
+    cost = 0.0
     for side in range(2):
-        first, c = cost, b if side else a
-        turned = (taken, more, given, fewer) if side else exchange
-        cost += altered_cost(columns, block, k, c, turned, n + side, before - cost)
+        # A class that gives nothing grows; one of which a part of a piece goes keeps what is left.
+        p, gone, q, come = (taken, more, given, fewer) if side else exchange
+        number, left = other if side else size, pieces[p, AMOUNT] - gone
+        grown = (pieces[q if come else p, COMBINATION], come if come else left, 1.0)
+        limit = (before - cost) / number
+        if gone == 0:
+            row = b if side else a
+            cost += number * grown_cost(columns, x, row, block.codes, grown, limit)
+        else:
+            cost += number * grown_cost(columns, rests, p, block.codes, grown, limit)
         if cost >= before:
             return False
     for side in range(2 if len(rules.kinds) > 0 else 0):
         for v in range(len(joint)):
-            ours = block.tallies[block.pieces[given, COMBINATION], v] if fewer else 0
-            theirs = block.tallies[block.pieces[taken, COMBINATION], v] if more else 0
+            ours = block.tallies[pieces[given, COMBINATION], v] if fewer else 0
+            theirs = block.tallies[pieces[taken, COMBINATION], v] if more else 0
             change = ours - theirs if side else theirs - ours
             joint[v] = block.class_tallies[b if side else a, v] + change
         if slack(rules, joint) > 0.0:
@@ -63,11 +72,41 @@ def _exchanges(
         if (more if side else fewer) > 0:
             move_records(block, taken if side else given, more if side else fewer, a if side else b)
     for side in range(2):
-        keep_state(block, b if side else a, n + side, cost - first if side else first)
+        c, nothing = b if side else a, (none, none, none, none)
+        keep_state(block, c, out, altered_cost(columns, block, k, c, nothing, out, np.inf))
     return True
 
 
-@loop
+@inner
+def _leave_out(kinds: Ints, block: ClassBlock, own: Ints, rests: Ints) -> None:
+    """The state of a class without each of its pieces, which becomes that row of `rests`."""
+    pieces, number = block.pieces, len(own)
+    for j in range(len(kinds)):
+        union = kinds[j, 0] == SET
+        for turn in range(2):  # what comes before a piece, then what comes after it
+            s, t, u, v = (0, 0, 0, 0) if union else (NOWHERE, NOWHERE, -1, -1)
+            for i in range(number):
+                p = own[number - 1 - i] if turn else own[i]
+                several, code = pieces[p, AMOUNT] > 1, block.codes[pieces[p, COMBINATION], j]
+                e, f, g, h = s, t, u, v
+                if turn:
+                    e, f, g, h = rests[p, j, 0], rests[p, j, 1], rests[p, j, 2], rests[p, j, 3]
+                    if union:
+                        e, f = e | s, f | t | (e & s)
+                    else:
+                        e, f = min(e, s), min(max(e, s), min(f, t))
+                        g, h = max(g, u), max(min(g, u), max(h, v))
+                rests[p, j, 0], rests[p, j, 1], rests[p, j, 2], rests[p, j, 3] = e, f, g, h
+                if union:
+                    bit = 1 << code
+                    s, t = s | bit, t | (bit if several else s & bit)
+                else:
+                    q, r = (code, code) if several else (NOWHERE, -1)
+                    s, t = min(s, code), min(max(s, code), min(t, q))
+                    u, v = max(u, code), max(min(u, code), max(v, r))
+
+
+@inner
 def _list_pieces(block: ClassBlock, c: int, pieces: Ints) -> int:
     """Put the pieces of a class in a list; how many, or none if there are too many."""
     number, p = 0, block.classes[c, HEAD]
@@ -81,24 +120,36 @@ def _list_pieces(block: ClassBlock, c: int, pieces: Ints) -> int:
 
 @loop
 def _place(
-    columns: ColumnArrays, rules: SecretRules, block: ClassBlock, piece: int, most: float
+    columns: ColumnArrays,
+    rules: SecretRules,
+    block: ClassBlock,
+    piece: int,
+    others: Ints,
+    most: float,
+    joint: Ints,
 ) -> tuple[float, int]:
-    """What a piece costs in the class where that is least, if less than `most`; which one."""
-    source, best, to, row = block.pieces[piece, OWNER], most, -1, len(block.states) - 1
+    """What a piece costs in the class where that is least, if less than `most`; which one.
+
+    Those of near combinations come first: they leave little to look at in the others.
+    """
+    source, best, to = block.pieces[piece, OWNER], most, -1
     combination, m = block.pieces[piece, COMBINATION], block.pieces[piece, AMOUNT]
-    block.own[0, 0], block.own[0, 1], one = combination, m, m // m
-    gather(columns, block.codes, block.own, one, block.states, row, 1.0, np.inf)
-    for b in range(len(block.classes)):
+    nearest = block.near.shape[1]
+    for i in range(nearest + len(others)):
+        q = block.near[combination, i] if i < nearest else -1
+        b = block.pieces[q, OWNER] if q >= 0 else others[max(0, i - nearest)]
         n = block.classes[b, SIZE]
         if n > 0 and b != source:
             base = n * block.costs[b]
             limit = (best + base) / (n + m)
-            more = (n + m) * joint_cost(columns, block.states, row, b, 1.0, limit) - base
+            grown = (combination, m, 1.0)
+            more = (n + m) * grown_cost(columns, block.states, b, block.codes, grown, limit) - base
             if more < best:
                 best, to = more, b
     if to < 0 or len(rules.kinds) == 0:
         return best, to
-    joint = block.class_tallies[to] + block.tallies[combination]
+    for v in range(len(joint)):
+        joint[v] = block.class_tallies[to, v] + block.tallies[combination, v]
     return (np.inf, -1) if slack(rules, joint) > 0.0 else (best, to)
 
 
@@ -110,16 +161,17 @@ def dissolve_classes(columns: ColumnArrays, rules: SecretRules, block: ClassBloc
     """
     n, none = len(block.classes), k * 0
     pieces, nothing = np.empty(CROWD, dtype=np.int64), (none, none, none, none)
-    for c in range(n):
+    classes: Ints = np.flatnonzero(block.classes[:, SIZE])
+    joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
+    for c in classes:
         whole = block.classes[c, SIZE] * block.costs[c]
         number = _list_pieces(block, c, pieces) if whole > 0.0 else none
         spent, i = 0.0, 0
         while i < 2 * number and spent < whole - ENOUGH:
             if i == number:
                 spent = 0.0
-            more, to = _place(
-                columns, rules, block, pieces[i % number], whole - spent if i < number else np.inf
-            )
+            most = whole - spent if i < number else np.inf
+            more, to = _place(columns, rules, block, pieces[i % number], classes, most, joint)
             spent += more if i < number else 0.0
             if i < number and to < 0:
                 break
@@ -138,29 +190,38 @@ def _exchange_near(
     rules: SecretRules,
     block: ClassBlock,
     k: int,
-    p: int,
-    q: int,
+    near: tuple[int, int],
     lists: Ints,
+    rests: Ints,
+    left_out: Ints,
+    joint: Ints,
 ) -> bool:
     """Exchange something between the classes of two near pieces, if that costs less.
 
     The first piece goes to the other class, that one comes (or one or two of its records), the
     first is exchanged for another piece there, or the near one for another piece here.
     """
-    pieces, whole, none = block.pieces, len(rules.kinds) > 0, k * 0
+    (p, q), pieces, whole, none = near, block.pieces, len(rules.kinds) > 0, k * 0
     a, b, m, n = pieces[p, OWNER], pieces[q, OWNER], pieces[p, AMOUNT], pieces[q, AMOUNT]
-    ours, theirs = _list_pieces(block, a, lists[1]), _list_pieces(block, b, lists[2])
-    if theirs == 0 or block.number[0] + 2 > len(pieces):
+    if block.number[0] + 2 > len(pieces):
         return False
+    ours, theirs = _list_pieces(block, a, lists[1]), _list_pieces(block, b, lists[2])
+    if ours == 0 or theirs == 0:
+        return False
+    for side in range(2):
+        c, number = (b, theirs) if side else (a, ours)
+        if not left_out[c]:
+            _leave_out(columns.kinds, block, lists[1 + side, :number], rests)
+            left_out[c] = 1
     size, other, out = block.classes[a, SIZE], block.classes[b, SIZE], len(block.classes) + none
     before = size * block.costs[a] + other * block.costs[b]
     block.own[0, 0], block.own[1, 0] = pieces[p, COMBINATION], pieces[q, COMBINATION]
     pair = gather(columns, block.codes, block.own, none + 2, block.states, out, 0.0, np.inf)
     for side in range(2):
         # Hardly any exchange pays where the two pieces and the rest of a class cost too much.
-        gone = (q, n, none, none) if side else (p, m, none, none)
-        rest = altered_cost(columns, block, k, b if side else a, gone, out, np.inf)
-        rest /= max(1, other - n if side else size - m)
+        r, remain = (q, other - n) if side else (p, size - m)
+        grown = (pieces[r, COMBINATION], none, UNSURE if remain < k else 1.0)
+        rest = grown_cost(columns, rests, r, block.codes, grown, np.inf) if remain else 0.0
         if side == 0 and size * rest + other * pair >= before:
             theirs = 0
         if side == 1 and size * pair + other * rest >= before:
@@ -179,7 +240,8 @@ def _exchange_near(
             fewer = 0 if given == p else pieces[given, AMOUNT]
         if (fewer == 0 or more == 0) and (fewer + more <= 0 or y >= 3):
             continue
-        if _exchanges(columns, rules, block, k, a, b, (given, fewer, taken, more)):
+        if _exchanges(columns, rules, block, k, rests, (given, fewer, taken, more), joint):
+            left_out[a] = left_out[b] = 0
             return True
     return False
 
@@ -190,7 +252,10 @@ def improve_classes(
 ) -> None:
     """Move and exchange pieces between classes of near combinations, where that costs less."""
     changed = np.ones(len(block.classes), dtype=np.uint8)
+    left_out = np.zeros(len(block.classes), dtype=np.uint8)
+    rests = np.empty((len(block.pieces), block.codes.shape[1], 4), dtype=np.int64)
     lists = np.empty((3, CROWD), dtype=np.int64)
+    joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
     for _ in range(sweeps):
         for a in range(len(block.classes)):
             if not changed[a] or block.costs[a] <= 0.0:
@@ -203,5 +268,7 @@ def improve_classes(
                     b = block.pieces[q, OWNER]
                     if q < 0 or block.pieces[p, OWNER] != a:
                         break
-                    if a != b and _exchange_near(columns, rules, block, k, p, q, lists):
+                    if a != b and _exchange_near(
+                        columns, rules, block, k, (p, q), lists, rests, left_out, joint
+                    ):
                         changed[a] = changed[b] = 1

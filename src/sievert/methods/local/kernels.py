@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 import numpy as np
+from numba import njit
 
 from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain.kernels import (
@@ -15,10 +19,25 @@ from sievert.methods.full_domain.kernels import (
 from sievert.methods.local.states import SecretRules
 from sievert.numerics.acceleration import jit
 
+COMPILED = True
 loop = jit  # the loops of `costs` and `merging` are compiled too
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-@jit
+def inner(function: F) -> F:
+    """Compile a function that makes no arrays, nor calls one that does (such as `slack`).
+
+    Nobody counts who uses the given ones: that took several times as long as the work itself.
+    """
+    return cast("F", njit(cache=True, nogil=True, _nrt=False)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile a function as a part of those that call it."""
+    return cast("F", njit(cache=True, nogil=True, inline="always")(function))
+
+
+@inner
 def count_bits(mask: int) -> int:
     """The number of ones in a mask."""
     mask -= (mask >> 1) & 0x5555555555555555
@@ -61,25 +80,34 @@ def slack(rules: SecretRules, tally: Ints) -> float:
 
 
 @jit
-def nearest_rows(rows: Floats, codes: Ints, a: int, near: Ints) -> None:
+def nearest_rows(rows: Floats, codes: Ints, shared: Ints, a: int, near: Ints) -> None:
     """Put the combinations that are nearest to a in row a of `near`; of equal ones the first.
 
-    `rows[j, p]` is what value p of column j costs together with that of combination a.
+    `rows[j, p]` is what value p of column j costs together with that of combination a. `shared[b]`
+    is in how many columns, from the first on, combination b is the same as the one before it: all
+    that begin alike are passed over together, those beside a come first.
     """
-    most = near.shape[1]
-    costs, limit, number = np.empty(most), np.inf, 0
-    for b in range(len(codes)):
-        cost, j = 0.0, 0
-        while j < codes.shape[1] and cost < limit:
-            cost += rows[j, codes[b, j]]
-            j += 1
-        if cost >= limit or b == a:
-            continue
-        i = min(number, most - 1)
-        number = min(number + 1, most)
-        while i > 0 and costs[i - 1] > cost:
-            costs[i], near[a, i] = costs[i - 1], near[a, i - 1]
-            i -= 1
-        costs[i], near[a, i] = cost, b
-        if number == most:
-            limit = costs[most - 1]
+    (n, width), most = codes.shape, near.shape[1]
+    costs, sums, limit, number = np.empty(most), np.zeros(width + 1), np.inf, 0
+    for part in range(2):
+        b, end, j = (0, a, 0) if part else (a + 1, n, 0)
+        while b < end:
+            cost = sums[j]
+            while j < width and cost <= limit:
+                cost += rows[j, codes[b, j]]
+                j += 1
+                sums[j] = cost
+            if cost < limit or (cost == limit and (number < most or b < near[a, most - 1])):
+                i = min(number, most - 1)
+                number = min(number + 1, most)
+                while i > 0 and (
+                    costs[i - 1] > cost or (costs[i - 1] == cost and near[a, i - 1] > b)
+                ):
+                    costs[i], near[a, i] = costs[i - 1], near[a, i - 1]
+                    i -= 1
+                costs[i], near[a, i] = cost, b
+                limit = costs[most - 1] if number == most else limit
+            b += 1
+            while b < end and shared[b] >= j:
+                b += 1
+            j = shared[b] if b < end else 0

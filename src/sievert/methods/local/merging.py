@@ -14,7 +14,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.methods.local.columns import ColumnArrays
-from sievert.methods.local.costs import UNSURE, gather, joint_cost, loop, slack
+from sievert.methods.local.costs import UNSURE, gather, grown_cost, inner, joint_cost, loop, slack
 from sievert.methods.local.states import (
     AFTER,
     AMOUNT,
@@ -28,7 +28,7 @@ from sievert.methods.local.states import (
 )
 
 
-@loop
+@inner
 def altered_cost(
     columns: ColumnArrays,
     block: ClassBlock,
@@ -62,7 +62,7 @@ def altered_cost(
     return size * cost
 
 
-@loop
+@inner
 def keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
     """Row `out` becomes the state of a class, and this its cost."""
     for j in range(block.states.shape[1]):
@@ -71,7 +71,7 @@ def keep_state(block: ClassBlock, c: int, out: int, cost: float) -> None:
     block.costs[c] = cost / max(block.classes[c, SIZE], 1)
 
 
-@loop
+@inner
 def move_records(block: ClassBlock, piece: int, moved: int, to: int) -> None:
     """Some records of a piece go to another class; the states are to be made anew."""
     pieces, classes, new = block.pieces, block.classes, piece
@@ -99,7 +99,7 @@ def move_records(block: ClassBlock, piece: int, moved: int, to: int) -> None:
     classes[to, SIZE] += moved
 
 
-@loop
+@inner
 def _list_others(block: ClassBlock, a: int, everyone: bool, others: Ints) -> int:
     """Put the classes of the nearest combinations of a class, or all, in a list: how many."""
     number, p = 0, block.classes[a, HEAD]
@@ -132,17 +132,17 @@ def _choose_partner(
     a: int,
     others: Ints,
     slacks: Floats,
+    joint: Ints,
 ) -> tuple[float, int, int, int]:
     """What costs least together with a class: how much, which one, how many records, which piece.
 
     A class of more than k records lends some of one of its pieces, as many as are lacking, or two
     if that costs less; others are taken whole (the piece is -1). Where `slacks` has the slack of
-    every class, the cost is divided by how much slack is removed.
+    every class, the cost is divided by how much slack is removed; `joint` is to work with.
     """
-    size, last = block.classes[a, SIZE], len(block.states) - 1
+    size = block.classes[a, SIZE]
     lacking = 0 if len(rules.kinds) > 0 else max(0, k - size)
     best, partner, taken, source = np.inf, -1, 0, -1
-    joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
     for b in others:
         worth = 1.0
         if len(slacks) > 0:
@@ -158,15 +158,15 @@ def _choose_partner(
         while True:
             most = min(max(lacking, 2), block.pieces[p, AMOUNT], spare) if lends else least
             for n in range(least, most + 1):
-                if lends:
-                    block.own[0, 0], block.own[0, 1] = block.pieces[p, COMBINATION], n
-                    one = min(n, 1)
-                    gather(columns, block.codes, block.own, one, block.states, last, 1.0, np.inf)
                 base = size * block.costs[a] + n * block.costs[b]
                 limit = (best * worth + base) / (size + n)
                 rule = UNSURE if size + n < k else 1.0
-                row = last if lends else b
-                more = (size + n) * joint_cost(columns, block.states, a, row, rule, limit)
+                if lends:
+                    grown = (block.pieces[p, COMBINATION], n, rule)
+                    more = grown_cost(columns, block.states, a, block.codes, grown, limit)
+                else:
+                    more = joint_cost(columns, block.states, a, b, rule, limit)
+                more = (size + n) * more
                 if (more - base) / worth < best:
                     best, partner, taken, source = (more - base) / worth, b, n, p
             if lends:
@@ -176,6 +176,23 @@ def _choose_partner(
     return best, partner, taken, source
 
 
+@inner
+def _sift_down(heap: Ints, number: int, keys: Floats) -> None:
+    """Put the first of a heap where it belongs by its key; of equal ones the least comes first."""
+    i, own = 0, heap[0]
+    while 2 * i + 1 < number:
+        child = 2 * i + 1
+        for other in range(child + 1, min(child + 2, number)):
+            x, y = heap[child], heap[other]
+            if keys[y] < keys[x] or (keys[y] == keys[x] and y < x):
+                child = other
+        c = heap[child]
+        if keys[own] < keys[c] or (keys[own] == keys[c] and own < c):
+            break
+        heap[i], i = c, child
+    heap[i] = own
+
+
 @loop
 def join_classes(
     columns: ColumnArrays, rules: SecretRules, block: ClassBlock, k: int, convex: bool
@@ -183,55 +200,57 @@ def join_classes(
     """Join classes until none breaks a rule, or only one is left.
 
     The partner of a class is the nearest one. Where a rule bounds a distance (`convex`) it is the
-    one with the least cost for each unit of slack that is removed by joining them.
+    one with the least cost for each unit of slack that is removed by joining them. A class is
+    compared with others when it comes up first: twice before it is joined, if its partner has
+    changed since.
     """
-    n, ruled, none = len(block.classes), len(rules.kinds) > 0, block.number[0] * 0
-    keys, slacks, others = np.empty(n), np.zeros(n), np.empty(n, dtype=np.int64)
-    partners, amounts = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    pieces, known = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    versions = np.zeros(n, dtype=np.int64)
+    n, none, out = len(block.classes), block.number[0] * 0, len(block.classes)
+    keys, slacks, others = np.full(n, -np.inf), np.zeros(n), np.empty(n, dtype=np.int64)
+    heap, number, nothing = np.empty(n, dtype=np.int64), 0, (none, none, none, none)
+    choice, versions = np.full((n, 4), -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    joint = np.empty(block.class_tallies.shape[1], dtype=np.int64)
     for c in range(n):
-        keys[c], partners[c] = -np.inf if block.classes[c, SIZE] > 0 else np.inf, -1
-    while n:
-        a = int(np.argmin(keys))
-        b, first = partners[a], keys[a] == -np.inf
-        if keys[a] == np.inf:
-            break
-        if b >= 0 and versions[b] == known[a]:
-            p = pieces[a] if pieces[a] >= 0 else block.classes[b, HEAD]
+        if block.classes[c, SIZE] == 0:
+            continue
+        keep_state(block, c, out, altered_cost(columns, block, k, c, nothing, out, np.inf))
+        slacks[c] = slack(rules, block.class_tallies[c]) if len(rules.kinds) > 0 else 0.0
+        if block.classes[c, SIZE] < k or slacks[c] > 0.0:
+            heap[number] = c
+            number += 1
+    while number:
+        a = heap[0]
+        b, amount, piece = choice[a, 0], choice[a, 1], choice[a, 2]
+        if b >= 0 and block.classes[a, SIZE] > 0 and versions[b] == choice[a, 3]:
+            p = piece if piece >= 0 else block.classes[b, HEAD]
             while p >= 0:
-                move_records(block, p, amounts[a] if pieces[a] >= 0 else block.pieces[p, AMOUNT], a)
-                p = -1 if pieces[a] >= 0 else block.classes[b, HEAD]
-            versions[a] += 1
-            versions[b] += 1
-            if block.classes[b, SIZE] == 0:
-                keys[b] = np.inf
-        for side in range(2 if b >= 0 else 1):
-            c, out = b if side else a, n + none
-            nothing = (none, none, none, none)
-            cost = altered_cost(columns, block, k, c, nothing, out, np.inf)
-            keep_state(block, c, out, cost)
-        if ruled:
-            slacks[a] = slack(rules, block.class_tallies[a])
-        if block.classes[a, SIZE] >= k and slacks[a] == 0.0:
-            keys[a] = np.inf
+                move_records(block, p, amount if piece >= 0 else block.pieces[p, AMOUNT], a)
+                p = -1 if piece >= 0 else block.classes[b, HEAD]
+            for side in range(2):
+                c = b if side else a
+                versions[c] += 1
+                keep_state(block, c, out, altered_cost(columns, block, k, c, nothing, out, np.inf))
+            slacks[a] = slack(rules, block.class_tallies[a]) if len(rules.kinds) > 0 else 0.0
+        size = block.classes[a, SIZE]
+        if size == 0 or (size >= k and slacks[a] == 0.0):
+            number -= 1
+            heap[0] = heap[number]
+            _sift_down(heap, number, keys)
             continue
-        partners[a] = -1
-        if first:
-            keys[a] = -1e300  # when the slack of all is known, the partner is chosen
-            continue
+        choice[a, 0] = -1
         by_slack = convex and slacks[a] > 0.0
         for attempt in range(4 if by_slack else 2):  # near ones, all; then whatever their slack
-            if partners[a] < 0:
-                number = _list_others(block, a, attempt % 2 == 1, others)
+            if choice[a, 0] < 0:
+                listed = _list_others(block, a, attempt % 2 == 1, others)
                 weighed = by_slack and attempt < 2
-                more, partners[a], amounts[a], pieces[a] = _choose_partner(
-                    columns, rules, block, k, a, others[:number], slacks[: n if weighed else 0]
+                known = slacks[: n if weighed else 0]
+                more, choice[a, 0], choice[a, 1], choice[a, 2] = _choose_partner(
+                    columns, rules, block, k, a, others[:listed], known, joint
                 )
-                keys[a] = more if weighed else more / block.classes[a, SIZE]
-        if partners[a] < 0:
+                keys[a] = more if weighed else more / size
+        if choice[a, 0] < 0:
             break
-        known[a] = versions[partners[a]]
+        choice[a, 3] = versions[choice[a, 0]]
+        _sift_down(heap, number, keys)
 
 
 def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:

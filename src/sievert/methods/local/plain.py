@@ -12,6 +12,7 @@ from sievert.methods.full_domain.plain import judge_tallies
 from sievert.methods.full_domain.rules import CONVEX, KINDS
 from sievert.methods.local.states import SecretRules
 
+COMPILED = False
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -20,12 +21,15 @@ def loop(function: F) -> F:
     return function
 
 
+inner = inlined = loop
+
+
 def count_bits(mask: int) -> int:
     """The number of ones in a mask."""
     return int(mask).bit_count()
 
 
-def nearest_rows(rows: Floats, codes: Ints, a: int, near: Ints) -> None:
+def nearest_rows(rows: Floats, codes: Ints, shared: Ints, a: int, near: Ints) -> None:
     """Put the combinations that are nearest to a in row a of `near`; of equal ones the first."""
     costs = np.zeros(len(codes))
     for j, row in enumerate(rows):

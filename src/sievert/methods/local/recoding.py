@@ -11,9 +11,9 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import CONVEX, KINDS
-from sievert.methods.local.blocks import MANY, block_size, split_blocks
+from sievert.methods.local.blocks import FEWEST, block_size, split_blocks
 from sievert.methods.local.columns import TREE, ColumnArrays, LocalColumn, column_arrays
-from sievert.methods.local.costs import nearest_combinations, slack
+from sievert.methods.local.costs import COMPILED, nearest_combinations, slack
 from sievert.methods.local.exchanges import dissolve_classes, improve_classes
 from sievert.methods.local.merging import holds_rules, join_classes
 from sievert.methods.local.splitting import split_classes
@@ -31,7 +31,8 @@ from sievert.numerics.acceleration import thread_count
 TALLIES = 1 << 25  # numbers in the tallies of a block
 # Combinations among which others are looked for: to join, and to exchange pieces; sweeps over all
 # classes to do so. Those of a table with MANY combinations, where near ones are near enough.
-EFFORT, LESS = (64, 8, 3), (24, 4, 1)
+EFFORT, LESS, MANY = (64, 16, 6), (24, 4, 1), 100_000
+UNCOMPILED = (12, 2, 1)  # and the smallest blocks, where numba is missing
 WIDE = 256  # to join, where a rule bounds a distance
 
 
@@ -53,6 +54,7 @@ def recode_locally(
     k: int,
     weights: Sequence[float],
     most: int | None = None,
+    effort: tuple[int, int, int] | None = None,
 ) -> Pieces:
     """Classes of at least k records that hold the rules, if all records together do.
 
@@ -65,14 +67,14 @@ def recode_locally(
     arrays = ColumnArrays(*(part[order] for part in arrays))
     codes = np.ascontiguousarray(codes[:, order])
     tallies = _Tallies([s for s in secrets if s.rules], len(codes))
-    most = max(2, min(most or block_size(len(codes)), TALLIES // max(tallies.values, 1)))
+    most = most or (block_size(len(codes)) if COMPILED else FEWEST)
+    most = max(2, min(most, TALLIES // max(tallies.values, 1)))
     fitness = _Fitness(rules, counts, tallies, k)
-    blocks = split_blocks(codes, arrays.scale, most, fitness)
-
-    effort = EFFORT if len(codes) <= MANY else LESS
+    blocks = [_sorted(codes, ids) for ids in split_blocks(codes, arrays.scale, most, fitness)]
+    chosen = effort or ((EFFORT if len(codes) <= MANY else LESS) if COMPILED else UNCOMPILED)
 
     def solve(ids: Ints) -> ClassBlock:
-        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, effort)
+        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, chosen)
 
     solved: list[tuple[Ints, ClassBlock]] = []
     with ThreadPoolExecutor(thread_count(None)) as pool:  # the loops run without the GIL
@@ -80,10 +82,15 @@ def recode_locally(
     for ids, block in parts:
         # A block that cannot hold the rules by itself is recoded together with the one before it.
         while solved and not all(holds_rules(rules, b, k) for b in (block, solved[-1][1])):
-            ids = np.sort(np.append(solved.pop()[0], ids))
+            ids = _sorted(codes, np.append(solved.pop()[0], ids))
             block = solve(ids)
         solved.append((ids, block))
     return _joined([_pieces_of(block, ids) for ids, block in solved])
+
+
+def _sorted(codes: Ints, ids: Ints) -> Ints:
+    """Combinations in the order of their codes: those that begin alike are side by side."""
+    return ids[np.lexsort(codes[ids].T[::-1])]
 
 
 def _solve(

@@ -81,7 +81,9 @@ def first_block(
     pieces = np.zeros((4 * n + 16, 4), dtype=np.int64)
     pieces[:n, COMBINATION] = np.arange(n)
     pieces[:n, AMOUNT], pieces[:, AFTER] = counts, -1
-    for own in np.arange(n)[:, None] if groups is None else groups:
+    if groups is None:
+        classes[:, HEAD], classes[:, SIZE], pieces[:n, OWNER] = np.arange(n), counts, np.arange(n)
+    for own in groups or ():
         classes[own[0], HEAD], classes[own[0], SIZE] = own[0], counts[own].sum()
         pieces[own, OWNER], pieces[own[:-1], AFTER] = own[0], own[1:]
     class_tallies = np.zeros_like(tallies)
