@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -11,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from sievert.numerics import machine
+from sievert.report.texts import read_texts
 from sievert.sources.isolation import GUARDIAN
 from sievert.workbench import jobs as module
 from sievert.workbench.jobs import CommandResult, Jobs
+from sievert.workbench.server import serve
 from sievert.workbench.step import Action
+from sievert.workbench.steps import STEPS
+from sievert.workbench.steps.load import begin
 
 # In place of Python: says how far it is, then answers, fails, or waits and cannot be asked to stop.
 COMMAND = """#!/bin/sh
@@ -153,3 +159,27 @@ def test_a_command_ends_with_the_workbench_that_began_it() -> None:
         env=environment,
     ) as process:  # whose input has no end
         assert process.wait(60) == 143
+
+
+def test_a_signal_before_the_server_runs_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads the address may send one at once."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text("age,ill\n30,y\n")
+    before = {number: signal.getsignal(number) for number in machine.SIGNALS}
+    try:
+        code = serve(
+            begin("data.csv"),
+            STEPS,
+            read_texts(None),
+            language="en",
+            browser=False,
+            idle=60,
+            debug=False,
+            announce=lambda _: signal.raise_signal(signal.SIGINT),
+        )
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert code == 128 + signal.SIGINT

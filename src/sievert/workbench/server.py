@@ -48,6 +48,12 @@ class _IdleServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, watched: _Watched, jobs: Jobs, idle: float) -> None:
         super().__init__(config)
         self.watched, self.jobs, self.idle = watched, jobs, idle
+        self.ended_by = 0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal; an exception could be lost in what runs at that moment, as in imports."""
+        self.ended_by = sig
+        super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second; says whether to end."""
@@ -70,8 +76,6 @@ def serve(
     announce: Callable[[str], None],
 ) -> int:
     """Serve pages until Ctrl-C, or until nobody has asked for `idle` seconds."""
-    for number in machine.SIGNALS:
-        signal.signal(number, _interrupt)
     logging.getLogger("uvicorn.error").disabled = not debug
     with private_directory() as folder, socket.socket() as listening:
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
@@ -93,20 +97,17 @@ def serve(
             http=GuardedConnection,
             backlog=BACKLOG,
         )
+        server = _IdleServer(config, watched, bench.jobs, idle)
+        for number in machine.SIGNALS:
+            signal.signal(number, server.handle_exit)
         announce(admission.start)
         if browser:
             webbrowser.open(doorway(folder, admission.start).as_uri())
         try:
-            _IdleServer(config, watched, bench.jobs, idle).run(sockets=[listening])
-        except KeyboardInterrupt as stopped:
-            return 128 + int(stopped.args[0] if stopped.args else signal.SIGINT)
+            server.run(sockets=[listening])
         finally:
             tempfile.tempdir = None
-    return 0
-
-
-def _interrupt(number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt(number)
+    return 128 + server.ended_by if server.ended_by else 0
 
 
 def doorway(folder: Path, address: str) -> Path:
