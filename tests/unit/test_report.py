@@ -217,7 +217,7 @@ def test_the_template_is_a_translation(tmp_path: Path) -> None:
 
 # In two steps, by a number, by the words of a remark or of a stage, or by the name of a file.
 PUT_TOGETHER = (
-    *("attacked.black_title", "attacked.white_title", "months.", "things.", "remarks."),
+    *("attacked.black_title", "attacked.white_title", "months.", "things.", "remarks.", "errors."),
     *("workbench.stages.", "workbench.policy.example_", "workbench.policy.about_"),
 )
 
