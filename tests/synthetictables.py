@@ -321,7 +321,7 @@ def scores_of(tables: SyntheticTables, names: Sequence[str] = ()) -> dict[str, A
         "density_ratio": near.density_ratio,
         "dcr": -near.synthetic,
         "dcr_auc": _ranks(-near.synthetic),
-        "nndr_auc": _ranks(-np.where(near.second > 0, near.synthetic / (near.second + 1e-9), 1.0)),
+        "nndr_auc": _ranks(-np.where(near.second > 0, near.synthetic / (near.second + 1e-9), 0.0)),
         "dcr_share": near.share,
     }
     if names:

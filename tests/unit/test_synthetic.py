@@ -146,6 +146,14 @@ def test_toy_membership(toy: SyntheticTables) -> None:
     assert distances["dcr_share_z"] == pytest.approx(1.825742, abs=5e-7)
 
 
+def test_two_rows_of_a_person_are_as_near_as_one() -> None:
+    """A ratio of two distances that are 0 is the least of all."""
+    own, fake, other = ([(v, "x") for v in text] for text in ("ab", "aabb", "cd"))
+    tables = join_tables(*(columns(rows, "vw") for rows in (own, fake, other)))
+    details = nearness.membership(tables, nearness.nearness(tables)).details
+    assert details["distances"]["nndr_auc"] == details["distances"]["dcr_auc"] == 1
+
+
 def test_toy_keys(toy: SyntheticTables) -> None:
     attack = keys.attribute_disclosure(toy, ["A", "B"], "S")
     own, other = attack.details, attack.details["control_rates"]

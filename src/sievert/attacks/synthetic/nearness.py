@@ -290,8 +290,8 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
 def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
     """Distance to the closest record and its like, for comparison: they see far less."""
     n, m, shared = tables.originals, len(tables.synthetic), near.share
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(near.second > 0, near.synthetic / near.second, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # two rows of a person's own are nearest
+        ratio = np.where(near.second > 0, near.synthetic / near.second, 0.0)
     attacked = tables.attacked.of_person >= 0
     own, other = attacked[:n], attacked[n:]
     return {
