@@ -156,14 +156,11 @@ class _Names:
 
 def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
     """Verdicts without their numbers, and without the reasons why a number is undefined."""
-    policy, numbers = table.get("policy"), (table.get("assessment") or table)["reidentification"]
+    policy = table.get("policy")
     if policy is None:
         return None
-    # The k of a count below k is a setting, without which a limit on it says nothing.
-    below = {"k": k} if (k := numbers.get("records_below", {}).get("k")) is not None else {}
-    limits = [
-        {key: limit[key] for key in ("measure", "min", "max", "met")}
-        | (below if limit["measure"] == "records_below" else {})
+    limits = [  # the k of a count below k is a setting, without which a limit on it says nothing
+        {key: limit[key] for key in ("measure", "min", "max", "met", "k") if key in limit}
         | {
             "where": f"{chapter}.{names(secret)}" if secret else chapter,
             "value": None,

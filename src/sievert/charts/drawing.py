@@ -23,6 +23,7 @@ LABEL = 80  # of a name beside a bar; the axis shows what fits
 BAR, BETWEEN = 15, 9  # pixels
 MOST_SAID = 60  # marks whose numbers the description repeats
 INK, DARK, LIGHT, PLAIN = "#222222", (28, 49, 77), (206, 219, 233), "#5b7a9d"
+EXPOSED = "#a8201a"  # people who can be found, secrets that can be guessed
 CONFIG: Spec = {
     "font": FONT,
     "background": "white",
@@ -112,6 +113,7 @@ def label_mark(dx: int, **more: Any) -> Spec:
     return {"type": "text", "align": "left", "dx": dx, **more, **size}
 
 
+HALO: Spec = {"stroke": "white", "strokeWidth": 7, "strokeJoin": "round"}
 GREY: Spec = {"type": "rule", "stroke": "#888888", "aria": False}
 SAID: Spec = {"field": "said", "type": "nominal"}  # what a screen reader reads
 STROKES: Spec = {"symbolType": "stroke", "symbolSize": 400, "symbolStrokeWidth": 2}  # a legend
@@ -125,10 +127,13 @@ def bars(
     axis: str,
     most: int = 60,
     of: int = 0,
+    fill: str = PLAIN,
+    limit: tuple[float, str] | None = None,
 ) -> Spec:
     """Bars from 0, one row per label; those of several series side by side.
 
-    Of many rows only the `most` highest, of as many as are given or, if that is more, `of`.
+    Of many rows only the `most` highest, of as many as are given or, if that is more, `of`. A
+    `limit` is a line across all rows, with its words.
 
     >>> spec = bars("Homogeneity", ["DR"], [Bar("age", 0.25), Bar("zip", 0.5)], axis="DR")
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
@@ -142,21 +147,22 @@ def bars(
     rows = list(dict.fromkeys(b.row for b in chosen))
     low = min((b.interval[0] for b in chosen if b.interval), default=0.0)
     ends = [b.interval[1] if b.interval else b.number or 0.0 for b in chosen]
+    ends += [limit[0]] if limit else []
     scale = {"domain": [min(0.0, low), top(ends)], "nice": False, "zero": True}
     x = number_axis("number", axis, scale, tickCount=5, grid=True)
     offset: Spec = {"field": "series", "type": "nominal", "sort": series}
     place: Spec = {"y": _rows_axis(rows, bold_last=chosen[-1].last), "x": x}
-    fill: Spec = {}
+    by_series: Spec = {}
     if len(series) > 1:
         place["yOffset"] = offset | {"scale": {"paddingInner": 0.08}}
         colours = {"domain": series, "range": shades(len(series))}
         legend = {"symbolType": "square", "columns": 4}
-        fill = {"fill": {**offset, "scale": colours, "legend": legend}}
-    bar: Spec = {"type": "bar", **({} if fill else {"fill": PLAIN})}
+        by_series = {"fill": {**offset, "scale": colours, "legend": legend}}
+    bar: Spec = {"type": "bar", **({} if by_series else {"fill": fill})}
     layers: list[Spec] = [
         {
             "mark": bar | {"stroke": INK, "strokeWidth": 0.5},
-            "encoding": {**place, "description": SAID, **fill},
+            "encoding": {**place, "description": SAID, **by_series},
         }
     ]
     interval = {
@@ -165,9 +171,29 @@ def bars(
     }
     text = {"x": {**x, "field": "end"}, "text": {"field": "shown", "type": "nominal"}}
     words = {"mark": label_mark(4), "encoding": place | text}
-    layers += [interval, words] if any(b.interval for b in chosen) else [words]
+    layers += [interval] if any(b.interval for b in chosen) else []
+    if limit:  # numbers stand in the way of its line
+        layers += [*limit_line(limit, x), {**words, "mark": {**words["mark"], **HALO}}]
+    layers.append(words)
     height = len(rows) * (BAR * len(series) + BETWEEN)
     return frame_chart(title, below, [_bar_row(b, series) for b in chosen], layers, height)
+
+
+def limit_line(limit: tuple[float, str], x: Spec) -> list[Spec]:
+    """A line at a limit across all rows, and its words above it."""
+    number, words = limit
+    left = number <= sum(x["scale"]["domain"]) / 2
+    beside = {"align": "left" if left else "right", "dy": -7, "limit": 260}
+    layers: list[Spec] = [
+        {"mark": {"type": "rule", "stroke": INK, "strokeWidth": 2, "aria": False}, "encoding": {}},
+        {
+            "mark": {**label_mark(-4 if left else 4), **beside},
+            "encoding": {"y": {"value": 0}, "text": {"value": words}},
+        },
+    ]
+    at = {"data": {"values": [{"limit": number}]}}
+    place = {"x": {**x, "field": "limit"}}
+    return [{**layer, **at, "encoding": layer["encoding"] | place} for layer in layers]
 
 
 def _rows_axis(rows: Sequence[str], *, bold_last: bool) -> Spec:

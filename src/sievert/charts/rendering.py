@@ -12,7 +12,7 @@ from typing import Any
 
 from sievert import files
 from sievert.charts.colours import colour, shade
-from sievert.charts.drawing import CONFIG, FONT, INK, PLAIN, Spec, shades
+from sievert.charts.drawing import CONFIG, EXPOSED, FONT, INK, PLAIN, Spec, shades
 from sievert.errors import ExhaustedError, InvariantError, RefusedError, UsageError, require
 from sievert.sources.options import optional_package
 
@@ -96,6 +96,7 @@ COLOURS = {
         for i, each in enumerate(shades(number))
     },
     **{INK: colour("ink"), PLAIN: colour("bar"), "white": colour("page")},
+    EXPOSED: colour("alone"),
     **{grey: colour("soft") for grey in ("#444444", "#555555")},
     **{grey: colour("control") for grey in ("#888888", "#bbbbbb")},
     "#e4e4e4": colour("line"),

@@ -93,10 +93,11 @@ class Verdict:
     reason: str | None = None
     reading: str | None = None
     impossible: str | None = None  # why no release of the table can meet the limit
+    k: int | None = None  # of records in classes below k
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        return dict(vars(self))
+        return {key: v for key, v in vars(self).items() if key != "k" or v is not None}
 
 
 @dataclass(frozen=True)
@@ -325,7 +326,9 @@ def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None =
     number, reading, met = _compare(where, value, limit)
     impossible = impossible_limit(where, value.id, limit, best)
     reason = value.reason if number is None or met is False else None
-    return Verdict(value.id, where, limit.min, limit.max, number, met, reason, reading, impossible)
+    k = value.details.get("k") if value.id == "records_below" else None
+    bounds = (limit.min, limit.max)
+    return Verdict(value.id, where, *bounds, number, met, reason, reading, impossible, k)
 
 
 def _compare(

@@ -1,7 +1,7 @@
 """Measures in a table with the limits of a policy: value, limit and how far beyond it."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sievert.formatting import percent, significant, significant_digits
 from sievert.formatting.language import count, digits, marks
@@ -96,10 +96,7 @@ def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
     `value` is the head of their column, where they are not those of the table.
     """
     texts, limits = part.texts, limits_of(part.data)
-    counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
-    which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
-    key = f"{which}_one" if which != "none" and counts[which] == 1 else which
-    title = texts(f"limits_table.title_{key}", number=len(limits), **counts)
+    title = _title(texts, limits)
     head = [*texts.each("limits_table", HEAD if limits else (*HEAD[:4], "side", HEAD[5]), ".")]
     head[HEAD.index("value")] = value or head[HEAD.index("value")]
     places: list[tuple[str, tuple[str, ...], Data]]
@@ -115,18 +112,27 @@ def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
     return Chapter(title, "limits", blocks, screen=True, topic=topic)
 
 
+def _title(texts: Texts, limits: Sequence[Data]) -> str:
+    """How many limits are breached; if none is, how many are undecided; else that all are met."""
+    counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
+    which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
+    key = f"{which}_one" if which != "none" and counts[which] == 1 else which
+    return texts(f"limits_table.title_{key}", number=len(limits), **counts)
+
+
 def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
     """The limits of a policy held against a release, of which nothing else is shown."""
     if not (limits := limits_of(part.data)):
         return
     places = dict.fromkeys(verdict["where"] for verdict in limits)
     groups = tuple(_group(part, where, (), {}, limits) for where in places)
-    texts, title = part.texts, part.say("limits_title")
+    texts, title = part.texts, _title(part.texts, limits)
     head = [*texts.each("limits_table", HEAD, ".")]
     head[HEAD.index("value")] = part.say("head_release")
     axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
     numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis, marks()[1])
-    yield Chapter(title, part.anchor("limits"), (numbers,), screen=True)
+    topic = texts("limits_table.topic")
+    yield Chapter(title, part.anchor("limits"), (numbers,), screen=True, topic=topic)
 
 
 def _of_secret(values: Data) -> tuple[str, ...]:

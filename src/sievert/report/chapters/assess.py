@@ -1,17 +1,18 @@
 """The chapter of an assessment: how easily a person is found, what is learnt of each secret."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from sievert.charts import Bar, bars, lines
-from sievert.charts.curves import close_stairs
+from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars
-from sievert.formatting import make_unique, percent, significant
+from sievert.charts.pairs import dumbbells
+from sievert.formatting import make_unique, percent
 from sievert.formatting.language import count
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import ExplanationView
 from sievert.report.chapters.frameworks import framework_chapter
+from sievert.report.chapters.near_numbers import near_numbers
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
 from sievert.report.first_screen import names_of
@@ -28,7 +29,6 @@ from sievert.report.page import (
     BulletList,
     Cell,
     Chapter,
-    Grid,
     Paragraph,
     Picture,
     make_grid,
@@ -39,12 +39,12 @@ MOST_SECRETS = 3  # of which a finding speaks
 SIZE_UNITS = ("records", "classes")
 FEW_REMARKS = 3  # that a terminal shows
 GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
+GUESSES = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")  # known, unknown
 HIGH_GAIN = 0.5  # in confidence, of one group
 WORST = {  # measures of the most exposed group
     *("l_diversity", "entropy_l", "recursive_c", "max_confidence", "confidence_gain", "alpha_k"),
     *("t_closeness", "t_closeness_ordered", "t_closeness_hierarchical"),
 }
-MOST_BEHIND = 25  # rows of a table behind a curve
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
@@ -62,7 +62,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *_population(part),
         *(
             Chapter(
-                part.say(k),
+                _finding(part, k),
                 part.anchor(k),
                 inner,
                 screen=k == "trajectory",
@@ -75,6 +75,22 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         *framework_chapter(part),
         *remarks(part),
     )
+
+
+def _finding(part: ReportPart, chapter: str) -> str:
+    """The title of a chapter: what was found, where that can be said in a short sentence."""
+    values = part.data["reidentification"]
+    alone, k = _number(values, "unique_records"), _number(values, "k_anonymity")
+    rows = "_rows" if counts_rows(part) else ""
+    if chapter == "learnt" and (gains := _gains(part)):
+        return part.say(f"learnt_{_how_much(gains)}")
+    if chapter == "sizes" and alone:
+        return part.say(f"sizes_alone{rows}", share=part.writer.share(alone))
+    if chapter == "sizes" and alone == 0 and k:
+        return part.say(
+            "sizes_nobody", k=value_with_unit(part, "k_anonymity", values["k_anonymity"])
+        )
+    return part.say(chapter)
 
 
 def _population(part: ReportPart) -> Iterator[Chapter]:
@@ -151,12 +167,11 @@ def can_be_found(part: ReportPart, share: float) -> str:
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The best guess of the secrets with and without the columns, the worst first."""
-    measures = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")
     sentences: list[str] = []
     gains: list[float] = []
     for secret in _worst_first(part):
         values, name = part.data["inference"][secret], part.writer.name(secret)
-        after, before = (_number(values, m) for m in measures)
+        after, before = (_number(values, m) for m in GUESSES)
         if after is None or before is None:
             continue
         shares = {"secret": name, "after": percent(after), "before": percent(before)}
@@ -166,9 +181,20 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
             sentences.append(part.say("guess_too" if gains else "guess", **shares))
         gains.append(after - before)
     if sentences:
-        largest = max(gains)
-        key = "tell_nothing" if largest < GAIN[0] else "tell_some" if largest < GAIN[1] else "tell"
-        yield part.say(key), " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
+        text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
+        yield part.say(f"tell_{_how_much(gains)}"), text
+
+
+def _how_much(gains: Iterable[float]) -> str:
+    """How much the columns help to guess the secrets: nothing, some or much."""
+    largest = max(gains)
+    return "nothing" if largest < GAIN[0] else "some" if largest < GAIN[1] else "much"
+
+
+def _gains(part: ReportPart) -> list[float]:
+    """By how much the columns raise the share of right guesses, of every secret."""
+    shares = ([_number(values, m) for m in GUESSES] for values in part.data["inference"].values())
+    return [after - before for after, before in shares if after is not None and before is not None]
 
 
 def _most_exposed(part: ReportPart) -> Iterator[str]:
@@ -324,41 +350,9 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
             part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")
         )
         words = [text for _, *each in rows for text in each]
-        spec = caption_bars(bars(title, (below,), given, axis=axis), words)
+        spec = caption_bars(dumbbells(title, (below,), given, axis=axis), words)
         grid = make_grid(part.say("behind"), (part.say("secret"), *series.values()), rows)
         yield Picture(spec, caption, grid)
-
-
-def _near_numbers(part: ReportPart, secret: str, near: Data) -> Grid:
-    """Bits left to guess, and how far apart the numbers left are: of classes and of the table."""
-    sides = {"worst": near["worst"], "mean": near["mean"]["records"], "table": near["table"]}
-    names = ("initial_entropy", "area", "range")
-    rows = (
-        (part.say(f"near_{key}"), *(significant(n[m]) if m in n else "" for m in names))
-        for key, n in sides.items()
-    )
-    head = (f"near_{name}" for name in ("line", *names))
-    return part.grid("near", head, rows, secret=part.writer.name(secret))
-
-
-def _near(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
-    """H(eps) of a secret number: windows may be values, so only for the operator."""
-    near = getattr(part.result, "approximate", {}).get(secret)
-    if near is None:
-        return
-    yield _near_numbers(part, secret, near)
-    stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
-    line, across, below, caption = part.texts.each(
-        "assessed.near", ("line", "across", "below", "caption")
-    )
-    title, up = part.say("near", secret=part.writer.name(secret)), part.texts("units.bits")
-    rows = (
-        (name, significant(x), significant(y))
-        for name, steps in stairs.items()
-        for x, y in steps[:: max(1, len(steps) // MOST_BEHIND)]
-    )
-    grid = make_grid(part.say("behind"), (line, across, up), rows)
-    yield Picture(lines(title, (below,), stairs, across=across, up=up, stair=True), caption, grid)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -381,4 +375,4 @@ def _everything(part: ReportPart) -> Iterator[Block]:
         rows = (_row(part, measure, entry) for measure, entry in values.items())
         yield part.grid("everything_of", head, rows, (1,), folded=True, target=name)
     for secret in _worst_first(part):
-        yield from _near(part, secret)
+        yield from near_numbers(part, secret)

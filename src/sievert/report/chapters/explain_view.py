@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from sievert.charts import Bar, bars
-from sievert.charts.drawing import caption_bars, short_name
+from sievert.charts.drawing import PLAIN, caption_bars, short_name
+from sievert.charts.pairs import panels
 from sievert.formatting import make_unique
 from sievert.report.page import Block, Chapter, Grid, Link, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, ReportPart
@@ -185,14 +186,20 @@ def captioned_bars(
     *,
     axis: str,
     more: str = "",
+    fill: str = PLAIN,
+    limit: tuple[float, str] | None = None,
     **values: object,
 ) -> Block:
-    """A picture of bars, each with its words; the table alone where no bar can be drawn."""
+    """A picture of bars, each with its words; the table alone where no bar can be drawn.
+
+    Several series become panels side by side.
+    """
     if all(bar.number is None for bar, _ in marks):
         return grid
     below = [part.say(f"{key}_below", **values), *([more] if more else ())]
-    spec = bars(part.say(f"{key}_chart"), below, [bar for bar, _ in marks], axis=part.say(axis))
-    spec = caption_bars(spec, [text.text for _, text in marks])
+    title, given = part.say(f"{key}_chart"), [bar for bar, _ in marks]
+    spec = bars(title, below, given, axis=part.say(axis), fill=fill, limit=limit)
+    spec = panels(caption_bars(spec, [text.text for _, text in marks]))
     return Picture(spec, part.say(f"{key}_caption"), grid)
 
 

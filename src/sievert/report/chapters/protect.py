@@ -20,10 +20,17 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         inner = (_columns(part), *_meaning(part, "reading"))
     return (
         Chapter(part.say("title"), part.anchor("columns"), inner, screen=True),
-        Chapter(part.say("loss_title"), part.anchor("loss"), (_losses(part),), screen=True),
+        _loss_chapter(part),
         *limits_chapter(part),
         *frontier_chapters(part),
     )
+
+
+def _loss_chapter(part: ReportPart) -> Chapter:
+    """What the release has lost; its title is the share of the detail, where that is known."""
+    topic, loss = part.say("loss_title"), part.data["loss"].get("generalization_loss")
+    title = part.say("loss_share", loss=part.writer.share(loss["arithmetic"])) if loss else topic
+    return Chapter(title, part.anchor("loss"), (_losses(part),), screen=True, topic=topic)
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:

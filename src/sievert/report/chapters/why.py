@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from sievert.charts import Bar
+from sievert.charts.drawing import EXPOSED
 from sievert.formatting import percent
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
@@ -154,14 +155,22 @@ def path(view: ExplanationView) -> Iterator[Block]:
         rows.append((view.say("all_columns", number=number), alone, share))
     limits = (v for v in limits_of(view.data) if v["measure"] == "unique_records")
     marks = [(Bar(name, share.number), share) for name, _, share in rows[:MOST_ROWS]]
-    more = ""
+    more, limit = "", None
     most = next((v["max"] for v in limits if v["max"] is not None), None)
     if most is not None:
         allowed = NumberText(percent(most), most)
         more = view.say("path_allowed", share=allowed)
-        name = view.say("path_policy")
-        rows.append((name, NumberText("", None), allowed))
-        marks.append((Bar(name, most), allowed))
+        rows.append((view.say("path_policy"), NumberText("", None), allowed))
+        limit = (most, more)
     grid = view.grid("path_table", ("path_known", "alone", "alone_share"), rows)
     if rows:
-        yield captioned_bars(view, "path", marks, grid, axis="alone_share_axis", more=more)
+        yield captioned_bars(
+            view,
+            "path",
+            marks,
+            grid,
+            axis="alone_share_axis",
+            more=more,
+            fill=EXPOSED,
+            limit=limit,
+        )
