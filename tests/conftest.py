@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,9 @@ from sievert.numerics import acceleration
 
 # Tests run side by side: threads of a library that wait for each other would only get in the way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A page says at which minute it was written: two pages of one test are of the same minute.
+os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(time.time())))
 
 # Half a million objects are collected with the tests and stay: nothing is gained by looking at
 # them again and again, now or while the tests run.
