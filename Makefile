@@ -79,7 +79,7 @@ demo: $(VENV)/.charts
 	  --html demo/share.html > /dev/null 2>&1
 	sed '/^Finding a person/,$$d' demo/decision.txt
 	echo "And a release? (sievert protect: all it says is in demo/release.txt)"
-	sed '/^What is lost/,$$d' demo/release.txt
+	sed '/ of the detail is lost$$/,$$d' demo/release.txt
 	echo "Your own table:     $(BIN)/sievert assess FILE.csv -q COLUMNS -s SECRETS --html FILE.html"
 	echo "The decision:       $(CURDIR)/demo/decision.html (several releases: report.html, to pass on: share.html)"
 	echo "The release, with its page:  $(CURDIR)/demo/release.csv  $(CURDIR)/demo/release.html"
