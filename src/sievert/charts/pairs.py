@@ -20,10 +20,10 @@ from sievert.charts.drawing import (
     label_mark,
 )
 
-ROW = 40  # pixels of a row of dumbbells
+ROW = 42  # pixels of a row of dumbbells
 # Where the number of a mark stands: left of it there may be the name of the row.
 BESIDE: dict[str, Spec] = {
-    "left": {"dx": 0, "dy": -13, "align": "center"},
+    "left": {"dx": -2, "dy": -15},
     "right": {"dx": 10},
 }
 GAP = 0.45  # of the widest bar, between two panels: room for the number
