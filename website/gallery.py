@@ -44,6 +44,32 @@ def attacked(demo: Path) -> Any:
     return sievert.attack(*tables, QUASI, "diagnosis", hierarchies=ages)
 
 
+def ranked(demo: Path) -> Any:
+    """Each of five columns of the original in turn as a secret."""
+    return sievert.explain(demo / "hospital.csv", [*QUASI, "department"])
+
+
+def sampled(demo: Path) -> Any:
+    """A release in overlapping windows of ages, where beliefs have to be simulated."""
+    windows = demo / "windows.csv"
+    with (demo / "hospital.csv").open(encoding="utf-8", newline="") as file:
+        people = list(csv.DictReader(file))
+    with windows.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "diagnosis"])
+        for row, person in enumerate(people):
+            low = (int(person["age"]) + 5 * (row % 2)) // 10 * 10 - 5 * (row % 2)
+            writer.writerow([f"[{low}, {low + 9}]", person["diagnosis"]])
+    return sievert.attack(windows, demo / "hospital.csv", ["age"], "diagnosis")
+
+
+def compared_by_key(demo: Path) -> Any:
+    """The same three releases as below, without a secret."""
+    releases = {name: demo / f"{name}.csv" for name in ("bands", "hidden", "noisy")}
+    ages = {"age": demo / "hierarchies" / "age.csv"}
+    return sievert.compare(demo / "hospital.csv", releases, QUASI, hierarchies=ages, types=TYPES)
+
+
 def compared(demo: Path) -> Any:
     """Three releases against the original."""
     releases = {name: demo / f"{name}.csv" for name in ("bands", "hidden", "noisy")}
@@ -110,6 +136,7 @@ PICTURES: dict[str, tuple[Result, str]] = {
     "secrets": (explained, "The secrets by how many"),
     "population": (of_a_sample, "People who are alone in the whole"),
     "rare_values": (explained, "The values that tell most"),
+    "ranking": (ranked, "What the other columns"),
     "identity": (attacked, "Whose record it is"),
     "originals": (attacked, "The original values"),
     "secret": (attacked, "diagnosis, by column"),
@@ -117,6 +144,8 @@ PICTURES: dict[str, tuple[Result, str]] = {
     "values": (attacked, "diagnosis, by value of age"),
     "linkage": (attacked, "Records linked"),
     "learner": (attacked, "Attacker against learner"),
+    "chains": (sampled, "Convergence of the chains"),
+    "identity_risk": (compared_by_key, "Identity risk"),
     "risk_utility_map": (compared, "What each release"),
     "least_disclosure": (compared_with_the_limit, "What each release tells"),
     "frontier": (protected, "What each recoding"),

@@ -152,7 +152,7 @@ def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
         "frontier": frontier_chart(
             f"What each recoding discloses, and what it has lost{what}",
             (
-                f"Lost: {lost}. Disclosed: H(X'), bits a record. Down and to the left is better",
+                f"Lost: {lost}. Disclosed: H(X'), bits per record. Down and to the left is better",
                 "Grey: where some release meets the policy and is no worse. Dashed: the least that "
                 "any release was found to disclose",
             ),

@@ -231,7 +231,7 @@ def of_comparison(comparison: Any) -> dict[str, Spec]:
             f"What each release discloses, and what it has lost of {short_name(secret)}",
             (
                 f"Lost: I(X;Y) - I(X';Y) beyond chance, of {whole} bits, with its interval of 95 %",
-                "Disclosed: I(X';X), bits a record. Down and to the left is better",
+                "Disclosed: I(X';X), bits per record. Down and to the left is better",
             ),
             (_dot(release, secret) for release in comparison.releases),
             across="Information loss, bits",

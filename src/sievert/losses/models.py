@@ -300,7 +300,7 @@ KINDS = (
     Kind(
         "model_loss",
         "Model loss (tree)",
-        "bits a record",
+        "bits per record",
         None,
         None,
         "high",
