@@ -3,8 +3,6 @@
 Every answer has the integers that the recoded table itself would give.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation

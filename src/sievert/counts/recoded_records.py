@@ -4,8 +4,6 @@ No record is read into this process: the engine that has them writes the release
 in common is the query; each of them loads the maps and writes the rows in its own way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

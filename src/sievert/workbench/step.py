@@ -1,7 +1,5 @@
 """A step of the workbench: what it may choose, which commands it needs, what its page shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias

@@ -1,7 +1,5 @@
 """All attacks on one synthetic table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

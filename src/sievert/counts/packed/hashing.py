@@ -1,7 +1,5 @@
 """SHA-256 of many short texts, compiled: the hashes of combinations of values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 A key has one field of bits per column, the first column highest, and the secret lowest.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

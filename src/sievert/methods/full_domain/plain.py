@@ -1,7 +1,5 @@
 """The loops of `kernels` in NumPy, for machines without numba: the same answers, more slowly."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The labels of classes: what stands in the release, and how many values each of them covers."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence
