@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from sievert.errors import Caution, UsageError
+from sievert.formatting.language import ENGLISH
 from sievert.roles import Roles
 from sievert.version import __version__
 
@@ -32,6 +33,25 @@ class ShownResult:
         from sievert.report.builder import notebook_html
 
         return notebook_html(self)
+
+
+class DescribedResult:
+    """A result without a page: lines of text, in any language."""
+
+    def _lines(self, texts: Any) -> Iterator[str]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """The terminal output."""
+        return self.describe()
+
+    def describe(self, language: str = ENGLISH) -> str:
+        """The terminal output in a language."""
+        from sievert.report.texts import read_texts
+
+        texts = read_texts(None, language)
+        with texts.spoken():
+            return "\n".join(self._lines(texts))
 
 
 @dataclass(frozen=True, repr=False)

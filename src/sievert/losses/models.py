@@ -39,7 +39,6 @@ NO_NUMBERS = "no numeric column that varies"
 NO_RECORDS = "fewer than two records have all numbers"
 SINGULAR_ORIGINAL = "the original's covariance matrix is singular"
 UNBOUNDED = "unbounded"
-MODELS = ("independent", "tree", "gaussian")
 
 
 def cuts(column: PairedColumn) -> Floats | None:

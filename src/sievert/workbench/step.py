@@ -8,7 +8,7 @@ from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 
 Argv: TypeAlias = tuple[str, ...]  # of a command, without "sievert" and without --json
-MET, BREACHED, DOUBTFUL, OPEN = "met", "breached", "doubtful", "open"  # states on the rail
+MET, DOUBTFUL, OPEN = "met", "doubtful", "open"  # states on the rail
 
 
 class Form:

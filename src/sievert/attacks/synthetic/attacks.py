@@ -19,8 +19,6 @@ from sievert.attacks.synthetic.nearness import (
 from sievert.attacks.synthetic.singling_out import WIDEST, count_predicates, singling_out
 from sievert.attacks.synthetic.tables import SyntheticTables
 
-HEADLINES = ("copies", "unique_copies", "singling_out", "linkability", "membership")
-
 
 @dataclass(frozen=True)
 class SyntheticSettings:

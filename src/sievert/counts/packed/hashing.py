@@ -8,7 +8,6 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
-BLOCK = 64  # bytes
 TOGETHER = 1 << 20  # combinations that are hashed at a time
 
 
