@@ -127,9 +127,9 @@ def _parameter(argument: ast.arg, default: ast.expr | None, known: dict[str, Any
 
 def _written(node: ast.expr) -> str:
     """As the source has it; a type in quotes without them."""
-    quoted = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isalpha()
+    quoted = isinstance(node, ast.Constant) and isinstance(node.value, str)
     text = ast.unparse(node).replace("'", '"')
-    return text.strip('"') if quoted and text.strip('"').istitle() else text
+    return text.strip('"') if quoted and text[1:2].isupper() else text
 
 
 def described(text: str) -> str:

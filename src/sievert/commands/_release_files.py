@@ -1,7 +1,5 @@
 """A release as a file, its records and columns in the order of the input."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -29,7 +27,7 @@ class FileColumn:
     codes: Ints
     kind: str = TEXT
 
-    def only(self, records: Bools | Ints) -> FileColumn:
+    def only(self, records: Bools | Ints) -> "FileColumn":
         """The same column of some records only."""
         return replace(self, codes=self.codes[records])
 

@@ -1,7 +1,5 @@
 """What the results of all commands share: JSON, frame, charts, terminal text, notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
@@ -95,7 +93,7 @@ class Result(ShownResult):
     def _content(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> SharedResult:
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> "SharedResult":
         """What may be shared of it: verdicts, and numbers that one person can hardly move.
 
         Of most commands nothing may: they are refused with the reason.

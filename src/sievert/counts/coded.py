@@ -4,8 +4,6 @@ Every answer has the integers that the engine's SQL would give; what is not answ
 engine answers. For a few thousand records one statement of SQL takes longer than all of this.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,14 +89,14 @@ class ClassCells:
         last = np.append(np.flatnonzero(np.diff(sizes)), len(sizes) - 1)
         return Gaps.from_arrays(sizes[last], sums[order][last], levels)
 
-    def known(self) -> ClassCells:
+    def known(self) -> "ClassCells":
         """Only the cells whose secret is not missing, and only their records."""
         kept = self.values > 0
         owner, counts = self.owner[kept], self.counts[kept]
         sizes = np.bincount(owner, counts, len(self.sizes)).astype(np.int64)
         return ClassCells(owner, self.values[kept], counts, sizes, self.totals)
 
-    def merge(self, labels: Sequence[list[int]]) -> ClassCells:
+    def merge(self, labels: Sequence[list[int]]) -> "ClassCells":
         """The cells of the labels that each code has; a code may have one label per level."""
         lengths = np.array([len(numbers) for numbers in labels])
         starts = np.cumsum(lengths) - lengths

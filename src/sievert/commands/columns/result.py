@@ -1,7 +1,5 @@
 """The result of `sievert columns`: what was read, and every column with a likely role."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +55,7 @@ class ColumnList(DescribedResult):
         }
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> ColumnList:
+    def from_dict(cls, given: Mapping[str, Any]) -> "ColumnList":
         """What such a JSON says."""
         return cls(given["table"], tuple(DescribedColumn(**each) for each in given["columns"]))
 

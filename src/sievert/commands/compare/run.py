@@ -1,7 +1,5 @@
 """One comparison: the original is read first, then one release after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -126,7 +124,7 @@ class Original:
     information: Callable[[], OriginalInformation]  # waits for the estimates
     limits: Callable[[], Limits | None]
     assessment: Assessed
-    policy: Judgement | None
+    policy: "Judgement | None"
     doubts: list[str]  # about the policy
     notes: list[str]
     unassessed: tuple[str, ...]

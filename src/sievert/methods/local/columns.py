@@ -10,8 +10,6 @@ the label above it takes its place, the lowest one that stands for other values 
 names its two ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -62,7 +60,7 @@ class LocalColumn:
     @classmethod
     def of_values(
         cls, name: str, present: Sequence[Text], hierarchy: Hierarchy | None, *, sets: bool
-    ) -> LocalColumn:
+    ) -> "LocalColumn":
         """The column with these values, and those that its hierarchy has besides them."""
         if hierarchy is not None:
             hierarchy.require((text for text in present if text is not None), name)
