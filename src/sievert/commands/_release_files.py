@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Ints, Text
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS, csv_cell
 
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"
-Text = str | None
 
 
 @dataclass(frozen=True, eq=False)

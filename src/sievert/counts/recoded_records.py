@@ -7,9 +7,7 @@ in common is the query; each of them loads the maps and writes the rows in its o
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.arrays import Ints
-
-Text = str | None
+from sievert.arrays import Ints, Text
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,15 @@ from sievert.arrays import Floats, Ints
 from sievert.estimators.contingency import ContingencyTable
 from sievert.losses.numeric_columns import ranks
 from sievert.losses.prediction import MOST_SCORED, bayes_tables, share_right
-from sievert.losses.propensity import Design, fit_propensities, summarize_propensities
+from sievert.losses.propensity import (
+    MOST_CATEGORIES,
+    MOST_RECORDS,
+    Design,
+    fit_propensities,
+    summarize_propensities,
+)
 
-MOST_CATEGORIES = 50  # of a column, the last one for all others
 MOST_TERMS = 400  # of all columns together, where they tell two tables apart
-MOST_RECORDS = 50_000  # of each table that are told apart, evenly spread
 
 
 @dataclass(frozen=True)

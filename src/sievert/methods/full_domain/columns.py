@@ -10,10 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import Hierarchy
-
-Text = str | None
 
 
 @dataclass(frozen=True, eq=False)

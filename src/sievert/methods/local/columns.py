@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.full_domain import LevelledColumn
 
-Text = str | None
 TREE, INTERVAL, SET = 0, 1, 2
 ENDS = 3  # where the ends of the labels of all levels begin in a grid
 TABULATED = 128  # positions of a column whose pairs have a table
