@@ -335,18 +335,23 @@ class CodedQuestions(Questions):
         """The rank of each code of a secret, in the order given or that of its type."""
         texts = self._coded[secret][1]
         present = [text for text in texts if text is not None]
-        if order is not None:
-            ordered = order_values(secret, order, present)
-        elif self._types[secret] == "VARCHAR":
-            ordered = present
-        else:
-            c = self.sql_name(secret)
-            rows = self.engine.query_records(
-                f"SELECT {self.engine.as_text(c)} FROM {self._input} GROUP BY {c} ORDER BY {c}"
-            )
-            ordered = [text for (text,) in rows]
+        ordered = (
+            self._type_order(secret, present)
+            if order is None
+            else order_values(secret, order, present)
+        )
         place: dict[str | None, int] = {text: rank for rank, text in enumerate(ordered)}
         return np.array([place.get(text, -1) for text in texts], dtype=np.int64)
+
+    def _type_order(self, secret: str, present: list[str]) -> list[str]:
+        """The values of a secret in the order of its type."""
+        if self._types[secret] == "VARCHAR":
+            return present
+        c = self.sql_name(secret)
+        rows = self.engine.query_records(
+            f"SELECT {self.engine.as_text(c)} FROM {self._input} GROUP BY {c} ORDER BY {c}"
+        )
+        return [text for (text,) in rows]
 
     # -- combinations as codes ------------------------------------------------------------------
 
