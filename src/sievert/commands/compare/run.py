@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert import roles as role
 from sievert.commands import _pairing
@@ -36,12 +36,10 @@ from sievert.formatting import plural
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
+from sievert.policy import Judgement
 from sievert.roles import Roles
 from sievert.sources.isolation import require_memory
 from sievert.sources.table import Table
-
-if TYPE_CHECKING:
-    from sievert.policy import Judgement
 
 BESIDE = (  # measures that are shown before and after
     "classes",
@@ -124,7 +122,7 @@ class Original:
     information: Callable[[], OriginalInformation]  # waits for the estimates
     limits: Callable[[], Limits | None]
     assessment: Assessed
-    policy: "Judgement | None"
+    policy: Judgement | None
     doubts: list[str]  # about the policy
     notes: list[str]
     unassessed: tuple[str, ...]
