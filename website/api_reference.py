@@ -17,7 +17,7 @@ from typing import Any
 import sievert
 from sievert import errors
 from sievert.commands import functions
-from sievert.commands._result import Result, SharedResult, ShownResult
+from sievert.commands._result import DescribedResult, Result, SharedResult, ShownResult
 from sievert.measures import MEASURES
 from sievert.sources.options import ReaderOptions
 
@@ -127,9 +127,9 @@ def _parameter(argument: ast.arg, default: ast.expr | None, known: dict[str, Any
 
 def _written(node: ast.expr) -> str:
     """As the source has it; a type in quotes without them."""
-    quoted = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isalpha()
+    quoted = isinstance(node, ast.Constant) and isinstance(node.value, str)
     text = ast.unparse(node).replace("'", '"')
-    return text.strip('"') if quoted and text.strip('"').istitle() else text
+    return text.strip('"') if quoted and text[1:2].isupper() else text
 
 
 def described(text: str) -> str:
@@ -220,14 +220,13 @@ def reference() -> str:
         function = getattr(sievert, name)
         text += f"### {name}\n\n```python\n{signature(function, name)}\n```\n\n"
         text += described(inspect.getdoc(function) or "") + f"More: [{more}]({more}).\n\n"
-    kinds = ReaderOptions.__annotations__
-    rows = [(f"`{name}`", f"`{kinds[name].__forward_arg__}`") for name in kinds]
+    rows = (row[:2] for row in members(ReaderOptions))
     text += READER + table("| keyword | type |", rows) + "## Results\n\n"
     text += class_section("Every result", Result, ShownResult)
     text += class_section("SharedResult", SharedResult)
     for name in sievert.__all__:
         if inspect.isclass(kind := getattr(sievert, name)) and kind is not sievert.SievertError:
-            text += class_section(name, kind)
+            text += class_section(name, kind, *({DescribedResult} & {*kind.__bases__}))
     text += MEASURED + table("| function | unit | reading |", measure_rows())
     return (text + ERRORS + table("| error | exit code | when |", error_rows())).rstrip() + "\n"
 

@@ -5,8 +5,6 @@
 imported until it is used.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from importlib import import_module

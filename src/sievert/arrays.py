@@ -1,4 +1,4 @@
-"""The types of arrays, defined once."""
+"""The types of arrays, and of the text of a cell, defined once."""
 
 from typing import Any
 
@@ -9,3 +9,4 @@ Ints = NDArray[Any]  # integers of any width
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Complex = NDArray[np.complex128]
+Text = str | None  # None is a missing value

@@ -4,8 +4,6 @@ Every error a user can cause is a `SievertError` with the exit code of the comma
 name files, columns, types and counts. They never repeat a value of the data.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar

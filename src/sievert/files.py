@@ -1,7 +1,5 @@
 """Output files: whole or absent, private, never over an input or somebody else's file."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

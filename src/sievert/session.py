@@ -1,7 +1,5 @@
 """A source opened on an engine: every record of it is accounted for, and nothing is left behind."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
@@ -257,7 +255,7 @@ def _state_questions(
     return StateQuestions(adapter, state)
 
 
-def count_people(questions: Questions, person: str) -> PeopleQuestions:
+def count_people(questions: Questions, person: str) -> "PeopleQuestions":
     """The same table, counted in distinct people; once until records are left out."""
     from sievert.counts.people import PeopleQuestions
 

@@ -9,8 +9,6 @@ result is withheld, and so are all numbers of people with several rows. Verdicts
 exception: a verdict can tell on which side of its limit a number lies.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -132,7 +130,7 @@ def _may_repeat(given: Data, roles: Mapping[str, list[str]]) -> bool:
     return likely and not given.get("rows_are_people")
 
 
-def _shown_roles(given: Data, roles: Mapping[str, list[str]], names: _Names) -> dict[str, Any]:
+def _shown_roles(given: Data, roles: Mapping[str, list[str]], names: "_Names") -> dict[str, Any]:
     """Roles by names that may be shown; the policy itself says why a column is ignored."""
     shown: dict[str, Any] = {role: [*map(names, columns)] for role, columns in roles.items()}
     shown |= {role: next(iter(shown[role]), None) for role in SINGLE_ROLES}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.commands._common import check_known
 from sievert.commands._pairing import sparse_numbers
 from sievert.errors import InputError, require, unknown
@@ -34,7 +34,6 @@ MOST = 1000  # combinations of one joint alphabet
 KINDS = ("auto", "joint", "columns", "merged")
 AUTO, JOINT, COLUMNS, MERGED = KINDS
 CELLS = 1 << 22  # distances that are computed at once
-Text = str | None
 
 
 @dataclass(frozen=True, eq=False)

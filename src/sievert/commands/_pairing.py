@@ -1,7 +1,5 @@
 """The records of a release found again in the original, and signs that they are not the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -57,7 +55,7 @@ class People:
         """What the codes of a column stand for."""
         return self.cube.values[self.cube.columns.index(column)]
 
-    def hide_suppressed(self, quasi: Sequence[str], mark: str | None) -> People:
+    def hide_suppressed(self, quasi: Sequence[str], mark: str | None) -> "People":
         """The same with `*`, which losses know, for another mark in every quasi-identifier."""
         marked = self.cube.all_have(quasi, mark)
         if mark in (None, ROOT) or not marked.any():

@@ -1,7 +1,5 @@
 """A release as a file, its records and columns in the order of the input."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -10,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Ints, Text
 from sievert.counts.questions import Questions
 from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS, csv_cell
 
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"
-Text = str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +26,7 @@ class FileColumn:
     codes: Ints
     kind: str = TEXT
 
-    def only(self, records: Bools | Ints) -> FileColumn:
+    def only(self, records: Bools | Ints) -> "FileColumn":
         """The same column of some records only."""
         return replace(self, codes=self.codes[records])
 

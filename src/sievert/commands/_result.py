@@ -1,13 +1,12 @@
 """What the results of all commands share: JSON, frame, charts, terminal text, notebook."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from typing import Any
 
 from sievert.errors import Caution, UsageError
+from sievert.formatting.language import ENGLISH
 from sievert.roles import Roles
 from sievert.version import __version__
 
@@ -32,6 +31,25 @@ class ShownResult:
         from sievert.report.builder import notebook_html
 
         return notebook_html(self)
+
+
+class DescribedResult:
+    """A result without a page: lines of text, in any language."""
+
+    def _lines(self, texts: Any) -> Iterator[str]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """The terminal output."""
+        return self.describe()
+
+    def describe(self, language: str = ENGLISH) -> str:
+        """The terminal output in a language."""
+        from sievert.report.texts import read_texts
+
+        texts = read_texts(None, language)
+        with texts.spoken():
+            return "\n".join(self._lines(texts))
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +93,7 @@ class Result(ShownResult):
     def _content(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> SharedResult:
+    def share(self, *, min_cell: int = 10, mask_names: bool = False) -> "SharedResult":
         """What may be shared of it: verdicts, and numbers that one person can hardly move.
 
         Of most commands nothing may: they are refused with the reason.

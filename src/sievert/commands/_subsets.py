@@ -18,10 +18,9 @@ from sievert.counts.answers import PeopleCounts, RecordCounts, Sizes
 from sievert.lattice import Lattice, SubsetSummary, no_pace
 from sievert.lattice.people import PeopleLattice
 from sievert.measures import BY_ID, MeasureResult
-from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD
+from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD, Number
 from sievert.measures.target import record_target
 
-Number = int | float
 Numbers = Mapping[str, Number | None]
 
 ABOUT_RECORDS = (

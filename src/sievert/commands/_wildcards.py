@@ -4,8 +4,6 @@ Beside each number is that of the classes in which missing is a value of its own
 without any value would else make everybody match many.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

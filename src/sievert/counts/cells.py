@@ -4,8 +4,6 @@ Columns are called c0, c1, ... from here on, in a view `input` that the engine's
 users' names end there.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy

@@ -4,8 +4,6 @@ Every answer has the integers that the engine's SQL would give; what is not answ
 engine answers. For a few thousand records one statement of SQL takes longer than all of this.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,14 +89,14 @@ class ClassCells:
         last = np.append(np.flatnonzero(np.diff(sizes)), len(sizes) - 1)
         return Gaps.from_arrays(sizes[last], sums[order][last], levels)
 
-    def known(self) -> ClassCells:
+    def known(self) -> "ClassCells":
         """Only the cells whose secret is not missing, and only their records."""
         kept = self.values > 0
         owner, counts = self.owner[kept], self.counts[kept]
         sizes = np.bincount(owner, counts, len(self.sizes)).astype(np.int64)
         return ClassCells(owner, self.values[kept], counts, sizes, self.totals)
 
-    def merge(self, labels: Sequence[list[int]]) -> ClassCells:
+    def merge(self, labels: Sequence[list[int]]) -> "ClassCells":
         """The cells of the labels that each code has; a code may have one label per level."""
         lengths = np.array([len(numbers) for numbers in labels])
         starts = np.cumsum(lengths) - lengths
@@ -337,18 +335,23 @@ class CodedQuestions(Questions):
         """The rank of each code of a secret, in the order given or that of its type."""
         texts = self._coded[secret][1]
         present = [text for text in texts if text is not None]
-        if order is not None:
-            ordered = order_values(secret, order, present)
-        elif self._types[secret] == "VARCHAR":
-            ordered = present
-        else:
-            c = self.sql_name(secret)
-            rows = self.engine.query_records(
-                f"SELECT {self.engine.as_text(c)} FROM {self._input} GROUP BY {c} ORDER BY {c}"
-            )
-            ordered = [text for (text,) in rows]
+        ordered = (
+            self._type_order(secret, present)
+            if order is None
+            else order_values(secret, order, present)
+        )
         place: dict[str | None, int] = {text: rank for rank, text in enumerate(ordered)}
         return np.array([place.get(text, -1) for text in texts], dtype=np.int64)
+
+    def _type_order(self, secret: str, present: list[str]) -> list[str]:
+        """The values of a secret in the order of its type."""
+        if self._types[secret] == "VARCHAR":
+            return present
+        c = self.sql_name(secret)
+        rows = self.engine.query_records(
+            f"SELECT {self.engine.as_text(c)} FROM {self._input} GROUP BY {c} ORDER BY {c}"
+        )
+        return [text for (text,) in rows]
 
     # -- combinations as codes ------------------------------------------------------------------
 

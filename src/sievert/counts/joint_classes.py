@@ -6,8 +6,6 @@ everywhere. Suppressed records are a class as any other here, and so are those w
 release: both can be told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

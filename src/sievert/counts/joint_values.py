@@ -4,8 +4,6 @@ Whoever knows a person's class in a release knows that the secret is one of the 
 class. If it stays the same, it is one of the values that all of the person's classes have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ numbers are those of the input, from 1. A table of single records is a cube with
 cell per record. Texts stay in this process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -269,7 +267,7 @@ class ClassFrequencies:
         )
 
     @property
-    def within_classes(self) -> ClassFrequencies:
+    def within_classes(self) -> "ClassFrequencies":
         """The same where a missing value is a value of its own: nothing else matches a class."""
         own = self.own_weights
         return ClassFrequencies(self.classes, self.classes.counts, 1, own, own, self.scale)

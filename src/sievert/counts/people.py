@@ -5,8 +5,6 @@ person. People do not add up: who was seen in two classes counts in both, so eve
 has sightings of its own. A row without a person counts as a person of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property

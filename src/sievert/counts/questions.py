@@ -4,8 +4,6 @@ Only plain nested GROUP BY and COUNT(*) or SUM of counts: no DISTINCT aggregates
 engines spell differently (lists, mostly) is in the small `Adapter` that each engine provides.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -233,7 +231,7 @@ class Questions(CellTables):
         """How many different values each column has; missing is one."""
         return {c: self.count_combinations((c,)) for c in columns}
 
-    def recode(self, view: str, records: RecodedRecords) -> Questions:
+    def recode(self, view: str, records: RecodedRecords) -> "Questions":
         """Questions about the records with labels for values, shown by a view of the engine."""
         self.engine.show_recoded(view, records)
         other = Questions(self.engine, self.records)

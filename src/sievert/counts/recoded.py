@@ -3,20 +3,14 @@
 Every answer has the integers that the recoded table itself would give.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-import numpy as np
-
-from sievert.arrays import Ints
 from sievert.counts.answers import RecordCounts
 from sievert.counts.coded import CodedQuestions
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
-from sievert.counts.secret_counts import order_values
 from sievert.errors import InvariantError, require
 
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)?([ T]?\d\d:\d\d:\d\d(\.\d+)?)?")
@@ -55,13 +49,10 @@ class RecodedQuestions(CodedQuestions):
         """The counts behind every measure of re-identification; no reading of missing keys."""
         return RecordCounts(self.records, self.sizes(quasi))
 
-    def rank(self, secret: str, order: Sequence[str] | None) -> Ints:
-        texts = self._coded[secret][1]
-        present = [text for text in texts if text is not None]
-        ordered = type_order(present) if order is None else order_values(secret, order, present)
+    def _type_order(self, secret: str, present: list[str]) -> list[str]:
+        ordered = type_order(present)
         require(ordered is not None, "values without an order", error=InvariantError)
-        place: dict[str | None, int] = {text: rank for rank, text in enumerate(ordered or ())}
-        return np.array([place.get(text, -1) for text in texts], dtype=np.int64)
+        return ordered or []
 
 
 def type_order(texts: Sequence[str]) -> list[str] | None:

@@ -4,8 +4,6 @@ The last column of sightings is the person; 0 is none, and such a row is a perso
 answer has the integers that the engine's SQL would give for the table, or for the recoded one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

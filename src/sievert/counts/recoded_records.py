@@ -4,14 +4,10 @@ No record is read into this process: the engine that has them writes the release
 in common is the query; each of them loads the maps and writes the rows in its own way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.arrays import Ints
-
-Text = str | None
+from sievert.arrays import Ints, Text
 
 
 @dataclass(frozen=True, eq=False)

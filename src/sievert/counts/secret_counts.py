@@ -1,7 +1,5 @@
 """What is counted about one secret: its values in every class, and how far they are from all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ class have the same matches, and all classes that lack the same columns, a patte
 those of another pattern at once: by the columns that neither lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import groupby, product
@@ -40,7 +38,7 @@ class WildcardMatches:
         self.classes, self.patterns = classes, patterns.tolist()
 
     @classmethod
-    def find(cls, classes: Cube, times: int = 1) -> WildcardMatches | None:
+    def find(cls, classes: Cube, times: int = 1) -> "WildcardMatches | None":
         """The matches; None where to sum over them so many `times` would take too long."""
         if len(classes.codes) > MOST_KEYS:
             return None

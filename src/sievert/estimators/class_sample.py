@@ -8,8 +8,6 @@ contradict: it is the score interval (Wilson 1927) of a binomial count, of as ma
 alike where their weights differ.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Numbers and names as text: for terminals, pages and messages."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The language of a page: its words by key, and how it writes numbers; English unless told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

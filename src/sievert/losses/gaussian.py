@@ -13,7 +13,12 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.loss import Kind, Loss, Release, in_order, without
-from sievert.losses.numeric_columns import correlations, numeric_columns, original_numbers
+from sievert.losses.numeric_columns import (
+    NO_RECORDS,
+    correlations,
+    numeric_columns,
+    original_numbers,
+)
 from sievert.measures.kernel import LN2
 
 EXACT = 20  # columns up to which a matrix is worked on in fractions
@@ -21,7 +26,6 @@ EXACT = 20  # columns up to which a matrix is worked on in fractions
 DEPENDENT = 1e-12
 UNBOUNDED = "unbounded"
 NO_SECRET = "no numeric secret"
-NO_RECORDS = "fewer than two records have all numbers"
 
 Matrix = Sequence[Sequence[float]] | Floats
 

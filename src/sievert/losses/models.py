@@ -20,6 +20,8 @@ from sievert.arrays import Floats, Ints
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import GONE, Kind, Loss, PairedColumn, Release, as_numbers, in_order
 from sievert.losses.numeric_columns import (
+    NO_RECORDS,
+    SINGULAR,
     NumericColumn,
     Side,
     correlations,
@@ -34,12 +36,9 @@ PARTS = 10
 MOST_ATOMS = 64  # values of a column that are told apart; the rarest are merged beyond
 MOST_LABELS = 256
 SMOOTHING = 0.5  # records added to each cell
-SINGULAR = 1e-12
 NO_NUMBERS = "no numeric column that varies"
-NO_RECORDS = "fewer than two records have all numbers"
 SINGULAR_ORIGINAL = "the original's covariance matrix is singular"
 UNBOUNDED = "unbounded"
-MODELS = ("independent", "tree", "gaussian")
 
 
 def cuts(column: PairedColumn) -> Floats | None:

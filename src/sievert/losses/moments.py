@@ -12,14 +12,18 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.losses.loss import Kind, Loss, Release, without
-from sievert.losses.numeric_columns import NumericColumn, NumericColumnPair, numeric_columns
+from sievert.losses.numeric_columns import (
+    SINGULAR,
+    NumericColumn,
+    NumericColumnPair,
+    numeric_columns,
+)
 from sievert.measures.kernel import total
 from sievert.numerics.special_functions import central
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ENOUGH = 100  # records above which a statistic is taken as normally distributed
 NEGLIGIBLE = 1e-20  # a variance in standard units that is rounding alone
-SINGULAR = 1e-12
 _DOUBLE = ("covariance", "correlation")
 
 NO_NUMBERS = "no column is numeric before and after"

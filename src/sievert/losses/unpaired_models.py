@@ -14,12 +14,17 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.estimators.contingency import ContingencyTable
+from sievert.losses.numeric_columns import ranks
 from sievert.losses.prediction import MOST_SCORED, bayes_tables, share_right
-from sievert.losses.propensity import Design, fit_propensities, summarize_propensities
+from sievert.losses.propensity import (
+    MOST_CATEGORIES,
+    MOST_RECORDS,
+    Design,
+    fit_propensities,
+    summarize_propensities,
+)
 
-MOST_CATEGORIES = 50  # of a column, the last one for all others
 MOST_TERMS = 400  # of all columns together, where they tell two tables apart
-MOST_RECORDS = 50_000  # of each table that are told apart, evenly spread
 
 
 @dataclass(frozen=True)
@@ -119,9 +124,7 @@ def most_frequent(original: Ints, other: Ints, most: int) -> tuple[Ints, Ints]:
     codes = np.empty_like(both)
     for at in range(both.shape[1]):
         times = np.bincount(original[:, at], minlength=int(both[:, at].max()) + 1)
-        ranks = np.empty(len(times), dtype=np.int64)
-        ranks[np.argsort(-times, kind="stable")] = np.arange(len(times))
-        codes[:, at] = np.minimum(ranks, most - 1)[both[:, at]]
+        codes[:, at] = np.minimum(ranks(times), most - 1)[both[:, at]]
     return codes[: len(original)], codes[len(original) :]
 
 

@@ -1,7 +1,5 @@
 """Every measure: pure functions of counts, one file per family, one explicit list."""
 
-from __future__ import annotations
-
 from sievert.measures.classes import CLASSES
 from sievert.measures.closeness import CLOSENESS
 from sievert.measures.diversity import DIVERSITY

@@ -1,7 +1,5 @@
 """Class measures of finding a person: functions of the sizes of the classes alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How far a secret in a class is from the table: t-closeness, beta-likeness, delta-disclosure."""
 
-from __future__ import annotations
-
 import sys
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Diversity of a secret in the classes: l-diversity, confidence, (alpha,k)-anonymity."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

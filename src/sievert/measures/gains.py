@@ -4,8 +4,6 @@ A limit on a confidence below the share of the most frequent value is met by no 
 the column; a limit on a gain is within reach of every table.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from sievert.counts.answers import JointCounts, Profiles, Sizes

@@ -5,8 +5,6 @@ have the most frequent value of the secret: no person who is added, removed or g
 moves the measure by more. N is the number of records, one for each person.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 Bound = Callable[[int, int], float]  # of the records, and of those without the most frequent value

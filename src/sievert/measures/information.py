@@ -4,8 +4,6 @@ Every formula holds for both kinds of risk; only the target X differs (`measures
 ITPR paper writes H(X|Y=y) it computes the class's *share* h_q = p(q)·H(X|q); so do we.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,8 +6,6 @@ exact integer difference; sums of many terms are `math.fsum`, which rounds once 
 depend on the order; a small difference of two large numbers is computed again with 50 digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, localcontext

@@ -1,7 +1,5 @@
 """A measure's record, and one measured number with its unit, as results and their JSON hold it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

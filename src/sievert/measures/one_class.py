@@ -4,8 +4,6 @@ Measures that never rise when values of quasi-identifiers are merged (`Law.COARS
 better: a limit that is breached there is breached by every release that keeps the column.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from sievert.counts.answers import (

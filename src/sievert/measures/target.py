@@ -5,8 +5,6 @@ the smallest class entropy and the smallest class share. These two classes compu
 once, with every digit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from decimal import Decimal

@@ -4,8 +4,6 @@ Somebody who saw a person m times, in m different classes, finds them if nobody 
 of these. Exact by counts for one and two sightings; sampled, with an interval, for more.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

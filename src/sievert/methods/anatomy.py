@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Ints, Text
 from sievert.errors import InputError, require, unknown
 from sievert.formatting import plural
 from sievert.methods.intruder import Seed, check_whole, generator
-from sievert.methods.recoding import Columns, Text, check_columns, encode, save
+from sievert.methods.recoding import Columns, check_columns, encode, save
 
 GROUP = "group"
 USE = 0x5A3D1E05  # tells the random numbers of buckets from those of other methods

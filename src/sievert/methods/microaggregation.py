@@ -6,8 +6,6 @@ hierarchy), each divided by its mean over all pairs of records, so that columns 
 records are as far, the first one is taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +28,7 @@ class CategoryColumn:
     levels: Ints  # codes of the labels, one row per value, from level 0 to the one below the top
 
     @classmethod
-    def plain(cls, codes: Ints) -> CategoryColumn:
+    def plain(cls, codes: Ints) -> "CategoryColumn":
         """Categories without a hierarchy: different ones are as far as can be."""
         return cls(codes, np.arange(int(codes.max(initial=0)) + 1)[:, None])
 
@@ -61,7 +59,9 @@ class MixedRecords:
     size: int
 
     @classmethod
-    def of(cls, numbers: Sequence[Any], categories: Sequence[CategoryColumn] = ()) -> MixedRecords:
+    def of(
+        cls, numbers: Sequence[Any], categories: Sequence[CategoryColumn] = ()
+    ) -> "MixedRecords":
         """From columns of finite numbers and of categories."""
         rows = []
         for each in numbers:

@@ -7,12 +7,12 @@ from typing import Literal, Self
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.intruder import WHOLE, check_whole
-from sievert.methods.recoding import Columns, Released, Text, check_columns, encode
+from sievert.methods.recoding import Columns, Released, check_columns, encode
 
 Labels = Literal["tight", "region"]
 MOST_LISTED = 1 << 26  # values in all braces of a column

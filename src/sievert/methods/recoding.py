@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Ints, Text
 from sievert.errors import ExhaustedError, InputError, require, unknown
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
@@ -23,7 +23,6 @@ from sievert.methods.full_domain import LevelledColumn, Search
 from sievert.methods.full_domain.losses import HEIGHTS
 from sievert.methods.intruder import check_whole, grouped
 
-Text = str | None
 Columns = Mapping[str, Sequence[Any]]
 MOST_NODES = 1 << 20  # of a lattice of levels
 

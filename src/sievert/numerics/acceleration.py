@@ -1,7 +1,5 @@
 """What makes large tables fast: threads, and loops compiled by numba."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast

@@ -1,7 +1,5 @@
 """Special functions: ln Gamma and digamma without cancellation, tails of distributions, roots."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from statistics import NormalDist

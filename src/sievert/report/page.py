@@ -4,8 +4,6 @@ The terminal, HTML, Markdown and notebooks render the same tree, so that their s
 same. Texts are plain: renderers escape them. Nothing here knows HTML, Markdown or colours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -223,7 +221,7 @@ class Chapter:
 
     title: str
     anchor: str
-    blocks: tuple[Block | Chapter, ...]
+    blocks: "tuple[Block | Chapter, ...]"
     screen: bool = False
     folded: bool = False  # behind its heading, to click on; not printed
     topic: str = ""  # a word or two for the links to chapters, where the title is a sentence

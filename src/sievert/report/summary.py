@@ -31,7 +31,7 @@ from sievert.report.page import (
     PolicyAnswer,
     make_grid,
 )
-from sievert.report.parts import ROLE_TEXTS
+from sievert.report.parts import ROLE_TEXTS, Data
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
 from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records
@@ -41,7 +41,6 @@ LONGEST = 60  # letters of a name
 NO_BREAK = "\N{NO-BREAK SPACE}"
 LONGEST_TITLE = 200
 WITHHELD: Mapping[str, Any] = {"value": None}
-Data = Mapping[str, Any]
 
 
 def share_all(results: Sequence[Data], **settings: Any) -> list[Data]:

@@ -213,15 +213,6 @@ def _row_by_row(rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
         yield from _text(f"{first}: {text}", width, GAP, GAP * 2)
 
 
-def _cut(text: str, longest: int) -> str:
-    """A text that is not too long for a table.
-
-    >>> _cut("release", 7), _cut("release", 5)
-    ('release', 'rele…')
-    """
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
 def _shorten(names: Sequence[str], longest: int) -> tuple[list[str], int]:
     """Names that are not too long, cut in the middle, and their width; no two become alike.
 

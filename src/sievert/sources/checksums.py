@@ -4,8 +4,6 @@ Neither DuckDB nor pyarrow by default notices a flipped bit in a Parquet page; p
 told to, where the writer has stored checksums.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Columns: what they may be called, and those of a frame that an engine would misread."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

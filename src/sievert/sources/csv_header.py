@@ -4,8 +4,6 @@ The engine is told the names, the delimiter and that everything is text; nothing
 `name` in messages is that of the user's file: `path` may be our private copy of it.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import itertools

@@ -4,8 +4,6 @@ A record lost on the way to the engine is noticed by this count; and what an eng
 read otherwise than others is found here, with its line or its byte.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The error cells of a sheet of Excel (#N/A, #DIV/0!), which a reader gives as empty, by column."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections import Counter

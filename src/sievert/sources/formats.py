@@ -5,8 +5,6 @@ have no other missing text, and empty text in Stata. Empty cells and errors (#N/
 errors are counted.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections import Counter

@@ -10,8 +10,6 @@ can tell what a dead one has left behind from what a living one still needs. Wha
 container has put into a shared directory is not touched.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

@@ -3,8 +3,6 @@
 And the optional packages that it takes to read some sources.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Iterable, Mapping

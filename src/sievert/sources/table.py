@@ -1,7 +1,5 @@
 """A source opened read-only: a file, a frame or plain columns. What it is, not what is in it."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Compressed text is unpacked into the private directory, up to a limit, before it is read."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import zlib

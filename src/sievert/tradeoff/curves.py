@@ -12,7 +12,7 @@ from sievert.arrays import Floats
 from sievert.errors import require
 from sievert.measures.kernel import LN2
 from sievert.tradeoff.bottleneck import BottleneckCurve, answer, target
-from sievert.tradeoff.channel import Tradeoff
+from sievert.tradeoff.channel import Tradeoff, deadline
 from sievert.tradeoff.joint_distribution import Joint
 from sievert.tradeoff.models import GAP, MOST, DistortionTask, least_distortion, least_risk
 
@@ -71,7 +71,7 @@ def curve(
         f"model {model} needs a distortion",
         hint='"hamming"',
     )
-    until = None if seconds is None else time.monotonic() + seconds
+    until = deadline(seconds)
     if model in (3, 4):
         return _bottleneck(Joint.of(joint), model, at, points, until, seed)
     task = DistortionTask.from_table(joint, distortion)
@@ -79,7 +79,7 @@ def curve(
     answers: list[Tradeoff] = []
     last: Tradeoff | None = None
     for place in _constraints(at, low, high, points):
-        left = None if until is None else max(0.0, until - time.monotonic())
+        left = max(0.0, until - time.monotonic())
         last = (
             least_risk(
                 task,
@@ -112,10 +112,10 @@ def _bottleneck(
     model: int,
     at: Sequence[float] | None,
     points: int,
-    until: float | None,
+    until: float,
     seed: int,
 ) -> Curve:
-    left = None if until is None else max(0.0, until - time.monotonic())
+    left = max(0.0, until - time.monotonic())
     walk = BottleneckCurve(joint, seed=seed, seconds=left)
     high = joint.information if model == 3 else walk.joint.entropy
     constraints = _constraints(at, 0.0, high, points)

@@ -52,7 +52,9 @@ class DistortionTask:
 
     @classmethod
     def from_table(cls, joint: Any, distortion: Any) -> Self:
-        """From a table, and a distortion as a matrix or by its name."""
+        """From a table, and a distortion as a matrix or by its name; or the task as it is."""
+        if isinstance(joint, cls):
+            return joint
         distribution = Joint.of(joint)
         full = matrix(distortion, len(distribution.table))
         return cls(distribution, full, np.ascontiguousarray(full[distribution.rows]))
@@ -156,9 +158,7 @@ def least_risk(
     >>> round(found.objective, 5), round(found.bound, 5)
     (0.31992, 0.31992)
     """
-    task = (
-        joint if isinstance(joint, DistortionTask) else DistortionTask.from_table(joint, distortion)
-    )
+    task = DistortionTask.from_table(joint, distortion)
     _check(at, gap, most, "a distortion")
     until = deadline(seconds)
     nearest = task.nearest
@@ -199,9 +199,7 @@ def least_distortion(
     >>> round(found.objective, 3)
     0.1
     """
-    task = (
-        joint if isinstance(joint, DistortionTask) else DistortionTask.from_table(joint, distortion)
-    )
+    task = DistortionTask.from_table(joint, distortion)
     nearest, span = task.nearest, task.span
     gap = GAP * span if gap is None else gap
     _check(at, gap, most, "bits")

@@ -1,7 +1,5 @@
 """The pages of the workbench: one address for each step, and what all pages have in common."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """One run of the workbench: its history, its jobs, and the pages made of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

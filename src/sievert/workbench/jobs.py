@@ -3,8 +3,6 @@
 What a command gives is kept under its command line. The process that serves pages reads no table.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

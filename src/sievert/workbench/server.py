@@ -4,8 +4,6 @@ It listens on 127.0.0.1 only, at a port that the system chooses, keeps no log, a
 has asked for anything for a while.
 """
 
-from __future__ import annotations
-
 import logging
 import signal
 import socket

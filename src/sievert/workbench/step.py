@@ -1,7 +1,5 @@
 """A step of the workbench: what it may choose, which commands it needs, what its page shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
@@ -10,7 +8,7 @@ from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 
 Argv: TypeAlias = tuple[str, ...]  # of a command, without "sievert" and without --json
-MET, BREACHED, DOUBTFUL, OPEN = "met", "breached", "doubtful", "open"  # states on the rail
+MET, DOUBTFUL, OPEN = "met", "doubtful", "open"  # states on the rail
 
 
 class Form:

@@ -8,8 +8,6 @@ Identical records are searched once. Originals stand in a tree whose nodes know 
 largest number and the codes below them: what cannot be nearest is left out unseen.
 """
 
-from __future__ import annotations
-
 from sievert.attacks.linkage.record_linkage import Linkage, distances, link
 from sievert.numerics.special_functions import wilson
 

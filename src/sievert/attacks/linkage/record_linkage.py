@@ -1,7 +1,5 @@
 """Released records linked to originals by their distance, and how many are linked rightly."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The nearest originals of every released record, in a tree: searched in NumPy, or compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple

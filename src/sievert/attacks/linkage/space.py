@@ -1,7 +1,5 @@
 """Columns of both files on one scale, and distances in them, in doubles and in integers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +33,7 @@ class File(NamedTuple):
     codes: Ints
     block: Ints
 
-    def take(self, rows: Any) -> File:
+    def take(self, rows: Any) -> "File":
         """Only these records."""
         return File(*(part[rows] for part in self))
 
@@ -179,7 +177,7 @@ def check_name(what: str, value: str, names: Any) -> None:
 
 
 def _scale_weights(
-    weighed: list[tuple[_NumericColumn, Fraction]],
+    weighed: "list[tuple[_NumericColumn, Fraction]]",
     coded: int,
     power: int,
     digits: int | None,
@@ -303,7 +301,7 @@ class _NumericColumn(NamedTuple):
         return self.most if self.exact.dtype == object else 1
 
     @classmethod
-    def from_files(cls, released: Floats, original: Floats) -> _NumericColumn:
+    def from_files(cls, released: Floats, original: Floats) -> "_NumericColumn":
         both = np.concatenate((released, original))
         there = ~np.isnan(both)
         values, place = np.unique(both[there], return_inverse=True)

@@ -1,7 +1,5 @@
 """The tree of the originals: split where they differ most, with what is below each node."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.candidates import CELLS, candidate_pairs, distinct_rows
-from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, PositionSets
+from sievert.attacks.reasoning.value_sets import MOST_MEMBERS, NO_POSITIONS, PositionSets
 from sievert.errors import ExhaustedError, require
 
 MOST = 10**7  # cells of all boxes together
 MOST_WORK = 10**11  # multiplications to see which labels meet
 CHUNK = 1 << 22  # members looked at in one go
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 class MergedPositions(NamedTuple):
@@ -49,7 +48,7 @@ def merge_positions(
     new = np.ones(len(free), dtype=bool)
     new[1:] = (marks[:, order[1:]] != marks[:, order[:-1]]).any(axis=0)
     first = np.arange(size)
-    first[free[order]] = free[order[new]][np.cumsum(new) - 1] if len(free) else _NONE
+    first[free[order]] = free[order[new]][np.cumsum(new) - 1] if len(free) else NO_POSITIONS
     leads = first == np.arange(size)
     atom_of = (np.cumsum(leads) - 1)[first]
     by_atom = np.argsort(atom_of, kind="stable")
@@ -119,7 +118,7 @@ def boxes(
     covered, place = grid.place >= 0, grid.place
     left = grid.times - np.bincount(place[covered], minlength=len(grid.times))
     cell_sets = PositionSets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
-    lumps = merge_positions(cell_sets, _NONE, left[None, :].astype(np.float64))
+    lumps = merge_positions(cell_sets, NO_POSITIONS, left[None, :].astype(np.float64))
     nowhere = tuples - int(grid.times.sum()) - int((~covered).sum())
 
     stay = np.flatnonzero(lumps.prior[0] > 0)
@@ -163,7 +162,7 @@ def _cut_boxes(
     parts, local = [], np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
-        parts.append(merge_positions(sets[k].select(used), _NONE, np.ones((1, size))))
+        parts.append(merge_positions(sets[k].select(used), NO_POSITIONS, np.ones((1, size))))
     columns = [part.sets.sizes[local[:, k]].tolist() for k, part in enumerate(parts)]
     pairs = sum(map(math.prod, zip(*columns, strict=True)))
     if pairs > most or math.prod(part.atoms for part in parts) >= 2**62:
@@ -215,7 +214,7 @@ def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> In
     meeting, local = [], np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
-        part = merge_positions(sets[k].select(used), _NONE, np.ones((1, size)))
+        part = merge_positions(sets[k].select(used), NO_POSITIONS, np.ones((1, size)))
         if len(used) ** 2 * part.atoms > MOST_WORK or len(used) * part.atoms > CELLS:
             return np.zeros(len(rows), dtype=bool)
         table = np.zeros((len(used), part.atoms), dtype=np.float32)

@@ -8,12 +8,11 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.reasoning.value_sets import PositionSets
+from sievert.attacks.reasoning.value_sets import NO_POSITIONS, PositionSets
 from sievert.errors import ExhaustedError, require
 
 CELLS = 1 << 25  # answers held at a time
 MOST_IMAGINED = 10_000  # victims, where the original does not say who there is
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 class CandidatePairs(NamedTuple):
@@ -104,7 +103,7 @@ def _intersect(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs
     narrow = sorted(range(len(columns)), key=lambda k: (reach[k], k))
     order = np.lexsort([columns[k].value for k in reversed(narrow)])
     step = max(16, min(2048, CELLS // max(column.labels for column in columns)))
-    pairs, number = [(_NONE, _NONE)], 0
+    pairs, number = [(NO_POSITIONS, NO_POSITIONS)], 0
     for low in range(0, len(order), step):
         some = order[low : low + step]
         for who, which in _chunk(columns, narrow, some, most, number):

@@ -20,11 +20,10 @@ from typing import Literal
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Ints, Text
 from sievert.errors import InputError, require
 from sievert.hierarchies import DELIMITERS, MOST_BYTES, NUMBER, ROOT, Hierarchy, interval_ends
 
-Text = str | None  # None is a missing value
 Number = int | Fraction
 Source = Literal["given", "hierarchy", "release", "original"]
 

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.errors import UsageError, require, unknown
 from sievert.hierarchies import Hierarchy
 
 Weights = float | Mapping[Any, Any]
-Text = str | None
 BetaMixture = tuple[tuple[float, tuple[tuple[float, float], ...]], ...]  # weights and products
 NOBODY: Any = object()  # a secret that nothing is named after
 LEAST, MOST = 1e-200, 1e12  # weights of a prior

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.attacks.reasoning import chains
 from sievert.attacks.reasoning.chains import Block, ChainSamples, Progress, SamplingPlan
 from sievert.attacks.reasoning.horizontal.release import HorizontalModel
-from sievert.attacks.reasoning.model import GIBBS, ReasoningSettings, Text, normalise
+from sievert.attacks.reasoning.model import GIBBS, ReasoningSettings, normalise
 from sievert.attacks.reasoning.vertical.release import VerticalModel
 from sievert.errors import require
 from sievert.measures.kernel import LN2, total

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.attacks.reasoning.atoms import boxes, merge_positions
 from sievert.attacks.reasoning.candidates import CandidatePairs, distinct_rows
 from sievert.attacks.reasoning.chains import Progress
 from sievert.attacks.reasoning.domains import Domain
-from sievert.attacks.reasoning.model import Factor, ReasoningSettings, Text, value_weights
+from sievert.attacks.reasoning.model import Factor, ReasoningSettings, value_weights
 from sievert.attacks.reasoning.posterior import (
     Model,
     believe,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.attacks.attack import Attack, value
-from sievert.attacks.reasoning.model import Text, normalise
+from sievert.attacks.reasoning.model import normalise
 from sievert.attacks.reasoning.posterior import (
     CorrectGuesses,
     PosteriorBeliefs,

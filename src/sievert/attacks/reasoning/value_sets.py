@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Ints, Text
 from sievert.attacks.reasoning.domains import (
     Domain,
     Everything,
@@ -20,7 +20,6 @@ from sievert.attacks.reasoning.domains import (
     Mask,
     Members,
     Number,
-    Text,
     number,
     pattern,
 )
@@ -29,7 +28,7 @@ from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 
 MOST_MEMBERS = 5 * 10**7  # of all labels of a column
-_NONE = np.zeros(0, dtype=np.int64)
+NO_POSITIONS = np.zeros(0, dtype=np.int64)
 
 
 class UnfitLabelError(InputError):
@@ -63,7 +62,7 @@ class PositionSets:
         """
         pieces = [np.asarray(list(s) if not isinstance(s, np.ndarray) else s) for s in sets]
         starts = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-        return cls(starts, np.concatenate([_NONE, *pieces]).astype(np.int64))
+        return cls(starts, np.concatenate([NO_POSITIONS, *pieces]).astype(np.int64))
 
     def select(self, which: Ints) -> "PositionSets":
         """Only these sets, in this order."""
@@ -115,13 +114,13 @@ class _Reader:
                 return self._fitting(mask)
             case Members(texts) if not inside:
                 return self._union(texts)
-        return _NONE
+        return NO_POSITIONS
 
     def _union(self, texts: Sequence[str]) -> Ints:
         """All members together; each must fit a value, unless only observed values are known."""
         parts = [self.read(text, inside=True) for text in texts]
         if not parts or (self.domain.source != "original" and not all(map(len, parts))):
-            return _NONE
+            return NO_POSITIONS
         return np.unique(np.concatenate(parts))
 
     @cached_property
@@ -167,7 +166,7 @@ class _Reader:
             if matching := self._under_stars(len(mask), stars).get(mask):
                 return np.array(matching, dtype=np.int64)
         if not ends:
-            return _NONE
+            return NO_POSITIONS
         texts, order = self._alphabetical
         first = bisect_left(texts, start)
         last = bisect_right(texts, start, lo=first, key=lambda text: text[: len(start)])

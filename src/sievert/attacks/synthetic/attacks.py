@@ -1,7 +1,5 @@
 """All attacks on one synthetic table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,8 +18,6 @@ from sievert.attacks.synthetic.nearness import (
 )
 from sievert.attacks.synthetic.singling_out import WIDEST, count_predicates, singling_out
 from sievert.attacks.synthetic.tables import SyntheticTables
-
-HEADLINES = ("copies", "unique_copies", "singling_out", "linkability", "membership")
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ reasons that have nothing to do with the synthetic table; people of the original
 what the table says of them, and so do controls whom the generator has seen.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from statistics import NormalDist

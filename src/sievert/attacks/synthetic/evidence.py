@@ -5,8 +5,6 @@ synthetic table tells nothing beyond the population, who is an original and who 
 exchangeable, and a difference of their means is noise of a known size.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +75,7 @@ class PoolGroups:
     clusters: Ints | None = None  # per person of the pool; each on their own unless given
     sampled: bool = False  # more people were there to be attacked
 
-    def only(self, concerned: Bools) -> PoolGroups:
+    def only(self, concerned: Bools) -> "PoolGroups":
         """The same of some people."""
         own = int(np.count_nonzero(concerned[: self.originals]))
         clusters = None if self.clusters is None else self.clusters[concerned]

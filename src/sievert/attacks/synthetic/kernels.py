@@ -5,8 +5,6 @@ shares with the one before it, in its first columns, is added up once (`shared_c
 rows of a block at a time are looked at one by one, where the least of them is near enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

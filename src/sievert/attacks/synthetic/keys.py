@@ -1,7 +1,5 @@
 """Copies of people, and what exact keys disclose: the CAP family, DiSCO, repU."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ class SharedRows:
     of_synthetic: Ints
 
     @classmethod
-    def of(cls, tables: SyntheticTables, names: Sequence[str] | None = None) -> SharedRows:
+    def of(cls, tables: SyntheticTables, names: Sequence[str] | None = None) -> "SharedRows":
         """The rows over all columns, or over some."""
         own = tables if names is None else tables.only(names)
         rows = DistinctRows.of(np.concatenate([own.pool, own.synthetic]), own.order)

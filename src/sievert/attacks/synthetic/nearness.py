@@ -1,7 +1,5 @@
 """Attacks by nearness: linkability, inference of secrets, membership; and the usual distances."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How many rows lie in a box, and which one if it is one: a tree of boxes, searched box by box."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from sievert.arrays import Ints

@@ -5,8 +5,6 @@ least its value if that is above the median of the synthetic table, else at most
 holds for exactly one synthetic record, and singles out whoever it holds for alone in the pool.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A framework is a list of criteria. Each names the measures that answer it, and a
 framework has one; what no number answers is named as well. The sentences stand in the texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

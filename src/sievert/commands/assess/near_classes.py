@@ -1,7 +1,5 @@
 """How near each class leads to a secret number: H(eps) of every class, the worst and the means."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

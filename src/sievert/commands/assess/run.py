@@ -1,7 +1,5 @@
 """One assessment: the measures of a table, the attacks on it, and what its values look like."""
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -199,7 +197,7 @@ def _describe_population(
     settings: AssessmentSettings,
     alpha: Fraction | None,
     clock: Clock,
-) -> PopulationRisks | None:
+) -> "PopulationRisks | None":
     """What is said of the population, or needed of frequencies; None where neither is."""
     partly = alpha is not None and (alpha != 1 or settings.records is not None)
     if not settings.population.any and not partly:
@@ -213,12 +211,12 @@ def _describe_population(
 
 def _judge(
     measures: TableMeasures,
-    gate: Gate,
+    gate: "Gate",
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
     *,
     wildcards: bool,
-) -> tuple[Judgement, list[str]]:
+) -> "tuple[Judgement, list[str]]":
     """The verdicts of a policy, and what is to be said of them."""
     from sievert.policy import judge
 

@@ -79,12 +79,9 @@ def attack_with_original(
         reasoner.changed = _changed_share([c for c in columns if c.name in shared])
     places = release.places_of_known()
     released = people.select_cells(places)
-    mine, theirs = np.arange(len(places)), places
-    if release.keyed:
-        mine, theirs = microdata.match_keys(released, original)
-        require(
-            len(mine), "no record of the release has a key of the other table", error=InputError
-        )
+    mine, theirs = (
+        _places(release, released, original) if release.keyed else (np.arange(len(places)), places)
+    )
     attacks = {
         "white_box": replace(
             white_box(

@@ -1,15 +1,14 @@
 """The result of `sievert columns`: what was read, and every column with a likely role."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sievert.commands._result import DescribedResult
 from sievert.commands._role_suggestion import ColumnEvidence, reason_text
 from sievert.formatting import printable, wrap
-from sievert.formatting.language import ENGLISH, count
-from sievert.report.texts import Texts, read_texts
+from sievert.formatting.language import count
+from sievert.report.texts import Texts
 from sievert.version import __version__
 
 WIDTH = 100
@@ -38,7 +37,7 @@ class DescribedColumn:
 
 
 @dataclass(frozen=True, repr=False)
-class ColumnList:
+class ColumnList(DescribedResult):
     """The columns of a table; what their values look like, never a value."""
 
     table: Mapping[str, Any]  # its name, rows and how it was read
@@ -56,19 +55,9 @@ class ColumnList:
         }
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> ColumnList:
+    def from_dict(cls, given: Mapping[str, Any]) -> "ColumnList":
         """What such a JSON says."""
         return cls(given["table"], tuple(DescribedColumn(**each) for each in given["columns"]))
-
-    def __repr__(self) -> str:
-        """The terminal output: a row for each column."""
-        return self.describe()
-
-    def describe(self, language: str = ENGLISH) -> str:
-        """The terminal output in a language."""
-        texts = read_texts(None, language)
-        with texts.spoken():
-            return "\n".join(self._lines(texts))
 
     def _lines(self, texts: Texts) -> Iterator[str]:
         number = texts.number_of

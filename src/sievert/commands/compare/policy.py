@@ -5,12 +5,10 @@ lack a secret, and a measure may lack what it needs: such limits are undecided, 
 What would be a mistake in an assessment is one here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
@@ -20,12 +18,10 @@ from sievert.counts.cells import Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
-from sievert.policy.judgement import NEEDS
+from sievert.policy import Judgement, MeasureLimit, Policy, Verdict, judge
+from sievert.policy.judgement import NEEDS, verdict_remarks
 from sievert.roles import Roles
 from sievert.sources.table import Table
-
-if TYPE_CHECKING:
-    from sievert.policy import Judgement, MeasureLimit, Policy
 
 NOT_RELEASED = "the release does not have this column"
 NOT_PLACED = "values of the release have no place in the order or hierarchy"
@@ -102,9 +98,6 @@ class Judging:
             gate.undecided("pairing_unknown")
         if replaced := self.settings.replaced(self.policy, roles.sensitive):
             gate.not_met("settings_replaced", replaced)
-        from sievert.policy import Verdict, judge
-        from sievert.policy.judgement import verdict_remarks
-
         limits = list(_placed_limits(self.policy, roles.sensitive))
         lacking = {
             (secret, measure): self._reason_missing(assessed, secret, measure)

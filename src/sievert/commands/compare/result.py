@@ -1,7 +1,5 @@
 """The result of `sievert compare`: releases of one original, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -196,7 +194,7 @@ class Compared:
     limit: Mapping[str, ReleaseDistance] = field(
         default_factory=dict
     )  # by secret, where it was asked for
-    policy: Judgement | None = None  # the policy held against it, where there is one
+    policy: "Judgement | None" = None  # the policy held against it, where there is one
     pairing: Pairing = STATED  # with the records of the original
 
     @property
@@ -231,7 +229,7 @@ class Compared:
         }
 
 
-def _limits_of(policy: Judgement | None) -> dict[str, Any]:
+def _limits_of(policy: "Judgement | None") -> dict[str, Any]:
     """The policy in the JSON; nothing where there is none."""
     return {} if policy is None else {"policy": policy.to_dict()}
 

@@ -1,13 +1,11 @@
 """One comparison: the original is read first, then one release after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sievert import roles as role
 from sievert.commands import _pairing
@@ -38,12 +36,10 @@ from sievert.formatting import plural
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
+from sievert.policy import Judgement
 from sievert.roles import Roles
 from sievert.sources.isolation import require_memory
 from sievert.sources.table import Table
-
-if TYPE_CHECKING:
-    from sievert.policy import Judgement
 
 BESIDE = (  # measures that are shown before and after
     "classes",

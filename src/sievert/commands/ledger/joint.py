@@ -1,7 +1,5 @@
 """Releases of the same people put together: everybody once, with all rows in each release."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +37,7 @@ class Audience:
         keys = groups[self.joint] * (int(self.classes.max()) + 1) + self.classes
         return np.asarray(np.unique(keys, return_inverse=True)[1]).reshape(-1)
 
-    def only(self, secret: str) -> Audience:
+    def only(self, secret: str) -> "Audience":
         """Every person once, or with each class and value of a secret if somebody has several."""
         person, values = self.person, self.secrets[secret]
         order = np.lexsort((values, self.classes, person))

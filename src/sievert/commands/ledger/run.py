@@ -1,7 +1,5 @@
 """A release as a ledger keeps it, and all releases held against a policy together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

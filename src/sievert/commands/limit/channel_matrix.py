@@ -1,7 +1,5 @@
 """The channel of a limit as a file: which value becomes which, and how probably."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.arrays import Floats
-from sievert.commands._alphabets import Text
+from sievert.arrays import Floats, Text
 from sievert.commands._channels import UNITS, Promise
 from sievert.commands._result import Result
 from sievert.estimators import InformationEstimate

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sievert.commands._result import DescribedResult
 from sievert.formatting import printable, wrap
-from sievert.formatting.language import ENGLISH, count
+from sievert.formatting.language import count
 from sievert.policy.document import SAY_WHY
 from sievert.policy.repair import toml_key
-from sievert.report.texts import Texts, read_texts
+from sievert.report.texts import Texts
 from sievert.version import __version__
 
 WIDTH = 100
@@ -44,7 +45,7 @@ class PolicyGap:
 
 
 @dataclass(frozen=True, repr=False)
-class PolicyCheck:
+class PolicyCheck(DescribedResult):
     """What a policy lacks for one table; nothing, if it can be held against it as it stands."""
 
     table: Mapping[str, Any]  # its name, rows and columns
@@ -65,16 +66,6 @@ class PolicyCheck:
             "policy": {"file": self.policy, "complete": self.passed, "fixed": self.fixed},
             "gaps": [gap.to_dict() for gap in self.gaps],
         }
-
-    def __repr__(self) -> str:
-        """The terminal output: what the policy lacks, by kind, and what to write."""
-        return self.describe()
-
-    def describe(self, language: str = ENGLISH) -> str:
-        """The terminal output in a language."""
-        texts = read_texts(None, language)
-        with texts.spoken():
-            return "\n".join(self._lines(texts))
 
     def _lines(self, texts: Texts) -> Iterator[str]:
         table, name = self.table, printable(self.table["name"])

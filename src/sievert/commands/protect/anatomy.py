@@ -17,11 +17,10 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     secret = roles.sensitive[0]
     size = settings.group if settings.group is not None else _least_values(table, secret)
     require(
-        size is not None and size >= 2,
+        size >= 2,
         "a group has at least 2 different secrets",
         hint="--group 3, or a limit on l_diversity in the policy",
     )
-    assert size is not None
     require(
         GROUP not in table.columns,
         f"the release has a column called {GROUP!r} already",
@@ -54,12 +53,12 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     )
 
 
-def _least_values(table: RecordTable, secret: str) -> int | None:
-    """The largest l that the policy asks for this secret."""
+def _least_values(table: RecordTable, secret: str) -> int:
+    """The largest l that the policy asks for this secret; 0 if none."""
     places = ("limits", f"limits.inference.{secret}")
     limits = (
         limit.min
         for place, measure, limit in table.policy.every_limit()
         if measure == "l_diversity" and place in places
     )
-    return max((math.ceil(least) for least in limits if least is not None), default=None)
+    return max((math.ceil(least) for least in limits if least is not None), default=0)

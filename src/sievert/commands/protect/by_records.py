@@ -1,7 +1,5 @@
 """A release made by a method that changes records: written, assessed as a file, and described."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

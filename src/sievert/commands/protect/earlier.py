@@ -1,7 +1,5 @@
 """Earlier releases of the same people: a new one is held against the policy together with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Releases that are given, put beside the frontier: what each discloses and tells of a secret."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ that tell the same of the secret count as one kind. The alphabet is that of the 
 has too many kinds, of the recoding with few enough of them that has lost the fewest bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

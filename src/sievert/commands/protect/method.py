@@ -3,8 +3,6 @@
 Full-domain recoding is not among them: it is searched over combinations (`run`), not over records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module

@@ -33,11 +33,10 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     check_known("--grouping", settings.grouping, tuple(GROUPINGS))
     size = settings.group if settings.group is not None else _least_class(table)
     require(
-        size is not None and size >= 2,
+        size >= 2,
         "a group has at least 2 records",
         hint="--group 5, or a limit on k_anonymity in the policy",
     )
-    assert size is not None
     numbers = number_columns(table)
     places = {name: column.numbers for name, column in numbers.items()}
     for name in table.roles.quasi:
@@ -79,10 +78,10 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     )
 
 
-def _least_class(table: RecordTable) -> int | None:
-    """The largest k that the policy limits classes to."""
+def _least_class(table: RecordTable) -> int:
+    """The largest k that the policy limits classes to; 0 if none."""
     limits = (limit.min for _, m, limit in table.policy.every_limit() if m == "k_anonymity")
-    return max((int(np.ceil(least)) for least in limits if least is not None), default=None)
+    return max((int(np.ceil(least)) for least in limits if least is not None), default=0)
 
 
 def _holds(table: RecordTable, size: int) -> bool:

@@ -20,13 +20,12 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     Correlated: e has the covariance of the columns times amount², and x becomes
     mean + (x - mean + e)/sqrt(1 + amount²) (Kim 1986).
     """
-    amount = settings.amount
+    amount = settings.amount or 0.0
     require(
-        amount is not None and 0 < amount <= 100,
+        0 < amount <= 100,
         "noise needs its standard deviation in those of the column, above 0 and at most 100",
         hint="--amount 0.1",
     )
-    assert amount is not None
     columns = required_numbers(table, "noise")
     rng = np.random.default_rng((settings.seed, USE))
     drawn = rng.standard_normal((len(columns), table.records))

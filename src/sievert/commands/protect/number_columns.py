@@ -1,7 +1,5 @@
 """Quasi-identifiers of numbers, before and after a method; and what a method has changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal

@@ -28,13 +28,12 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
 
     On average the given share of the cells changes: model 1 of `limit`, or `identity`.
     """
-    amount = settings.amount
+    amount = settings.amount or 0.0
     require(
-        amount is not None and 0 < amount < 1,
+        0 < amount < 1,
         "post-randomisation needs the share of values that change, above 0 and below 1",
         hint="--amount 0.1",
     )
-    assert amount is not None
     columns = [
         released_column(q, table.columns[q].texts, table.columns[q].codes, HAMMING, None)
         for q in table.roles.quasi

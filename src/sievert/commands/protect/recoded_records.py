@@ -1,7 +1,5 @@
 """Records that were recoded locally: classes, labels, losses, and whether they hold the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +45,7 @@ class ClassRecoding:
         columns: Sequence[LocalColumn],
         weights: Sequence[float],
         settings: MethodSettings,
-    ) -> ClassRecoding:
+    ) -> "ClassRecoding":
         """The classes that hold the rules of the policy, at little loss."""
         policy, quasi = table.policy, table.roles.quasi
         positions = []

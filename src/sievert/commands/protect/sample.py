@@ -10,13 +10,12 @@ USE = 0x5A3D1E11  # tells the random numbers of samples from those of other meth
 
 def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     """Every record is as likely to be released as any other; their order stays."""
-    fraction = settings.fraction
+    fraction = settings.fraction or 0.0
     require(
-        fraction is not None and 0 < fraction <= 1,
+        0 < fraction <= 1,
         "a sample needs its share of the records, above 0 and at most 1",
         hint="--fraction 0.1",
     )
-    assert fraction is not None
     size = round(fraction * table.records)
     require(size > 0, "a sample without records", hint="a larger --fraction")
     drawn = np.random.default_rng((settings.seed, USE)).permutation(table.records)[:size]

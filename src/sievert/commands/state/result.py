@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+from sievert.commands._result import DescribedResult
 from sievert.formatting import printable
-from sievert.formatting.language import ENGLISH
-from sievert.report.texts import Texts, read_texts
+from sievert.report.texts import Texts
 from sievert.sources.states import FORMAT, StateManifest
 from sievert.version import __version__
 
 
 @dataclass(frozen=True, repr=False)
-class CountState:
+class CountState(DescribedResult):
     """What a state holds: how many records, combinations and segments, and of which columns."""
 
     manifest: StateManifest  # of the state as it is now
@@ -56,16 +56,6 @@ class CountState:
                 "person": state.person,
             },
         }
-
-    def __repr__(self) -> str:
-        """The terminal output."""
-        return self.describe()
-
-    def describe(self, language: str = ENGLISH) -> str:
-        """The terminal output in a language."""
-        texts = read_texts(None, language)
-        with texts.spoken():
-            return "\n".join(self._lines(texts))
 
     def _lines(self, texts: Texts) -> Iterator[str]:
         state, number = self.manifest, texts.number_of

@@ -1,7 +1,5 @@
 """Tables that are not paired are read, put into one set of codes, attacked, and judged."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

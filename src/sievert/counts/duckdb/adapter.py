@@ -1,7 +1,5 @@
 """The DuckDB adapter: a locked-down connection that answers integer questions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How DuckDB is opened: locked down, so that it reads the table's own files and nothing else."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Sequence
@@ -49,7 +47,7 @@ class FileEngine:
     """
 
     # By process: a child that was forked has engines of its own.
-    idle: ClassVar[defaultdict[int, list[FileEngine]]] = defaultdict(list)
+    idle: ClassVar["defaultdict[int, list[FileEngine]]"] = defaultdict(list)
 
     def __init__(self) -> None:
         self._copy, self.path = machine.memory_file()
@@ -61,7 +59,7 @@ class FileEngine:
         self.connection = self._engine
 
     @classmethod
-    def borrow(cls, table: Table) -> FileEngine | None:
+    def borrow(cls, table: Table) -> "FileEngine | None":
         """An engine that nobody uses, with a copy of the table's file; None unless it is small."""
         paths = _files(table)
         one = table.kind in ("csv", "parquet") and not table.member and len(paths) == 1

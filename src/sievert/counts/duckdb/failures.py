@@ -3,8 +3,6 @@
 Its messages repeat lines of the data, so only their kind and the line number are passed on.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress

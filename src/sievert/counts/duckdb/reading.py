@@ -3,8 +3,6 @@
 Everything is told to the engine: names, delimiter, that every CSV column is text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A release that DuckDB writes from its own records, in the order of the input."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ keys are cells already: the low bits are the secret, what stands above them the 
 has the integers that DuckDB's SQL would give; what is not answered here, DuckDB answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

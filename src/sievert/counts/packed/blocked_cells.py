@@ -1,7 +1,5 @@
 """Cells in blocks, more than there is room for at once: answers of each block, put together."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -49,12 +47,12 @@ class BlockedCells:
 
         return map_threads(one, self.counted.blocks, self._threads)
 
-    def roll_up(self) -> BlockedCells:
+    def roll_up(self) -> "BlockedCells":
         """The classes alone, without the secret."""
         blocks = self.map(lambda cells: KeyBlock.from_arrays(cells.classes, cells.sizes))
         return BlockedCells(KeyBlocks(blocks, self.counted.layout, None, 0), self._threads)
 
-    def known(self) -> BlockedCells:
+    def known(self) -> "BlockedCells":
         """Only the cells whose secret is not missing."""
         mask = np.uint64((1 << self.counted.low) - 1)
         known = self.counted.filter(lambda part: part.keys & mask != 0)

@@ -4,8 +4,6 @@ Records are read in chunks. The different keys of a chunk, sorted and counted, a
 runs are merged into one, range by range of the keys, so that only a few blocks are open at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,7 +26,7 @@ class KeyBlock:
     counts: Ints
 
     @classmethod
-    def from_arrays(cls, keys: Ints, counts: Ints) -> KeyBlock:
+    def from_arrays(cls, keys: Ints, counts: Ints) -> "KeyBlock":
         """Some keys in numbers that are as small as they can be; there is at least one."""
         first, last = int(keys[0]), int(keys[-1])
         distances = (keys - keys[0]).astype(np.min_scalar_type(max(last - first, 1 << 31)))

@@ -1,7 +1,5 @@
 """Cells of packed keys, and the histograms that follow from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -60,7 +58,7 @@ class PackedCells:
         """The histogram of the sizes of the classes."""
         return histogram(self.sizes)
 
-    def map(self, work: Callable[[PackedCells], Any]) -> list[Any]:
+    def map(self, work: "Callable[[PackedCells], Any]") -> list[Any]:
         """The work on all classes, which are here."""
         return [work(self)]
 
@@ -74,12 +72,12 @@ class PackedCells:
         """For each column of a class the keys that it is in, and its lowest bit there."""
         return self.counted.layout.fields(self.classes)
 
-    def roll_up(self) -> PackedCells:
+    def roll_up(self) -> "PackedCells":
         """The classes alone, without the secret."""
         layout = self.counted.layout
         return PackedCells(KeyCounts(self.classes, self.sizes, layout, None, 0), self._threads)
 
-    def known(self) -> PackedCells:
+    def known(self) -> "PackedCells":
         """Only the cells whose secret is not missing."""
         return PackedCells(self.counted.filter(lambda _: self.values != 0), self._threads)
 

@@ -4,8 +4,6 @@ The code 0 is a missing value; whole numbers and dates are coded by their distan
 one, texts and floats by the order in which they come.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """SHA-256 of many short texts, compiled: the hashes of combinations of values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +8,6 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
-BLOCK = 64  # bytes
 TOGETHER = 1 << 20  # combinations that are hashed at a time
 
 

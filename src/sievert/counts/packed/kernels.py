@@ -4,8 +4,6 @@ Imported only where a table is large enough for it; everything here is integers.
 array are given by their bounds (`run_kernels`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

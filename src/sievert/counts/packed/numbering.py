@@ -5,8 +5,6 @@ number and how many bytes it has in the first word, its bytes in those that foll
 the place of an entry below bits of its hash, so that nearly always one entry is compared.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

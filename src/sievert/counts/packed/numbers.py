@@ -1,7 +1,5 @@
 """Codes in the fields of packed keys; secrets whose values have an order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Loops over the pages of a Parquet column, compiled: headers, and runs of dictionary places."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

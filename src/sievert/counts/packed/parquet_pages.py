@@ -5,8 +5,6 @@ into the keys in one go, several times faster than by way of values. Whatever is
 kind (other encodings, nested columns, anything unexpected) is declined, and read as values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 Sorted keys are the distinct sightings already. What is not answered here, the engine answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any

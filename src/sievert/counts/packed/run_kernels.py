@@ -3,8 +3,6 @@
 Runs are given by their bounds: run i goes from `bounds[i]` up to `bounds[i + 1]`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from sievert.arrays import Ints

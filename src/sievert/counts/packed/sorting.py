@@ -1,7 +1,5 @@
 """Keys sorted by their digits, and equal ones counted, in compiled code and several threads."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, repeat
 

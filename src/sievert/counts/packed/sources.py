@@ -1,7 +1,5 @@
 """Where the records come from whose keys are packed: Parquet files, or columns coded in memory."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A state counted by packed keys: the keys of its rows are sorted, and their weights added up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

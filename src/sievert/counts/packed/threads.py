@@ -1,7 +1,5 @@
 """Work shared by threads, and how far it is."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ What reads the records runs in the database, in one snapshot that can only read.
 are streamed into a DuckDB of our own, which answers everything that follows from them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

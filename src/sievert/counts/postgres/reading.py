@@ -5,8 +5,6 @@ numbers of any length as text. What it says itself may repeat a value or a name,
 its failures is passed on.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ What leaves the database are the rows of the release; they are streamed through 
 our DuckDB, which spills, and writes them in the order of the scan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

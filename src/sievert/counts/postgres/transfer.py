@@ -4,8 +4,6 @@ Those of a small table go through memory into the DuckDB that all small tables s
 a private file into one that spills.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Text is compared byte by byte; NaN is missing, -0 = 0; intervals and numbers of any length are text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

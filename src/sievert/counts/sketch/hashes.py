@@ -5,8 +5,6 @@ hyphen. A hash is the first 64 bits of SHA-256 of the key, a sign, and the value
 the order of their names. docs/sketch.md has the specification.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable

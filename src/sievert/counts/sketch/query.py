@@ -5,8 +5,6 @@ Databases answer one query, and only the smallest hashes leave them; packed keys
 compiled code. Where most records are combinations of their own, DuckDB hashes a stream of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The file of one or several sketches: canonical bytes, checked when they are read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence

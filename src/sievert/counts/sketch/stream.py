@@ -5,8 +5,6 @@ hash every record. DuckDB hashes them; what is not below the threshold so far is
 class that is in the sample in the end was below every threshold before, so its count is exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 What follows from the counted cells is answered where they are: here, or on Spark if they are many.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress

@@ -1,7 +1,5 @@
 """Cells that stay on Spark because they are too many to be fetched, and its dialect for them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Its messages repeat values of the data, so only their kind is passed on.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from contextlib import suppress

@@ -4,8 +4,6 @@ They are fetched once, in columns, into a DuckDB of our own, which answers every
 from them: Spark takes longer to plan a question than DuckDB to answer it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace

@@ -4,8 +4,6 @@ Nothing is inferred: names, types and codes are told to the engine, as DuckDB se
 Imported only where pyspark is known to be installed.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Sequence

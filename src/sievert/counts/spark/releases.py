@@ -4,8 +4,6 @@ Parquet is a directory of parts; of text, the parts are put together into one fi
 in no order.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path

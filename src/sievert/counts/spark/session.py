@@ -3,8 +3,6 @@
 Nothing stays behind: neither processes nor files nor changes to the caller's own session.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -96,7 +94,7 @@ def check(table: Table) -> None:
 @contextmanager
 def session(
     table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
-) -> Iterator[SparkSession]:
+) -> "Iterator[SparkSession]":
     """A session of our own, beside the caller's or in a Spark of our own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a version of pandas, which is not used
@@ -150,7 +148,7 @@ def _quiet() -> Iterator[None]:
 @contextmanager
 def _start_spark(
     table: Table, scratch: Path, memory: str | None, threads: int | None, master: str | None
-) -> Iterator[SparkSession]:
+) -> "Iterator[SparkSession]":
     """A Spark of our own that leaves nothing behind; on this machine it listens to no other."""
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -252,7 +250,7 @@ def _launch_gateway(conf: Any, scratch: Path) -> Iterator[Any]:
         _end(process)
 
 
-def _stop_spark(base: SparkSession, gateway: Any) -> None:
+def _stop_spark(base: "SparkSession", gateway: Any) -> None:
     """Stop a Spark of our own; after Ctrl-C, or when time is up, by the end of its process."""
     process = getattr(gateway, "proc", None)
     if process is not None and isinstance(sys.exception(), KeyboardInterrupt | ExhaustedError):

@@ -1,7 +1,5 @@
 """How Spark spells types and values: as DuckDB does."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The DuckDB adapter of a state: a row of its input stands for as many records as its weight."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

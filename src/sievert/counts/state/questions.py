@@ -1,7 +1,5 @@
 """Questions about a state, answered from weighted combinations and from its manifest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from sievert.counts.cells import Adapter

@@ -4,8 +4,6 @@ Columns are called v0, v1, ... in a file, and the number of records n. What Parq
 back as it was is written as text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -205,7 +203,7 @@ class Sum:
         ((large,),) = self._run(f"SELECT COUNT(*) FROM sums WHERE {BEYOND.format('n')}")
         require(not large, f"a count of a state is {DAMAGED}", hint=AGAIN, error=InputError)
 
-    def __enter__(self) -> Sum:
+    def __enter__(self) -> "Sum":
         return self
 
     def __exit__(self, *_: object) -> None:

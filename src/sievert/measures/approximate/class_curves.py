@@ -8,8 +8,6 @@ Compiled loops take arrays, not objects that hold them: hence the many parameter
 `trace_curves`, a third of which they are.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

@@ -10,8 +10,6 @@ first run on and rounded as it is, so it does not depend on which windows are so
 A pair of values is one number: that of its window, and 16 bits each of the two codes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from sievert.arrays import Floats, Ints

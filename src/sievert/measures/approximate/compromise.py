@@ -4,8 +4,6 @@ H(eps) is the entropy that is left to an intruder who is content with a window o
 integral, the area, is small where the values that he thinks possible are close to each other.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from bisect import bisect_right

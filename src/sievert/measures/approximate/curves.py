@@ -5,8 +5,6 @@ until every step is found; otherwise the area is enclosed, since H never rises. 
 numbers are checked and sorted here, and equal values merged.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Sequence
@@ -51,7 +49,7 @@ class Axis:
     whole: bool = False
 
     @classmethod
-    def from_values(cls, values: Floats) -> Axis:
+    def from_values(cls, values: Floats) -> "Axis":
         """The places of ascending values.
 
         >>> Axis.from_values(np.array([0.1, 0.2, 0.4])).places.tolist()

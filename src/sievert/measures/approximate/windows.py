@@ -15,8 +15,6 @@ before expire.
 Compiled loops take arrays, not objects that hold them: hence the many parameters.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast

@@ -4,18 +4,14 @@ The values below any label have consecutive numbers. Merging the values of a sor
 keeps it nearly sorted: rows that get the same label stand side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import Hierarchy
-
-Text = str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +50,7 @@ class LevelledColumn:
             for lower, upper in zip(self.tables, self.tables[1:], strict=False)
         )
 
-    def above(self, floor: int, counts: Ints) -> LevelledColumn:
+    def above(self, floor: int, counts: Ints) -> "LevelledColumn":
         """The column without the levels below one, whose labels stand for its values.
 
         `counts` are the records of every value. Losses stay those of the values.
@@ -72,7 +68,7 @@ class LevelledColumn:
     @classmethod
     def of_values(
         cls, name: str, texts: Sequence[Text], hierarchy: Hierarchy | None
-    ) -> tuple[LevelledColumn, Ints]:
+    ) -> "tuple[LevelledColumn, Ints]":
         """The column of these values, and the number that each of them has in it.
 
         A missing value stays missing below a root that is the same for all values. The values must

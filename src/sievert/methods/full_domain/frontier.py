@@ -6,8 +6,6 @@ the suppressed records as one class of their own; what it has lost is I(X;Y) - I
 secret or, without one, the loss of the search.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A key has one field of bits per column, the first column highest, and the secret lowest.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -99,13 +97,8 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
                         x += 1
                         y += 1
                     at += 1
-                while x < x_end:
-                    b_keys[at], b_sums[at] = a_keys[x], a_sums[x]
-                    x += 1
-                    at += 1
-                while y < y_end:
-                    b_keys[at], b_sums[at] = a_keys[y], a_sums[y]
-                    y += 1
+                for r in range(x if x < x_end else y, x_end if x < x_end else y_end):
+                    b_keys[at], b_sums[at] = a_keys[r], a_sums[r]
                     at += 1
             starts[merged] = at
             runs, size = merged, at

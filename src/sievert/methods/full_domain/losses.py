@@ -5,8 +5,6 @@ is a sum over cells of the bits that a label lacks of its value: they follow fro
 column and from the suppressed records. `discernability` and `bits` need the classes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

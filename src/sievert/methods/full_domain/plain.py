@@ -1,12 +1,11 @@
 """The loops of `kernels` in NumPy, for machines without numba: the same answers, more slowly."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.counts.cube import run_starts
 from sievert.methods.full_domain.rules import KINDS
 
 LN2 = math.log(2.0)
@@ -23,14 +22,14 @@ def sort_keys(keys: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Keys in ascending order with the sums of their counts."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
-    starts = _starts(ordered)
+    starts = run_starts(ordered)
     return ordered[starts], np.add.reduceat(counts[order], starts)
 
 
 def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
     """The key and the size of every class, the fields below `low` bits put aside."""
     heads = keys >> np.uint64(low)
-    starts = _starts(heads)
+    starts = run_starts(heads)
     return heads[starts], np.add.reduceat(counts, starts)
 
 
@@ -54,7 +53,7 @@ def judge_classes(
 ) -> tuple[Ints, Floats]:
     """Of every class whether it breaks a rule, and of every rule its slack over all classes."""
     heads = keys >> np.uint64(low)
-    starts = _starts(heads)
+    starts = run_starts(heads)
     at = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     secrets = (keys & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
     if all(KINDS[number] == "distinct" for number in kinds):  # people: too many for a table
@@ -145,7 +144,7 @@ def hidden_shares(
 def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken: Ints) -> float:
     """N · H(secret | class) in bits; the classes that are `broken` count as one, the suppressed."""
     shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
-    starts = _starts(keys >> shift)
+    starts = run_starts(keys >> shift)
     lost = broken[: len(starts)].astype(bool)
     gone = np.repeat(lost, np.diff(np.append(starts, len(keys))))
     sizes = np.add.reduceat(counts, starts)[~lost]
@@ -159,7 +158,7 @@ def node_sums(
     keys: Ints, counts: Ints, secret_bits: int, values: int, k: int, broken: Ints, n_log_n: Floats
 ) -> tuple[int, float, float]:
     """Of one node: suppressed records, and the sums of n log2 n over classes and over cells."""
-    starts = _starts(keys >> np.uint64(secret_bits))
+    starts = run_starts(keys >> np.uint64(secret_bits))
     sizes = np.add.reduceat(counts, starts)
     lost = sizes < k
     if len(broken):
@@ -174,8 +173,3 @@ def node_sums(
 
 def _n_log_n(numbers: Ints) -> Floats:
     return numbers * np.log(np.maximum(numbers, 1))
-
-
-def _starts(keys: Ints) -> Ints:
-    """Where runs of equal keys begin."""
-    return np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))

@@ -1,7 +1,5 @@
 """What a search is given of a secret, and what it returns: levels, and suppressed classes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ A limit on a measure that is the worst over classes is a rule for each class: a 
 is suppressed. Every other limit is about the table as a whole, and is checked on the release.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ recoding so far, or where not even its coarsest node can hold the rules:
   the sum over coarse classes of size · max(0, f - tau) is at most suppressed · (F - tau).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

@@ -1,7 +1,5 @@
 """Combinations split into blocks of near ones, each recoded by itself: a kd-tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -10,19 +10,16 @@ the label above it takes its place, the lowest one that stands for other values 
 names its two ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.full_domain import LevelledColumn
 
-Text = str | None
 TREE, INTERVAL, SET = 0, 1, 2
 ENDS = 3  # where the ends of the labels of all levels begin in a grid
 TABULATED = 128  # positions of a column whose pairs have a table
@@ -62,7 +59,7 @@ class LocalColumn:
     @classmethod
     def of_values(
         cls, name: str, present: Sequence[Text], hierarchy: Hierarchy | None, *, sets: bool
-    ) -> LocalColumn:
+    ) -> "LocalColumn":
         """The column with these values, and those that its hierarchy has besides them."""
         if hierarchy is not None:
             hierarchy.require((text for text in present if text is not None), name)

@@ -5,8 +5,6 @@ how many its label stands for. A class that is to grow may yet get a second reco
 one of its records has, so such values cost less than their label in it: `rule` tells how much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

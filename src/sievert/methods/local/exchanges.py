@@ -1,7 +1,5 @@
 """Classes that hold the rules, improved: pieces exchanged between them, classes dissolved."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from sievert.arrays import Ints

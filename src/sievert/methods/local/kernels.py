@@ -1,7 +1,5 @@
 """Compiled loops of local recoding of which `plain` has a form in NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """The labels of classes: what stands in the release, and how many values each of them covers."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Sequence
@@ -9,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
-from sievert.methods.local.columns import INTERVAL, TREE, LocalColumn, Text
+from sievert.arrays import Floats, Ints, Text
+from sievert.methods.local.columns import INTERVAL, TREE, LocalColumn
 from sievert.methods.local.recoding import Pieces
 
 PLAIN = re.compile(r"[\w.+/&'<>=-][\w .+/&'<>=:-]*(?<! )")  # a member of a set without quotes

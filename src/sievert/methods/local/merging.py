@@ -8,8 +8,6 @@ would choose the records could choose them by their secret. Functions are called
 and with whole numbers of one type: every other use would be compiled once more.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from sievert.arrays import Floats, Ints

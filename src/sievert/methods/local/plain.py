@@ -1,7 +1,5 @@
 """What `kernels` has in NumPy, for machines without numba: the same answers, more slowly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Local recoding of a table of combinations: blocks, classes in each, and what is left over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -131,7 +129,7 @@ class _Fitness:
     a distance from the table: a block near the limit would become one class or few.
     """
 
-    def __init__(self, rules: SecretRules, counts: Ints, tallies: _Tallies, k: int) -> None:
+    def __init__(self, rules: SecretRules, counts: Ints, tallies: "_Tallies", k: int) -> None:
         self.rules, self.counts, self.tallies, self.k = rules, counts, tallies, k
         distances = [KINDS[kind].endswith("_t") for kind in rules.kinds]
         self.strict = rules._replace(limits=rules.limits / np.where(distances, 2.0, 1.0))

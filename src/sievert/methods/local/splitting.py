@@ -3,8 +3,6 @@
 Nothing is borrowed with such rules, so every combination is in one class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

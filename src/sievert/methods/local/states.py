@@ -1,7 +1,5 @@
 """What is kept of classes and of the rules for them, as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -7,7 +7,7 @@ import numpy as np
 
 import sievert
 from sievert.arrays import Floats
-from sievert.losses.gaussian import gaussian_information
+from sievert.losses.gaussian import UNBOUNDED, gaussian_information
 from sievert.papers.claims import (
     Claim,
     Given,
@@ -60,7 +60,6 @@ RHO = (0.3, 0.7, 0.95)
 TRIED = 300  # random tables and channels
 ROUNDING = 1e-9
 FINE = np.linspace(-5.5, 5.5, 161)
-UNBOUNDED = "unbounded"
 
 
 def bits(value: float | None) -> str:

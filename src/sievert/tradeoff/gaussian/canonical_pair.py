@@ -10,7 +10,7 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.errors import InputError, require
-from sievert.losses.gaussian import gaussian_information
+from sievert.losses.gaussian import DEPENDENT, gaussian_information
 from sievert.losses.numeric_columns import LARGEST, correlations
 
 
@@ -62,7 +62,6 @@ class Channel:
         return np.asarray(released[:, 0] if flat else released)
 
 
-DEPENDENT = 1e-12  # the share of its variance that a direction keeps beside others to be its own
 INVALID = 1e-9  # how far beyond 1 or below 0 rounding can take a correlation or an eigenvalue
 TINY = 1e-12  # correlations below carry less than 1e-24 bits
 SAME = 1e-13  # correlations that differ by less are the same

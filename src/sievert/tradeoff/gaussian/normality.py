@@ -16,11 +16,11 @@ from sievert.arrays import Floats
 from sievert.errors import InputError, require
 from sievert.estimators.ksg import ksg
 from sievert.formatting import plural, printable
-from sievert.losses.gaussian import scalar
+from sievert.losses.gaussian import DEPENDENT, scalar
 from sievert.losses.numeric_columns import correlations
 from sievert.measures.kernel import total
 from sievert.numerics.special_functions import chi_square, two_sided
-from sievert.tradeoff.gaussian.canonical_pair import DEPENDENT, matrix, standard
+from sievert.tradeoff.gaussian.canonical_pair import matrix, standard
 
 LEAST = 20  # records from which the approximations hold
 LEVEL = 0.01
