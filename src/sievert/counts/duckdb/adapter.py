@@ -34,6 +34,7 @@ class DuckDB:
     ) -> None:
         self.table, self.behind, self._sound = table, "given", True
         self.uncoded: str | None = None
+        self.untyped: str | None = None
         self.nan_source, self.nan = "given", dict[str, str]()
         settings = scratch, memory, threads, outputs
         self._opened = self._guard(lambda: connection.open_engine(table, *settings))
