@@ -118,11 +118,12 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
         hint="a plain file name",
         error=RefusedError,
     )
-    if not path.exists():
-        return
-    same = any(is_same(path, source) for source in sources)
+    places = (path, *path.resolve().parents)  # an input may be a directory, as a state is
+    same = any(is_same(place, source) for source in sources for place in places)
     hint = "another name for the output"
     require(not same, "the output is the input", hint=hint, error=RefusedError)
+    if not path.exists():
+        return
     if path.is_dir():
         parts = [PART.fullmatch(p.name) or p.name == MANIFEST for p in path.iterdir()]
         require(

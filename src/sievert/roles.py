@@ -26,6 +26,8 @@ class Roles:
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
     unsure: tuple[str, ...] = ()  # identifiers that rows may share, for all that is known
+    merged: tuple[str, ...] = ()  # quasi-identifiers whose type makes values one that differ
+    naming: tuple[str, ...] = ()  # secrets that are called like an identifier, and look like one
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
 
     @property

@@ -1111,7 +1111,7 @@ DEFECTS: dict[str, Callable[[str], Exception]] = {
     "sievert.commands.assess.api.assess": ZeroDivisionError,
     "sievert.sources.csv_scan.scan": Noted,
     "sievert.counts.coded.CodedQuestions.secret_counts": KeyError,
-    "sievert.commands.assess.run.value_remarks": lambda t: UnicodeDecodeError(
+    "sievert.commands.assess.odd_values.value_remarks": lambda t: UnicodeDecodeError(
         "utf-8", t.encode(), 0, 9, t
     ),
     "sievert.policy.judge": AssertionError,

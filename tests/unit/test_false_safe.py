@@ -909,3 +909,94 @@ def test_an_option_is_met_only_where_the_changed_table_is(seed: int) -> None:
             v.met is True for v in real.verdicts or ()
         )
         assert seed % 5 or way.met is False
+
+
+# -- values that are spelt in several ways, columns that say who somebody is ----------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [("flu", "flu ", " flu"), ("flu", "Flu", "FLU"), ("é", "e\u0301", "É "), ("flu", "Flu ")],
+)
+def test_spellings_are_no_diversity(values: tuple[str, ...]) -> None:
+    """One illness that is spelt in several ways looks like several of them."""
+    spelt = {**table(), "ill": [values[i % len(values)] for i in range(N)]}
+    found = sievert.assess(spelt, policy=policy(l_diversity={"min": 2}))
+    assert found.met is None and reasons(found) == {"spelt_differently": (None, ["ill"])}
+    assert sievert.assess(spelt, policy=policy(k_anonymity={"min": 5})).met is True
+    narrow = {**policy(), "limits": {"inference": {"ill": {"l_diversity": {"min": 2}}}}}
+    assert sievert.assess(spelt, policy=narrow).met is None
+
+
+@pytest.mark.parametrize("blanks", [True, False])
+def test_spellings_are_no_people(*, blanks: bool) -> None:
+    """Two rows of each of five people, who look like ten."""
+    other = (lambda key: f"{key} ") if blanks else str.upper
+    key = [f"p{i // 2}" if i % 2 else other(f"p{i // 2}") for i in range(N)]
+    people = {**table(), "key": key}
+    found = sievert.assess(people, policy=with_roles(person="key"))
+    assert found.met is None and reasons(found) == {"spelt_differently": (None, ["key"])}
+    alike = {**people, "key": [f"p{i}" for i in range(N)]}
+    assert sievert.assess(alike, policy=with_roles(person="key")).met is True
+
+
+@pytest.mark.parametrize("name", ["patient_id", "SSN", "email", "surname"])
+def test_an_identifier_that_is_called_a_secret(name: str) -> None:
+    """Whoever has the table has everybody's number, and every class has ten different ones."""
+    named = {"zip": table()["zip"], name: [f"n{i}" for i in range(N)]}
+    stated = {**policy(), "roles": {"quasi": ["zip"], "sensitive": [name]}}
+    found = sievert.assess(named, policy=stated)
+    assert found.met is None and reasons(found) == {"secret_names_people": (None, [name])}
+    few = {**named, name: [f"n{i % 7}" for i in range(N)]}
+    assert sievert.assess(few, policy=stated).met is True
+
+
+@pytest.mark.parametrize(
+    ("kind", "spell"),
+    [
+        ("int", lambda i: "0" * (i % 10) + str(i // 10)),
+        ("float", lambda i: f"{i // 10}.{'0' * (i % 10 + 1)}"),
+        ("float", lambda i: str(2**53 + i % 2)),  # beyond what a float tells apart
+    ],
+)
+def test_values_that_a_type_makes_one(
+    kind: str, spell: Callable[[int], str], tmp_path: Path
+) -> None:
+    """The file has all its spellings, and nearly everybody is unique by them."""
+    spelt = {**table(), "zip": [spell(i) for i in range(N)]}
+    types = {"zip": kind}
+    found = sievert.assess(spelt, policy=policy(k_anonymity={"min": 5}), types=types)
+    assert found.met is None and reasons(found) == {"merged_by_type": (None, ["zip"])}
+    assert any("several ways" in str(note) for note in found.warnings)
+    honest = {**table(), "zip": [str(i // 10) for i in range(N)]}
+    assert sievert.assess(honest, policy=policy(), types=types).met is True
+    state = tmp_path / "state"
+    sievert.count(spelt, "zip", "ill", out=state, types=types)
+    assert sievert.assess(state, policy=policy(k_anonymity={"min": 5})).met is None
+    compared = sievert.compare(
+        {**honest, "i": [*range(N)]},
+        {"r": {**spelt, "i": [*range(N)]}},
+        key="i",
+        policy=with_roles(ignored={"i": "the key"}),
+        types=types,
+    )
+    judged = compared.releases[0].policy
+    assert judged is not None and judged.met is not True
+    assert [r.names for r in judged.reasons if r.what == "merged_by_type"] == [("zip",)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "unicode_escape", "raw_unicode_escape", "idna"])
+def test_encodings_that_make_texts_one(encoding: str, tmp_path: Path) -> None:
+    """An escape and the character that it stands for are two texts to everybody else."""
+    path = tmp_path / "t.csv"
+    path.write_text("zip\n" + "a\n" * 9 + "+AGE-\n" + "\\x61\n")
+    with pytest.raises(UsageError, match="not known"):
+        sievert.assess(path, "zip", encoding=encoding)
+
+
+@pytest.mark.parametrize("bound", [1e19, 1e300])
+def test_limits_beyond_every_table(bound: float) -> None:
+    """Also where a release is looked for that would meet them."""
+    assert sievert.assess(table(), policy=policy(k_anonymity={"min": bound})).met is False
+    risk = sievert.assess(table(), policy=policy(highest_risk={"max": 1 / bound}))
+    assert risk.met is False

@@ -158,3 +158,13 @@ def test_one_record_says_how_little_it_shows() -> None:
     copies = one.tables[0].results.attacks["copies"]
     assert (copies.risk, copies.p, copies.least_excess) == (1.0, 0.5, 1.0)
     assert any("is so small" in str(w) for w in one.warnings)
+
+
+@pytest.mark.parametrize("number", ["rate", "risk", "high", "least_excess"])
+@pytest.mark.parametrize("bound", [5.0, 100.0, -0.1])
+def test_a_limit_that_is_no_share_is_a_mistake(number: str, bound: float) -> None:
+    """5 for 5 % would be met by the original itself."""
+    with pytest.raises(UsageError, match="share from 0 to 1"):
+        attack(as_dict(OWN, WHO), policy=policy(copies={number: {"max": bound}}))
+    found = attack(as_dict(OWN, WHO), policy=policy(copies={"rate": {"max": 0.05}}))
+    assert found.met is False

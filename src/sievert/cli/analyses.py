@@ -308,13 +308,13 @@ def protect(
     """
     require(charts is None or beside.frontier, "--charts draws the frontier", hint="--frontier")
     command = Command("protect", roles, reading, output, page, engine, charts, gate)
-    manifest = secrets = None
-    if release is not None:
-        manifest = manifest_beside(release)
-        secrets = secrets_beside(release) if making.how == "anatomy" else None
+    manifest = None if release is None else manifest_beside(release)
+    apart = release if making.how == "anatomy" else None
+    secrets = None if apart is None else secrets_beside(apart)
     return command.run(
         command.check_tables(data, *(beside.earlier or ()), *(beside.beside or ())),
         data,
+        inputs=making.levels or (),
         files=[release, manifest, secrets],
         announced=True,
         out=release,

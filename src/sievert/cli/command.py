@@ -84,7 +84,7 @@ class Command:
 
         output, roles = self.output, self.check_roles()
         self.gate.check_policy(self.roles.policy)
-        every = [*tables, self.roles.policy, *roles.get("hierarchies", {}).values(), *inputs]
+        every = [*tables, *self.roles.files, *inputs]
         outputs = Outputs(output, self.page, every, *files, charts_to=self.charts, gate=self.gate)
         api = import_module(f"sievert.commands.{self.name}.api")
         with Watch() as watch:

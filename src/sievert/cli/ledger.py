@@ -37,6 +37,12 @@ class LedgerOptions(Options):
     name: str | None = None
     salt: Path | None = None
 
+    def salt_of(self, ledger: Path) -> Path:
+        """The file of the salt of a ledger."""
+        from sievert.commands.ledger.store import salt_beside
+
+        return salt_beside(ledger) if self.salt is None else self.salt
+
 
 @dataclass(frozen=True)
 class ListOutput(StateOutput):
@@ -87,7 +93,7 @@ def add(
     others = given.pop("hierarchies") or given.pop("parameters")
     require(not others, "--hierarchy and --alpha-value do not go with ledger add")
     given.pop("parameters", None)
-    inputs = [i for i in (ledger, release, entry.salt, roles.policy) if i is not None]
+    inputs = [ledger, release, entry.salt_of(ledger), *roles.files]
     options = {**entry.arguments(), **given, **reading.arguments(), **engine.arguments()}
     return output.show(
         lambda watch: api.add_to_ledger(ledger, release, date=date, watch=watch, **options), inputs
@@ -128,7 +134,7 @@ def check(
         ledger,
         release,
         function="check_with_ledger",
-        inputs=[ledger, entry.salt],
+        inputs=[ledger, entry.salt_of(ledger)],
         **entry.arguments(),
     )
 
@@ -143,4 +149,4 @@ def show(ledger: Path, /, *, output: ListOutput = ListOutput()) -> int:
     """
     from sievert.commands.ledger import api
 
-    return output.show(lambda _: api.read_ledger(ledger), [ledger])
+    return output.show(lambda _: api.read_ledger(ledger), [ledger, LedgerOptions().salt_of(ledger)])

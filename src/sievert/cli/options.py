@@ -3,13 +3,14 @@
 # Annotations are not deferred here: options are read from them.
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
-from sievert.errors import NOT_SHAREABLE, require
+from sievert.errors import NOT_SHAREABLE, SievertError, require
 from sievert.formatting.language import ENGLISH, FILES
 from sievert.roles import Typed
 
@@ -80,6 +81,18 @@ class RoleOptions(Options):
     policy: Path | None = None
     hierarchy: Names = None
     alpha_value: Names = None
+
+    @property
+    def files(self) -> list[Any]:
+        """The files that are read for this: of a policy, of hierarchies, and that these name."""
+        given = [h.partition("=")[2] or h for h in self.hierarchy or ()]
+        tables = [*([] if self.policy is None else [self.policy]), *given]
+        for table in (t for t in tables if str(t).lower().endswith(".toml")):
+            from sievert.hierarchies import read_hierarchies
+
+            with suppress(SievertError):  # what is wrong with it is said by whoever reads it
+                given += [h for h in read_hierarchies(table).values() if isinstance(h, str)]
+        return [*tables, *given]
 
     def arguments(self) -> dict[str, Any]:
         hierarchies: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import roles as role
 from sievert.commands._clock import Clock
-from sievert.commands._repeated import repeated_identifiers
+from sievert.commands._repeated import naming_secrets, repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
     leave_out_suppressed,
@@ -55,6 +55,14 @@ UNSURE_IDENTIFIER = (
 NOT_ONE_EACH = (
     "the policy says that rows are people, but rows share the identifier {}: rows were counted, "
     "and the risk may be higher; name it as person"
+)
+MERGED_BY_TYPE = (
+    "values of {} are spelt in several ways and are one number by their type (--type), such as 01 "
+    "and 1: whoever sees the table as it is tells them apart"
+)
+NAMES_PEOPLE = (
+    "the secret {} has a value for nearly each record and is called like an identifier: a column "
+    "that says who somebody is must be dropped (-i), and is not protected by being a secret"
 )
 MISSING_RULES = {
     "value": "a missing quasi-identifier is a value of its own",
@@ -175,7 +183,11 @@ class RequestedRoles:
                 hint="assess and explain count in people; or one row for each person",
             )
         stated = self.policy is not None and self.policy.roles.rows_are_people
-        roles = replace(roles, rows_are_people=stated)
+        merged = tuple(questions.merged_by_type((*roles.quasi, *roles.other_quasi)))
+        notes += (Caution(MERGED_BY_TYPE.format(repr(c))) for c in merged)
+        naming = tuple(naming_secrets(questions, roles))
+        notes += (Caution(NAMES_PEOPLE.format(repr(c))) for c in naming)
+        roles = replace(roles, rows_are_people=stated, merged=merged, naming=naming)
         if not several:  # a person with one row each may be no person, but the number of a row
             repeated, unsure = repeated_identifiers(questions, roles)
             unsure = [] if stated or roles.person is not None else unsure
@@ -234,6 +246,8 @@ class RequestedRoles:
             ("roles_replaced", False, [c for c in columns if c in less and c in used]),
             ("identifier_repeats", False, () if stated else roles.repeated),
             ("identifier_unsure", None, roles.unsure),
+            ("secret_names_people", None, roles.naming),
+            ("merged_by_type", None, roles.merged),
             ("person_replaced", False, [p for p in (self.person,) if p not in (None, own.person)]),
             ("settings_replaced", False, ["na"] if listed - {*codes} else ()),
         )

@@ -9,6 +9,8 @@ from sievert.roles import Roles, tells_people_apart
 from sievert.sources.states import Spread
 
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
+MANY = 0.95  # of the records: a value for nearly each of them
+FEW_RECORDS = 20  # up to here different values mean nothing
 
 
 def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str], list[str]]:
@@ -29,6 +31,18 @@ def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str],
     telling = {c: s for c, s in spreads.items() if c in named or s.rows <= MOST_ROWS * s.most}
     repeated = [c for c, spread in telling.items() if spread.repeated]
     return repeated, [c for c, spread in telling.items() if spread.repeated is None]
+
+
+def naming_secrets(questions: Questions, roles: Roles) -> list[str]:
+    """Secrets that are called like an identifier and have a value for nearly each record.
+
+    Such a column says who somebody is, whatever is measured of it as of a secret.
+    """
+    likely = [s for s in roles.sensitive if tells_people_apart(s) or "name" in s.casefold()]
+    if questions.records <= FEW_RECORDS or not likely:
+        return []
+    spreads = spread_values(questions, likely)
+    return [s for s, spread in spreads.items() if spread.most > MANY * questions.records]
 
 
 def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:

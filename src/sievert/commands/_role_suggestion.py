@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
+from sievert.commands._repeated import FEW_RECORDS, MANY
 from sievert.counts.questions import Questions
 from sievert.errors import MissingRolesError, SievertError, require
 from sievert.formatting import percent, printable, wrap
@@ -18,8 +19,6 @@ from sievert.roles import looks_like_record, tells_people_apart
 MOST_COLUMNS = 20  # of a suggestion
 MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
 MOST_VALUES = 100_000  # of a column whose values are looked at
-MANY = 0.95  # of the records: a value for nearly each of them
-FEW_RECORDS = 20  # up to here different values mean nothing
 AMOUNT = 300  # different numbers: no age, year or number of rooms
 OFTEN = 0.02  # of the records: as frequent as a code for missing
 MOST_CODES = 3  # for missing, of one column

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, Self
 from sievert.counts.answers import Sizes
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.errors import InputError, require
+from sievert.sources.table import Table
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 
@@ -55,7 +56,9 @@ class Adapter(Protocol):
 
     name: str
     columns: tuple[str, ...]
+    table: Table
     uncoded: str | None
+    untyped: str | None  # the columns before their types, where the user gives some
     expected: int | None  # records, where they are known before they are read
     weight: str | None  # of a state: the column that says how many records a row stands for
     notes: list[str]
@@ -205,6 +208,34 @@ class CellTables:
         """How many different combinations of values some columns have; missing is a value."""
         keys = self.sql_names(columns)
         sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {self._input} GROUP BY {keys}) AS d"
+        return int(self.engine.query_records(sql)[0][0])
+
+    def is_spelt_differently(self, column: str) -> bool:
+        """Whether texts of a column differ by case and the blanks around them only."""
+        if self.engine.kind(column) != "text":
+            return False
+        text = f"LOWER(TRIM({self.engine.as_text(self.sql_name(column))}))"
+        sql = f"SELECT COUNT(*) FROM (SELECT 1 AS a FROM {self._input} GROUP BY {text}) AS d"
+        alike = int(self.engine.query_records(sql)[0][0])
+        return alike < self.count_combinations((column,))
+
+    def merged_by_type(self, columns: Sequence[str]) -> list[str]:
+        """Columns of which texts that differ are read as one number: 01 and 1, by their type.
+
+        Of a state it is not known: those that could be.
+        """
+        types = self.engine.table.types
+        numbers = [c for c in columns if types.get(c) in ("int", "float")]
+        if self.engine.table.state is not None or self.engine.untyped is None:
+            return numbers
+        before = f"({self.engine.untyped}) AS d"
+        return [
+            c for c in numbers if self._count_values(c, "input") < self._count_values(c, before)
+        ]
+
+    def _count_values(self, column: str, table: str) -> int:
+        name = self.sql_name(column)
+        sql = f"SELECT COUNT(*) FROM (SELECT {name} FROM {table} GROUP BY {name}) AS e"
         return int(self.engine.query_records(sql)[0][0])
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:

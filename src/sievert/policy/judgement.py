@@ -55,6 +55,12 @@ REASONS = {
     "all_suppressed": "every record is suppressed: nothing would be released",
     "identifier_unsure": "it is not known whether rows share an identifier that the state leaves "
     "out ({}): name the person, or say rows_are_people",
+    "merged_by_type": "values of {} may be spelt in several ways, which their type makes one: "
+    "spell them alike, or give no type",
+    "secret_names_people": "a secret has a value for nearly each record and is called like an "
+    "identifier ({}): make it identifier, or give it another name",
+    "spelt_differently": "values of {} differ only by case, blanks or Unicode form: spell them "
+    "alike",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NO_SUCH_VALUE = "the named value does not occur"

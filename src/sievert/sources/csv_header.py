@@ -25,6 +25,7 @@ SHOWN = {"\t": "tab"}
 CHUNK = 1 << 20
 FIELD_LIMIT = 1 << 20
 BOM = codecs.BOM_UTF8
+ESCAPES = ("utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
 SAMPLE = 1000
 MANY = 10
 
@@ -34,7 +35,7 @@ def codec(encoding: str) -> str:
     info = None
     with suppress(LookupError):
         info = codecs.lookup(encoding)
-    if info is None or not info._is_text_encoding:
+    if info is None or not info._is_text_encoding or info.name in ESCAPES:
         raise UsageError(f"encoding {encoding!r} is not known", hint="utf-8, latin-1 or cp1252")
     return info.name
 

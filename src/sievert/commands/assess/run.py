@@ -1,8 +1,7 @@
 """One assessment: the measures of a table, the attacks on it, and what its values look like."""
 
 import os
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -19,6 +18,7 @@ from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
 from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.commands.assess.odd_values import missing_values, respelt_columns
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
@@ -34,15 +34,10 @@ if TYPE_CHECKING:
     from sievert.commands._population import PopulationRisks
     from sievert.policy import Gate, Judgement
 
-LOOKS_MISSING = {
-    *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
-    *("", "-", "--", "?", ".", "..", "\\n", "-9", "-99", "-999", "-9999"),
-}
 NOT_WITH_WILDCARDS = "not defined with wildcards"
 MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
 MOST_CELLS = 10**7  # classes times numbers
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
-Tally = Mapping[str | None, int]
 
 
 @dataclass(frozen=True)
@@ -155,13 +150,15 @@ def assess_table(
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
+        if respelt := respelt_columns(measures, rows, gate.policy):
+            gate.undecided("spelt_differently", respelt)
         policy, notes = _judge(measures, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
             from sievert.commands.assess.helpful_changes import OptionSearch
 
             released = None
-            if not dropped and not questions.suppression.left_out and not unnamed:
+            if not (dropped or questions.suppression.left_out or unnamed or respelt):
                 columns = [c for c in (*roles.measured_columns, roles.person) if c is not None]
                 released = requested.gate(columns, roles, missing, 0, questions.suppression)
             search = OptionSearch(measures, gate, policy, reidentification, released)
@@ -294,64 +291,6 @@ def _attack(measures: TableMeasures, settings: AssessmentSettings) -> tuple[Atta
         named=settings.named,
         show=settings.show_values,
     )
-
-
-def missing_values(
-    measures: TableMeasures, errors: Mapping[str, int]
-) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """What is missing, empty or looks like it, by column; notes on values that look alike."""
-    questions, quasi = measures.questions, measures.roles.quasi
-    questions.sizes(quasi)
-    by_column, notes, columns = {}, [], measures.roles.measured_columns
-    nan = questions.count_nan([c for c in columns if questions.tally(c, quasi).get(None)])
-    for column, coded in questions.coded_missing(columns, quasi).items():
-        tally = questions.tally(column, quasi)
-        apart = {"not_a_number": nan.get(column, 0), "error_cells": errors.get(column, 0)}
-        counts = _count_missing(tally, coded, {name: n for name, n in apart.items() if n})
-        if any(counts.values()):
-            by_column[column] = counts
-        if questions.engine.kind(column) == "float" and column in quasi:
-            notes.append(
-                f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
-            )
-        notes += value_remarks(column, tally, counts["looks_missing"])
-    return by_column, notes
-
-
-def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) -> dict[str, int]:
-    """How many records have no value, an empty text, a code for missing, or what looks like one.
-
-    Values that are missing for a reason of their own are told `apart`.
-    """
-    return {
-        "missing": tally.get(None, 0) - (coded or 0) - sum(apart.values()),
-        "empty_text": tally.get("", 0),
-        "looks_missing": sum(
-            n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING
-        ),
-        **({} if coded is None else {"na_codes": coded}),
-        **apart,
-    }
-
-
-def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str]:
-    """What the reader should know about the values of a column, which are counted as they are."""
-    texts = [v for v in tally if v is not None]
-    if looks_missing:
-        yield (
-            f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ? or "
-            "-) and are kept as values: see --na"
-        )
-    for what, same in (
-        ("surrounding blanks", str.strip),
-        ("case", str.casefold),
-        ("Unicode form", lambda v: v if v.isascii() else unicodedata.normalize("NFC", v)),
-    ):
-        if alike := len(texts) - len({same(v) for v in texts}):
-            yield (
-                f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
-                "are counted as different"
-            )
 
 
 def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]:

@@ -325,8 +325,14 @@ def compare_release(
     )
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
+    merged = tuple(questions.merged_by_type(quasi))
     policy, policy_doubts = judging.judge(
-        name, assessment, roles, columns, questions.suppression, paired=not pairing.undecided
+        name,
+        assessment,
+        replace(roles, merged=merged),
+        columns,
+        questions.suppression,
+        paired=not pairing.undecided,
     )
     clock(f"estimating {name}", questions)
     disclosed = disclosing(

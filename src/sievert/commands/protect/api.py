@@ -207,7 +207,7 @@ def protect(
     manifest_path = None if out is None else files.manifest_beside(Path(out))
     reading = Reading(watch, verify=verify, **source)
     cautions: list[str] = []
-    clock, inputs, kept = reading.clock, [data, policy, *trees.values()], tuple(keep)
+    clock, inputs, kept = reading.clock, [data, policy, levels, *trees.values()], tuple(keep)
     try:
         others = [earlier] if is_one_table(earlier) else list(earlier)
         require(how == "full" or not others, "--earlier goes with --how full")

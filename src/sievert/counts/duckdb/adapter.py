@@ -32,6 +32,7 @@ class DuckDB:
     ) -> None:
         self.table, self.behind, self._sound = table, "given", True
         self.uncoded: str | None = None
+        self.untyped: str | None = None
         self.nan_source, self.nan = "given", dict[str, str]()
         settings = scratch, memory, threads, outputs
         self._opened = self._guard(lambda: connection.open_engine(table, *settings))
@@ -153,8 +154,9 @@ class DuckDB:
 
     def each_pair(self, table: str, wide: bool) -> str:
         n, ns = (f"CAST({part} AS BIGINT)" for part in self._unpack_pair(wide))
-        unnested = f"SELECT nq, unnest(held) AS x FROM {table}"
-        return f"SELECT nq, {n} AS n, {ns} AS ns FROM ({unnested}) AS u"
+        return (
+            f"SELECT nq, {n} AS n, {ns} AS ns FROM (SELECT nq, unnest(held) AS x FROM {table}) AS u"
+        )
 
     def gap(self, records: int, wide: bool) -> str:
         n, ns = self._unpack_pair(wide)

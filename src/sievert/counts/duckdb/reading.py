@@ -207,6 +207,8 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
         plain = source(engine, replace(table, na=())) if table.kind == "csv" else behind
         raw = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(typed.values()))
         engine.uncoded = f"SELECT {raw} FROM {plain}"
+    if table.types:
+        engine.untyped, _ = _select(replace(table, types={}), typed, behind)
     sql, kinds = _select(table, typed, behind)
     engine.nan_source = behind
     engine.nan = {

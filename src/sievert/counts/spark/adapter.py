@@ -38,6 +38,7 @@ class Spark(FetchedCells):
     ) -> None:
         self.table, self.unfit = table, None
         self.uncoded: str | None = None
+        self.untyped: str | None = None
         self.nan, self.nan_source = dict[str, str](), "not_numbers"
         self.expected: int | None = None
         self.unusable, self.notes = dict(table.unusable), list(table.notes)

@@ -55,6 +55,9 @@ def view(
     if table.na:
         select(uncoded_value, ()).createOrReplaceTempView("uncoded")
         engine.uncoded = "SELECT * FROM uncoded"
+    if table.types:
+        select(untyped_value, table.na).createOrReplaceTempView("untyped")
+        engine.untyped = "SELECT * FROM untyped"
     typed = {column: reading.SQL_TYPES[kind] for column, kind in table.types.items()}
     return tuple(kinds), {**kinds, **typed}
 
@@ -281,6 +284,11 @@ def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence
 def uncoded_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
     """Missing where a column is before codes, types and NaN; otherwise, any text."""
     return _text(column, kind, na)
+
+
+def untyped_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
+    """A column as it is compared where the user gives it no type."""
+    return compared_value(replace(table, types={}), name, column, kind, na)
 
 
 def count_unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:

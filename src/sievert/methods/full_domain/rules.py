@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Measures of one class at its worst, with the side of the limit; in the order of the kernels.
+MOST_RECORDS = 1 << 62  # more than any table has
 KINDS = (
     "size",
     "distinct",
@@ -75,10 +76,11 @@ class Rule:
 def size_rule(limits: Mapping[str, Any]) -> int:
     """The k that limits on finding people demand of every class: 1 if they demand none."""
     least = limits["k_anonymity"].min if "k_anonymity" in limits else None
-    k = 1 if least is None else max(1, math.ceil(least))
+    k = 1 if least is None else max(1, math.ceil(min(least, MOST_RECORDS)))
     most = limits["highest_risk"].max if "highest_risk" in limits else None
     if most is not None and 0 < most < 1:
-        k = max(k, next(n for n in range(max(1, int(1 / most) - 1), 1 << 62) if 1 / n <= most))
+        first = max(1, int(min(1 / most, MOST_RECORDS)) - 1)
+        k = max(k, next((n for n in range(first, first + 4) if 1 / n <= most), MOST_RECORDS))
     return k
 
 

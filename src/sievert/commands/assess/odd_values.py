@@ -1,0 +1,102 @@
+"""Values that are missing, look like it, or differ from others only by how they are spelt."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from sievert.commands._measuring import TableMeasures
+from sievert.counts.questions import Questions
+from sievert.formatting import plural
+from sievert.measures import BY_ID
+
+if TYPE_CHECKING:
+    from sievert.policy import Policy
+
+LOOKS_MISSING = {
+    *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
+    *("", "-", "--", "?", ".", "..", "\\n", "-9", "-99", "-999", "-9999"),
+}
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "surrounding blanks": str.strip,
+    "case": str.casefold,
+    "Unicode form": lambda v: v if v.isascii() else unicodedata.normalize("NFC", v),
+}
+Tally = Mapping[str | None, int]
+
+
+def missing_values(
+    measures: TableMeasures, errors: Mapping[str, int]
+) -> tuple[dict[str, dict[str, int]], list[str]]:
+    """What is missing, empty or looks like it, by column; notes on values that look alike."""
+    questions, quasi = measures.questions, measures.roles.quasi
+    questions.sizes(quasi)
+    by_column, notes, columns = {}, [], measures.roles.measured_columns
+    nan = questions.count_nan([c for c in columns if questions.tally(c, quasi).get(None)])
+    for column, coded in questions.coded_missing(columns, quasi).items():
+        tally = questions.tally(column, quasi)
+        apart = {"not_a_number": nan.get(column, 0), "error_cells": errors.get(column, 0)}
+        counts = _count_missing(tally, coded, {name: n for name, n in apart.items() if n})
+        if any(counts.values()):
+            by_column[column] = counts
+        if questions.engine.kind(column) == "float" and column in quasi:
+            notes.append(
+                f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
+            )
+        notes += value_remarks(column, tally, counts["looks_missing"])
+    return by_column, notes
+
+
+def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) -> dict[str, int]:
+    """How many records have no value, an empty text, a code for missing, or what looks like one.
+
+    Values that are missing for a reason of their own are told `apart`.
+    """
+    return {
+        "missing": tally.get(None, 0) - (coded or 0) - sum(apart.values()),
+        "empty_text": tally.get("", 0),
+        "looks_missing": sum(
+            n for v, n in tally.items() if v and v.strip().lower() in LOOKS_MISSING
+        ),
+        **({} if coded is None else {"na_codes": coded}),
+        **apart,
+    }
+
+
+def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str]:
+    """What the reader should know about the values of a column, which are counted as they are."""
+    texts = [v for v in tally if v is not None]
+    if looks_missing:
+        yield (
+            f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ? or "
+            "-) and are kept as values: see --na"
+        )
+    for what, same in SPELLINGS.items():
+        if alike := len(texts) - len({same(v) for v in texts}):
+            yield (
+                f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
+                "are counted as different"
+            )
+
+
+def _spell_alike(text: str) -> str:
+    """A text as all texts are that differ from it only by how they are spelt."""
+    for same in SPELLINGS.values():
+        text = same(text)
+    return text
+
+
+def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) -> list[str]:
+    """Secrets with a limit, and the person, whose values may be the same and are told apart.
+
+    Secrets would look more diverse, and rows more people, than they are.
+    """
+    quasi, roles = measures.roles.quasi, measures.roles
+    every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
+    limited = [s for s in roles.sensitive if every or policy.inference.get(s)]
+    texts = {s: [*filter(None, measures.questions.tally(s, quasi))] for s in limited}
+    respelt = [s for s, values in texts.items() if len({*map(_spell_alike, values)}) < len(values)]
+    if roles.person is not None and rows.is_spelt_differently(roles.person):
+        respelt.append(roles.person)
+    return respelt
