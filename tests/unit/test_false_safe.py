@@ -460,13 +460,48 @@ def test_missing_secrets_are_no_diversity() -> None:
     values = [None if i % 2 else f"ill {i // 10}" for i in range(N)]
     for limits in (
         {"l_diversity": {"min": 2}},
+        {"entropy_l": {"min": 2}},
+        {"entropy_l_diversity": {"max": 0.5}},
+        {"recursive_c": {"max": 1}},
         {"max_confidence": {"max": 0.5}},
         {"confidence_gain": {"max": 0.5}},
         {"guess_gain": {"max": 0.6}},
     ):
+        if "entropy_l_diversity" in limits:
+            limits = {"inference": {"ill": limits}}
         found = sievert.assess({**table(), "ill": values}, policy=policy(**limits))
         (verdict,) = found.verdicts or ()
         assert verdict.reading == "without missing secrets" and found.met is False, limits
+    unbounded = sievert.assess({**table(), "ill": values}, "zip", "ill").inference["ill"]
+    assert unbounded["recursive_c"].value == 1.0
+    assert unbounded["recursive_c"].details["without_missing_reason"] == "unbounded"
+
+
+@pytest.mark.parametrize("how", ["full", "local"])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"entropy_l": {"min": 1.5}},
+        {"recursive_c": {"max": 3}},
+        {"confidence_gain": {"max": 0.6}},
+    ],
+    ids=str,
+)
+def test_releases_hold_limits_without_missing_secrets(how: str, limits: dict[str, Any]) -> None:
+    """A class holds a limit by its known secrets too: methods that make classes know it."""
+    random = Random(7)
+    ages = [random.randrange(60) for _ in range(N)]
+    ill = [random.choice(("flu", "hiv", "cold", None)) for _ in range(N)]
+    rules = {
+        "roles": {"quasi": ["age"], "sensitive": ["ill"], "rows_are_people": True},
+        "limits": {"k_anonymity": {"min": 2}, **limits},
+        "hierarchies": {"age": "interval:5,10,20"},
+        "protect": {"suppress": 0.4},
+    }
+    made = sievert.protect({"age": ages, "ill": ill}, policy=rules, how=how)
+    assert made.met is True
+    for verdict in made.policy.verdicts:
+        assert verdict.met, verdict
 
 
 # -- missing keys under each reading --------------------------------------------------------------

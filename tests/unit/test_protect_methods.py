@@ -282,6 +282,20 @@ def test_anatomy_releases_two_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("same_process")
+def test_anatomy_with_settings_of_single_columns(tmp_path: Path) -> None:
+    """Either table lacks columns of the policy: what is said of them is for the other one."""
+    rules = {
+        **policy(l_diversity={"min": 2}, alpha_k={"max": 0.5}, t_closeness_ordered={"max": 0.6}),
+        "hierarchies": {"age": "interval:10", "ill": {"*": {"a": ["flu", "cold"], "b": ["gout"]}}},
+        "orders": {"town": ["01234", "01239", "20095"], "ill": ["cold", "flu", "gout"]},
+        "partitions": {"ill": {"cold": ["flu", "cold"]}},
+        "parameters": {"alpha_k": {"value": {"ill": "gout"}}},
+    }
+    result = sievert.protect(people(), policy=rules, how="anatomy", out=tmp_path / "r.csv")
+    assert result.released and result.met
+
+
+@pytest.mark.usefixtures("same_process")
 def test_anatomy_hides_nobody(tmp_path: Path) -> None:
     """Limits about finding people are held against the table of quasi-identifiers."""
     out = tmp_path / "r.csv"

@@ -1,6 +1,5 @@
 """Diversity of a secret in the classes: l-diversity, confidence, (alpha,k)-anonymity."""
 
-from typing import Any
 
 import numpy as np
 
@@ -13,20 +12,10 @@ from sievert.measures.measure import (
     Law,
     Measure,
     MeasureResult,
-    Number,
     Options,
     undefined,
 )
 from sievert.measures.target import SecretTarget
-
-
-def _without_missing(target: SecretTarget, number: Number | None) -> dict[str, Any]:
-    """The same measure without the records whose secret is missing, where there are any."""
-    return (
-        {}
-        if not target.counts.missing
-        else {"without_missing": number, "records_with_missing_secret": target.counts.missing}
-    )
 
 
 def _fewest(profiles: Profiles | None) -> int | None:
@@ -36,21 +25,37 @@ def _fewest(profiles: Profiles | None) -> int | None:
 def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
     """min over q of the number of different values."""
     known = _fewest(target.counts.known_profiles)
-    return MeasureResult(_fewest(target.profiles), details=_without_missing(target, known))
+    return MeasureResult(_fewest(target.profiles), details=target.without_missing(known))
 
 
 def recursive_c(target: SecretTarget, options: Options) -> MeasureResult:
     """max over q of r_1/(r_l + ... + r_m), counts of a class downwards."""
     l = int(options.get("l", 2))  # noqa: E741  (the published name)
-    profiles = target.profiles
+    known = target.counts.known_profiles
+    without = target.without_missing(None if known is None else _largest_c(known, l))
+    if known is not None and without["without_missing"] is None:
+        without["without_missing_reason"] = UNBOUNDED
+    largest = _largest_c(target.profiles, l)
+    if largest is None:
+        return undefined(UNBOUNDED, l=l, **without)
+    return MeasureResult(largest, details={"l": l, **without})
+
+
+def _largest_c(profiles: Profiles, l: int) -> float | None:  # noqa: E741
+    """max over q of r_1/(r_l + ... + r_m); None where a class has fewer than l values."""
     if int(np.minimum(profiles.lengths, profiles.members).min()) < l:
-        return undefined(UNBOUNDED, l=l)
+        return None
     # r_l + ... + r_m is the class without its l - 1 most frequent values.
     first = profiles.sizes.copy()
     for i in range(l - 1):
         first = first - profiles.counts[profiles.starts + i]
-    top, rest = kernel.largest_ratio(profiles.largest, first)
-    return MeasureResult(kernel.ratio(top, rest), details={"l": l})
+    return kernel.ratio(*kernel.largest_ratio(profiles.largest, first))
+
+
+def entropy_l(target: SecretTarget, _: Options) -> MeasureResult:
+    """2^(min over q of H(S|q))."""
+    known = target.without_missing(target.effective_known)
+    return MeasureResult(target.effective_values, details=known)
 
 
 def _highest_confidence(profiles: Profiles | None) -> float | None:
@@ -65,7 +70,7 @@ def max_confidence(target: SecretTarget, _: Options) -> MeasureResult:
     """max over q and s of p(s|q)."""
     return MeasureResult(
         _highest_confidence(target.profiles),
-        details=_without_missing(target, _highest_confidence(target.counts.known_profiles)),
+        details=target.without_missing(_highest_confidence(target.counts.known_profiles)),
     )
 
 
@@ -83,8 +88,7 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
             "k": target.smallest_class,
             "named_value": True,
             **({} if any(named.count) else {"occurs": False}),
-            **_without_missing(
-                target,
+            **target.without_missing(
                 kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
                 if target.counts.missing < target.records
                 else None,
@@ -122,8 +126,9 @@ DIVERSITY: tuple[Measure, ...] = (
         "Machanavajjhala et al. 2007 (entropy l-diversity)",
         "as uncertain as this many equally likely values, in the least uncertain class",
         (*BLIND, *MONOTONE),
-        lambda target, _: target.effective_values,
+        entropy_l,
         ("secret",),
+        frozenset({"known"}),
         aliases=("effective number of values",),
         influence=None,
     ),
@@ -140,6 +145,7 @@ DIVERSITY: tuple[Measure, ...] = (
         (*BLIND, *MONOTONE),
         recursive_c,
         ("secret",),
+        frozenset({"known"}),
         aliases=("c", "(c,l)-diversity"),
         influence=None,
     ),

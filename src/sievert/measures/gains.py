@@ -53,7 +53,7 @@ def _gain(target: SecretTarget, gain: float, known: float | None) -> MeasureResu
         constant, details = target.values.things == 1, {}
     else:
         constant = missing == records or target.values.things == 2  # one value beside missing
-        details = {"without_missing": known, "records_with_missing_secret": missing}
+        details = target.without_missing(known)
     return MeasureResult(gain, NOTHING_TO_LEARN if constant else None, details)
 
 

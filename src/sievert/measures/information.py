@@ -22,7 +22,7 @@ from sievert.measures.measure import (
     Options,
     undefined,
 )
-from sievert.measures.target import Target
+from sievert.measures.target import SecretTarget, Target
 
 ITPR = "ITPR paper (Information-Theoretic Privacy Risk)"
 DR = "Discrimination rate (slides)"
@@ -45,6 +45,15 @@ def _lost_in_class(target: Target, share: float) -> Number | MeasureResult:
 def discrimination_rate(target: Target, _: Options) -> Number | MeasureResult:
     """1 - H(X|Q)/H(X) = I/H(X)."""
     return _part_of_entropy(target, target.mutual_information)
+
+
+def entropy_l_diversity(target: Target, _: Options) -> MeasureResult:
+    """2^(-min over q of H(X|q)): 1 over the effective number of values."""
+    details: dict[str, Any] = {}
+    if isinstance(target, SecretTarget):
+        known = target.effective_known
+        details = target.without_missing(None if known is None else 1.0 / known)
+    return MeasureResult(1.0 / target.effective_values, details=details)
 
 
 def itpr_unnormalized(target: Target, _: Options) -> Number | MeasureResult:
@@ -198,7 +207,8 @@ INFORMATION: tuple[Measure, ...] = (
         f"{ITPR}, 3.3.5 (as its table 4 has it)",
         "1 over the effective number of values in the least uncertain class",
         (*BLIND, *MONOTONE, Law.MERGED_SECRET_HIGHER),
-        lambda target, _: 1.0 / target.effective_values,
+        entropy_l_diversity,
+        needs=frozenset({"known"}),
         aliases=("ELD",),
         influence=None,
     ),

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.counts.answers import PeopleCounts, RecordCounts, SecretCounts
+from sievert.counts.answers import PeopleCounts, Profiles, RecordCounts, SecretCounts
 from sievert.measures import kernel
+from sievert.measures.measure import Number
 
 
 def _difference(large: float, small: float, precisely: Callable[[], Decimal]) -> float:
@@ -222,6 +224,18 @@ def record_target(counts: RecordCounts) -> RecordTarget:
     return RecordTarget(counts) if counts.people is None else PersonTarget(counts, counts.people)
 
 
+def _effective_values(profiles: Profiles, entropies: Floats) -> float:
+    """2^(min H(S|q)); a whole number where that class holds its values equally often.
+
+    At most the people of the class: one person who holds three values protects nobody.
+    """
+    capped = np.minimum(members := profiles.members, 2.0**entropies * (1 - 1e-12))
+    if (least := int(members[capped.argmin()])) == capped.min():
+        return float(least)
+    profile = profiles.profile(least := int(entropies.argmin()))
+    return float(len(profile)) if profile[0] == profile[-1] else 2.0 ** float(entropies[least])
+
+
 class SecretTarget(_Classes):
     """A sensitive attribute: H(X) = H(S), H(X|q) = H(S | class q)."""
 
@@ -230,6 +244,12 @@ class SecretTarget(_Classes):
         self.counts, self.values, self.profiles = counts, counts.values, counts.profiles
         if counts.profiles.people is not None:
             self.smallest_class = int(counts.profiles.people.min())
+
+    def without_missing(self, number: Number | None) -> dict[str, Any]:
+        """The same measure without the records whose secret is missing, where there are any."""
+        if not self.counts.missing:
+            return {}
+        return {"without_missing": number, "records_with_missing_secret": self.counts.missing}
 
     @cached_property
     def entropy(self) -> float:
@@ -266,15 +286,15 @@ class SecretTarget(_Classes):
 
     @cached_property
     def effective_values(self) -> float:
-        """2^(min H(S|q)); a whole number where that class holds its values equally often.
+        """2^(min H(S|q))."""
+        return _effective_values(self.profiles, self._entropies)
 
-        At most the people of the class: one person who holds three values protects nobody.
-        """
-        capped = np.minimum(members := self.profiles.members, 2.0**self._entropies * (1 - 1e-12))
-        if (least := int(members[capped.argmin()])) == capped.min():
-            return float(least)
-        profile = self.profiles.profile(int(self._entropies.argmin()))
-        return float(len(profile)) if profile[0] == profile[-1] else 2.0**self.least_entropy
+    @cached_property
+    def effective_known(self) -> float | None:
+        """The same without the records whose secret is missing; None if all are."""
+        if (known := self.counts.known_profiles) is None:
+            return None
+        return _effective_values(known, kernel.profile_entropies(known.counts, known.starts))
 
     @cached_property
     def least_share(self) -> float:

@@ -302,8 +302,10 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
 
 
 def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
-    """The plain tables of a policy for a release that may lack the person, household or weight."""
+    """The plain tables of a policy for a release that may lack columns which the policy names."""
     tables = policy.model_dump(exclude_none=True, mode="json")
+    for chapter in ("hierarchies", "orders", "partitions"):
+        tables[chapter] = {c: own for c, own in tables.get(chapter, {}).items() if c in columns}
     for role in ("person", "household", "weight"):
         if tables["roles"].get(role) not in columns:
             tables["roles"].pop(role, None)

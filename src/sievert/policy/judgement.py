@@ -332,6 +332,8 @@ def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None =
     number, reading, met = _compare(where, value, limit)
     impossible = impossible_limit(where, value.id, limit, best)
     reason = value.reason if number is None or met is False else None
+    if number is None and reading is not None:
+        reason = UNBOUNDED
     k = value.details.get("k") if value.id == "records_below" else None
     bounds = (limit.min, limit.max)
     return Verdict(value.id, where, *bounds, number, met, reason, reading, impossible, k)
@@ -347,6 +349,8 @@ def _compare(
         return None, None, False if constant or value.reason == UNBOUNDED else None
     for detail, words in READINGS.items():  # the worse reading decides
         other = value.details.get(detail)
+        if value.details.get(f"{detail}_reason") == UNBOUNDED:
+            return None, words, False
         if other is not None and (other < number if value.riskier == "low" else other > number):
             number, reading = other, words
     met = (limit.min is None or number >= limit.min) and (limit.max is None or number <= limit.max)

@@ -158,13 +158,15 @@ class ReleaseFile:
         options: dict[str, Any] = {
             "quasi": list(part.quasi),
             "sensitive": list(part.sensitive),
-            "orders": {c: list(order) for c, order in measuring.orders.items()},
+            "orders": {c: list(o) for c, o in measuring.orders.items() if c in part.names},
             "hierarchies": {
                 s: _plain_hierarchy(tree)
                 for s, tree in measuring.hierarchies.items()
                 if s in part.sensitive
             },
-            "parameters": dict(measuring.parameters),
+            "parameters": {
+                m: p for m, p in measuring.parameters.items() if part.sensitive or m != "alpha_k"
+            },
         }
         means = {o: source[o] for o in MEANS if source.get(o) is not None}
         options |= {o: os.fspath(v) if isinstance(v, os.PathLike) else v for o, v in means.items()}
@@ -194,6 +196,7 @@ def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Po
     of_people = policy.model_copy(
         update={
             "roles": roles,
+            "parameters": policy.parameters.model_copy(update={"alpha_k": None}),
             "everywhere": {},
             "reidentification": {**about["record"], **policy.reidentification},
             "inference": {},

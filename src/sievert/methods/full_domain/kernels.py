@@ -16,6 +16,8 @@ from sievert.numerics.acceleration import jit
 SIZE, DISTINCT, DISTINCT_KNOWN = 0, 1, 2
 ENTROPY, CONFIDENCE, NAMED, GAIN, EQUAL_T, ORDERED_T, TREE_T, BETA = 3, 4, 5, 6, 7, 8, 9, 10
 RECURSIVE, DELTA, DELTA_PRESENT, CONFIDENCE_KNOWN, NAMED_KNOWN = 11, 12, 13, 14, 15
+GAIN_KNOWN, ENTROPY_KNOWN, RECURSIVE_KNOWN = 16, 17, 18
+NO_TREE = np.zeros((0, 0), dtype=np.int64)
 LN2 = math.log(2.0)
 
 
@@ -217,13 +219,19 @@ def breaks_other(
         return tally[value] / size > limit
     if kind == NAMED_KNOWN:
         return known > 0 and tally[value] / known > limit
-    if kind == CONFIDENCE_KNOWN:
-        most = 0
-        for s in seen:
-            if s != missing:
-                most = max(most, tally[s])
-        return known > 0 and most / known > limit
-    if kind == RECURSIVE:
+    if kind >= CONFIDENCE_KNOWN:  # the class and the table without missing secrets
+        if known == 0:
+            return False
+        tally, totals, size, seen = tally.copy(), totals.copy(), known, seen[seen != missing]
+        if missing >= 0:
+            tally[missing] = totals[missing] = 0
+        if kind == CONFIDENCE_KNOWN:
+            return rule_distance(CONFIDENCE, limit, tally, seen, size, totals, NO_TREE) > limit
+        if kind == GAIN_KNOWN:
+            return rule_distance(GAIN, limit, tally, seen, size, totals, NO_TREE) > limit
+        if kind == ENTROPY_KNOWN:
+            return rule_distance(ENTROPY, limit, tally, seen, size, totals, NO_TREE) > 1e-12
+    if kind in (RECURSIVE, RECURSIVE_KNOWN):
         left, most, rest = tally.copy(), 0, size
         for s in seen:
             most = max(most, tally[s])

@@ -75,21 +75,23 @@ def judge_tallies(
     kind: str, limit: float, value: int, tally: Ints, totals: Ints, tree: Ints, missing: int
 ) -> tuple[Ints, Floats]:
     """Which classes break one rule, and by how much they exceed the limit of a convex one."""
-    sizes, records, none = tally.sum(axis=1), int(totals.sum()), np.zeros(len(tally))
-    absent = tally[:, missing] if missing >= 0 else np.zeros_like(sizes)
-    known = tally.copy()
-    if missing >= 0:
-        known[:, missing] = 0
+    none = np.zeros(len(tally))
+    if kind.endswith("_known"):  # the classes and the table without missing secrets
+        table, whole = tally.copy(), totals.copy()
+        if missing >= 0:
+            table[:, missing] = whole[missing] = 0
+        if kind == "distinct_known":
+            return (table > 0).sum(axis=1) < limit, none
+        broken, some = np.zeros(len(tally), dtype=bool), table.any(axis=1)
+        plain = kind.removesuffix("_known")
+        broken[some], _ = judge_tallies(plain, limit, value, table[some], whole, tree, missing)
+        return broken, none
+    sizes, records = tally.sum(axis=1), int(totals.sum())
     over = tally * records - np.outer(sizes, totals)
     if kind == "size":
         return sizes < limit, none
-    if kind in ("distinct", "distinct_known"):
-        table = known if kind.endswith("known") else tally
-        return (table > 0).sum(axis=1) < limit, none
-    if kind in ("named_known", "confidence_known"):
-        most = tally[:, value] if kind.startswith("named") else known.max(axis=1)
-        some = sizes > absent
-        return some & (most / np.maximum(sizes - absent, 1) > limit), none
+    if kind == "distinct":
+        return (tally > 0).sum(axis=1) < limit, none
     if kind == "recursive":
         ordered = -np.sort(-tally, axis=1)
         rest = ordered[:, value - 1 :].sum(axis=1)

@@ -28,17 +28,23 @@ KINDS = (
     "delta_present",
     "confidence_known",
     "named_known",
+    "gain_known",
+    "entropy_known",
+    "recursive_known",
 )
-LEAST = {"l_diversity": ("distinct", "distinct_known"), "entropy_l": ("entropy",)}
+LEAST = {
+    "l_diversity": ("distinct", "distinct_known"),
+    "entropy_l": ("entropy", "entropy_known"),
+}
 MOST = {
     "max_confidence": ("confidence", "confidence_known"),
     "alpha_k": ("confidence", "confidence_known"),
-    "confidence_gain": ("gain",),
+    "confidence_gain": ("gain", "gain_known"),
     "t_closeness": ("equal_t",),
     "t_closeness_ordered": ("ordered_t",),
     "t_closeness_hierarchical": ("tree_t",),
     "beta_likeness": ("beta",),
-    "recursive_c": ("recursive",),
+    "recursive_c": ("recursive", "recursive_known"),
     "delta_disclosure": ("delta",),
     "delta_disclosure_present": ("delta_present",),
 }
@@ -98,7 +104,7 @@ def secret_rules(
         for kind in kinds if bound is not None else ():
             if kind.endswith("_known") and not missing:
                 continue
-            if kind == "entropy" and bound <= 1:
+            if measure == "entropy_l" and bound <= 1:
                 continue  # every class has an entropy l of 1 at least
             rules.append(
                 Rule(kind, float(bound), recursive_l if measure == "recursive_c" else named or 0)
