@@ -216,6 +216,29 @@ def test_keys_that_are_spelt_differently_leave_it_undecided(tmp_path: Path) -> N
         assert back.met is None
 
 
+def test_zeros_at_the_start_of_keys_leave_it_undecided(tmp_path: Path) -> None:
+    """1 to 9 are others than 01 to 09, and 10 to 30 the same: alone nobody of them is at risk."""
+    rows = {"town": ["x"] * 30, "ill": ["a", "b"] * 15}
+    ages = {"age": ["1"] * 30, "ill": rows["ill"]}
+    short, long = [str(i) for i in range(1, 31)], [f"{i:02d}" for i in range(1, 31)]
+    for first, second in ((short, long), (long, short), (long, list(range(1, 31)))):
+        (ledger := tmp_path / "ledger").unlink(missing_ok=True)
+        add(ledger, {**rows, "id": first})
+        result = check(ledger, {**ages, "id": second})
+        assert result.met is None and result.joint["k_anonymity"] == 9
+        assert any(c.startswith("9 people") for c in result.cautions)
+        assert check(ledger, {**ages, "id": first}).met is True
+
+
+def test_the_number_that_is_shown_is_the_riskiest(tmp_path: Path) -> None:
+    """c has left, alone with one value; in the new release one value of two is missing."""
+    old = {"id": list("abcde"), "town": list("xxxyy"), "ill": ["u", "v", "u", "u", "v"]}
+    new = {"id": list("abde"), "age": list("1111"), "ill": [None, "v", "u", "v"]}
+    add(tmp_path / "ledger", old)
+    found = check(tmp_path / "ledger", new).inference["ill"]["l_diversity"]
+    assert found.value == 1
+
+
 def test_secrets_of_one_release_are_named(ledger: Path) -> None:
     policy = {**POLICY, "roles": {**POLICY["roles"], "sensitive": ["illness"]}}
     renamed = {"id": AGES["id"], "age": AGES["age"], "illness": AGES["ill"]}

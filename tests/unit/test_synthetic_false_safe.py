@@ -11,9 +11,10 @@ from synthetictables import Rows, as_dict, columns
 
 import sievert
 from sievert.attacks.synthetic.control import differing_columns, shares_people
-from sievert.attacks.synthetic.evidence import PoolGroups, chance
+from sievert.attacks.synthetic.evidence import PoolGroups, chance, risk_interval
 from sievert.attacks.synthetic.tables import join_tables
 from sievert.errors import InputError, UsageError
+from sievert.numerics.special_functions import wilson
 
 WHO = ("age", "sex", "job", "weight")
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["job", "weight"], "rows_are_people": True}
@@ -157,6 +158,9 @@ def test_one_record_says_how_little_it_shows() -> None:
     one = sievert.synthetic(*(as_dict(rows[:1], WHO) for rows in (OWN, OWN, OTHER)))
     copies = one.tables[0].results.attacks["copies"]
     assert (copies.risk, copies.p, copies.least_excess) == (1.0, 0.5, 1.0)
+    distances = one.tables[0].results.attacks["membership"].details["distances"]
+    assert distances["nndr_auc"] is None  # one synthetic row has no second nearest
+    assert distances["dcr_auc"] == 1.0
     assert any("is so small" in str(w) for w in one.warnings)
 
 
@@ -168,3 +172,16 @@ def test_a_limit_that_is_no_share_is_a_mistake(number: str, bound: float) -> Non
         attack(as_dict(OWN, WHO), policy=policy(copies={number: {"max": bound}}))
     found = attack(as_dict(OWN, WHO), policy=policy(copies={"rate": {"max": 0.05}}))
     assert found.met is False
+
+
+def test_the_upper_end_of_a_risk_is_there_where_most_strangers_are_hit() -> None:
+    """Failures 2 of 6 against 1 of 4: the root of (f_T - t f_C)^2 = (f_T - l_T)^2 + t^2 (...)^2."""
+    own, other = np.array([1.0, 1, 1, 1, 0, 0]), np.array([1.0, 1, 1, 0])
+    risk, low, high = risk_interval(own, other)
+    assert risk == pytest.approx(-1 / 3) and low is not None and low < risk
+    assert high is not None and risk < high < 1
+    (least, _), (_, most) = wilson(2, 6), wilson(1, 4)
+    ratio = 1 - high
+    given = (1 / 3 - least) ** 2 + ratio**2 * (most - 1 / 4) ** 2
+    assert (1 / 3 - ratio / 4) ** 2 == pytest.approx(given)
+    assert risk_interval(np.ones(3), other)[2] == 1.0  # everybody is hit: no more can be

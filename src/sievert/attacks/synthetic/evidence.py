@@ -172,19 +172,26 @@ def risk_interval(
     """The risk (r_T - r_C)/(1 - r_C) with its interval: one minus a ratio of two failure rates.
 
     The ratio's limits are those of Donner and Zou (MOVER-R), from the Wilson limits of both rates;
-    people who came together count as fewer, by the design effect.
+    people who came together count as fewer, by the design effect. There is no lower end where
+    it may be that nobody is spared of the strangers.
+
+    >>> import numpy as np
+    >>> own, other = np.array([1.0, 1, 1, 1, 0, 0]), np.array([1.0, 1, 1, 0])
+    >>> [round(number, 4) for number in risk_interval(own, other)]
+    [-0.3333, -7.1832, 0.7301]
     """
     failing, (low_own, high_own) = _failing(own, design)
     spared, (low_other, high_other) = _failing(other, design)
     if not spared:
         return None, None, None
-    low = _ratio_limit(failing, spared, low_own, high_other, -1.0)
-    high = _ratio_limit(failing, spared, high_own, low_other, 1.0)
-    return (
-        1.0 - failing / spared,
-        None if high is None else 1.0 - high,
-        None if low is None else 1.0 - low,
-    )
+    # The roots of below t^2 - 2 product t + above: the smaller one has the form without
+    # cancellation, which also holds where the upper limit of the strangers makes `below` negative.
+    product = failing * spared
+    above, below = low_own * (2 * failing - low_own), high_other * (2 * spared - high_other)
+    least = above / (product + math.sqrt(product * product - above * below)) if above else 0.0
+    above, below = high_own * (2 * failing - high_own), low_other * (2 * spared - low_other)
+    most = product + math.sqrt(max(0.0, product * product - above * below))
+    return 1.0 - failing / spared, 1.0 - most / below if below else None, 1.0 - least
 
 
 def _failing(scores: Floats, design: float) -> tuple[float, tuple[float, float]]:
@@ -205,15 +212,6 @@ def _is_binary(scores: Floats) -> bool:
 def wilson_share(share: float, trials: float) -> tuple[float, float]:
     """Wilson's limits of a share of so many trials, which need not be a whole number."""
     return wilson(share * trials, trials, LEVEL)  # type: ignore[arg-type]
-
-
-def _ratio_limit(first: float, second: float, a: float, b: float, side: float) -> float | None:
-    product = first * second
-    below = b * (2.0 * second - b)
-    if below <= 0.0:
-        return None
-    inner = product * product - a * below * (2.0 * first - a)
-    return (product + side * math.sqrt(max(0.0, inner))) / below
 
 
 # -- tests ----------------------------------------------------------------------------------------

@@ -294,7 +294,7 @@ def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:
     own, other = attacked[:n], attacked[n:]
     return {
         "dcr_auc": area_under_curve(-near.synthetic[:n][own], -near.synthetic[n:][other]),
-        "nndr_auc": area_under_curve(-ratio[:n][own], -ratio[n:][other]),
+        "nndr_auc": area_under_curve(-ratio[:n][own], -ratio[n:][other]) if m > 1 else None,
         "dcr_share": None if shared is None else math.fsum(shared[:n].tolist()) / m,
         "dcr_share_expected": n / tables.people,
         "dcr_share_z": None if shared is None else difference(shared, tables.groups),

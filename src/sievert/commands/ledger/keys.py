@@ -17,8 +17,8 @@ from sievert.formatting import list_names
 
 POINT_ZERO = ".0"  # what is left of a number that was read as a float
 RESPELT = (
-    "{} people of the ledger would be found again if keys were spelt alike (blanks, case, .0): "
-    "whoever is not found again looks safer than they are"
+    "{} people of the ledger would be found again if keys were spelt alike (blanks, case, .0, "
+    "zeros at the start): whoever is not found again looks safer than they are"
 )
 FEW_KNOWN = (
     "{} of {} people of the release are in the ledger; in its own releases {} of {} are in another "
@@ -31,16 +31,23 @@ ONE_RELEASE = (
 )
 
 
-def spell_otherwise(text: str) -> tuple[str, ...]:
+def spell_otherwise(text: str, width: int = 0) -> tuple[str, ...]:
     """Other spellings of a key; always the same number of them.
 
+    A whole number is also spelt without zeros at the start, and with as many as the longest key has
+    room for: if some keys are the same with and without them, the longest are.
+
     >>> spell_otherwise(" A7.0")
-    ('A7.0', 'a7', 'A7', ' A7', '  A7.0', ' A7.0 ', ' A7.0.0', '  A7.0.0')
+    ('A7.0', 'a7', 'A7', ' A7', 'A7', 'A7', '  A7.0', ' A7.0 ', ' A7.0.0', '  A7.0.0')
+    >>> spell_otherwise("07", 4)[4:6]
+    ('7', '0007')
     """
     short = text.strip().removesuffix(POINT_ZERO)
     others = short.casefold(), short.upper(), text.removesuffix(POINT_ZERO)
+    number = short.isascii() and short.isdigit()
+    zeros = (short.lstrip("0") or "0", short.zfill(width)) if number else (short, short)
     longer = f"{text}{POINT_ZERO}"
-    return (text.strip(), *others, f" {text}", f"{text} ", longer, f" {longer}")
+    return (text.strip(), *others, *zeros, f" {text}", f"{text} ", longer, f" {longer}")
 
 
 def join_key(parts: Sequence[str]) -> str:
@@ -63,6 +70,7 @@ def count_respelt(
         for values, codes in zip(cube.values, cube.codes, strict=True)
     ]
     keys = list(zip(*columns, strict=True))
+    widths = [max(map(len, column), default=0) for column in columns]
     ledger, hashes = _different(releases), pseudonyms.people([join_key(key) for key in keys])
     known, own = number_words([ledger, hashes])
     there = marked(known, int(own.max()) + 1)[own]
@@ -70,7 +78,7 @@ def count_respelt(
         join_key(other)
         for key, known_before in zip(keys, there.tolist(), strict=True)
         if not known_before
-        for other in zip(*map(spell_otherwise, key), strict=True)
+        for other in zip(*map(spell_otherwise, key, widths), strict=True)
     }
     known, own, other = number_words([ledger, hashes, pseudonyms.people([*others])])
     size = 1 + max(int(numbers.max(initial=-1)) for numbers in (known, own, other))

@@ -210,16 +210,19 @@ def _distinct(*columns: Ints) -> tuple[Ints, ...]:
 
 
 def riskiest(values: Sequence[Value]) -> Value:
-    """Of the same measure of several tables the number that is riskiest."""
+    """Of the same measure of several tables the number that is riskiest, in any reading.
+
+    Of those that are as risky in some reading, the one that is riskiest as it is.
+    """
     values = [v for v in values if v.details.get("occurs") is not False] or list(values)
 
-    def risk(value: Value) -> tuple[int, float]:
+    def risk(value: Value) -> tuple[int, float, float]:
         if value.value is None:
-            return (2 if value.reason in (UNBOUNDED, NOTHING_TO_LEARN) else 1), 0.0
+            return (2 if value.reason in (UNBOUNDED, NOTHING_TO_LEARN) else 1), 0.0, 0.0
         readings = [value.value, *(value.details.get(r) for r in READINGS)]
         numbers = [float(n) for n in readings if n is not None]
         sign = {"high": 1, "low": -1}.get(value.riskier, 0)
-        return 0, max(sign * n for n in numbers)
+        return 0, max(sign * n for n in numbers), sign * numbers[0]
 
     return max(values, key=risk)
 
