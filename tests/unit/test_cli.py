@@ -309,6 +309,8 @@ ERRORS = {
     "no such folder": (["assess", "{table}", "-q", "zip", "--json", "no/x.json"], 2,
                        "its directory does not exist. Try: another name, in a directory"),
     "network": (["assess", "https://example.org/x.csv", "-q", "zip"], 7, "network"),
+    "population as a number": (["assess", "{table}", "-q", "zip", "--population", "300000"], 2,
+                               "not a number. Try: --population-size 300000\n"),
     "no policy": (["assess", "{table}", "--policy", "none.toml"], 2, "none.toml"),
     "no hierarchy": (["assess", "{table}", "-q", "zip", "-s", "disease", "--hierarchy",
                       "disease=none.csv"], 3, "none.csv"),

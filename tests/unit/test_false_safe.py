@@ -864,14 +864,15 @@ def test_the_page_says_why() -> None:
     whole = {**table(), "surname": [str(i) for i in range(N)]}
     text = sievert_page(sievert.assess(whole, policy=policy()))
     first = text.split("## ")[0]
-    assert "The policy is not met.** Columns have no role: surname." in first
+    assert "limits are met. 1 column has no role; under a policy every column has one." in first
+    assert "Not covered by this answer: surname has no role." in first
     assert "rest on this: each row is taken for one person, which the policy does not say" in text
     text = sievert_page(sievert.assess(table(), policy={"roles": policy()["roles"]}))
     words = "whether the policy is met.** The policy has no limits: nothing was decided."
     assert words in text.split("## ")[0]
     breached = sievert_page(sievert.assess(whole, policy=policy(k_anonymity={"min": 11})))
     first = breached.split("## ")[0]
-    assert "Its one limit is breached. Columns have no role: surname." in first
+    assert "Its one limit is breached. 1 column has no role; under a policy" in first
 
 
 def test_every_reason_has_words_on_a_page() -> None:

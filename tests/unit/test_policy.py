@@ -139,6 +139,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "unknown table": ("[limit]\nk_anonymity = { min = 5 }", "limits"),
     "unknown role": ('[roles]\nquazi = ["zip"]', "quasi"),
     "unknown measure": ("[limits]\nk_anonimity = { min = 5 }", "k_anonymity"),
+    "usual name": ("[limits]\nK = { min = 5 }", "'K'. Try: k_anonymity"),
     "unknown narrower measure": ("[limits.inference.s]\nitpt = { max = 1 }", "itpr"),
     "unknown bound": ("[limits]\nitpr = { maximum = 5 }", "max"),
     "no bound": ("[limits]\nitpr = { }", "needs min or max"),

@@ -128,6 +128,23 @@ def test_many_columns_are_summarised(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert len(reason.names) == 799 and len(reason.text) < 700 and "787 more" in reason.text
 
 
+def test_of_many_columns_those_with_a_telling_name_are_looked_at() -> None:
+    names = [*(f"q{i}" for i in range(30)), "AGE", "INCOME", "WEIGHT"]
+    with pytest.raises(UsageError) as raised:
+        sievert.assess({name: [str(i % 3) for i in range(9)] for name in names})
+    lines = str(raised.value).splitlines()
+    rows = [line.split()[:3] for line in lines if line.startswith("  ")][1:22]
+    assert rows[17:20] == [["AGE", "3", "-q"], ["INCOME", "3", "-s"], ["WEIGHT", "3", "?"]]
+    assert [row[0] for row in rows[:3]] == ["q0", "q1", "q2"] and rows[20][:2] == ["and", "13"]
+    assert raised.value.hint is not None and raised.value.hint.endswith(",q16,AGE -s INCOME")
+
+
+def test_a_role_is_said_once(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("assess", path) == 2
+    (line,) = (each for each in capsys.readouterr().err.splitlines() if each.startswith("  sex "))
+    assert line.endswith("-q  outsiders may know it")
+
+
 def test_frames_with_numbers_and_other_types() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = columns()
@@ -149,6 +166,12 @@ def test_frames_with_numbers_and_other_types() -> None:
         ("patient_id", 60, ("--person", "called_identifier")),
         ("name_of_town", 20, ("-q", "known")),
         ("covid", 2, ("-q", "unclear")),
+        ("Name", 13, ("-i", "of_a_person")),
+        ("last_name", 100, ("-i", "identifier")),
+        ("username", 13, ("-q", "unclear")),
+        ("e-mail", 40, ("-i", "of_a_person")),
+        ("sampling_weight", 40, ("", "weight")),
+        ("PWGTP", 40, ("", "weight")),
         ("thing", 1, ("", "constant")),
         ("thing", 99, ("", "nearly_unique")),
     ],

@@ -14,6 +14,7 @@ import pytest
 
 import sievert
 from sievert.report import builder, html, markdown, terminal
+from sievert.report.chapters.assess import can_be_found
 from sievert.report.page import (
     BulletList,
     Chapter,
@@ -30,6 +31,7 @@ from sievert.report.page import (
     PolicyAnswer,
     make_grid,
 )
+from sievert.report.texts import read_texts
 
 PEOPLE = 120
 INLINE = re.compile(r"</?(span|a|strong|b|code)\b[^>]*>")
@@ -72,6 +74,48 @@ def test_the_answer_is_first() -> None:
     assert text(page(Paragraph("x"))).startswith("A title\n")
 
 
+def test_a_long_story_fits_a_screen() -> None:
+    """Many quasi-identifiers, missing values, columns without a role, a policy of seven limits."""
+    columns = {
+        f"column_{name}": [(name * (i * (i + j) % 7)) or None for i in range(PEOPLE)]
+        for j, name in enumerate("abcdef")
+    }
+    table = {**TABLE, **columns, "marital_status": TABLE["zip"], "native_country": TABLE["age"]}
+    limits = {
+        **{m: {"max": 0} for m in ("unique_records", "suppressed_records")},
+        **{"k_anonymity": {"min": 11}, "l_diversity": {"min": 2}},
+        **{m: {"max": 0.1} for m in ("average_risk", "confidence_gain", "guess_gain")},
+    }
+    quasi = ["age", "zip", "marital_status", *(f"column_{name}" for name in "abcd")]
+    result = sievert.assess(table, quasi, ["illness"], policy={"limits": limits})
+    shown = text(builder.screen(result))
+    assert len(shown.splitlines()) <= 37  # and three with the command that makes a release
+    assert "high is risky: t-closeness 0" in shown and "3 columns have no role; " in shown
+    assert "column_e, column_f and native_country have no role" in shown
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    {
+        0.465: "1 in 2",
+        0.652: "2 in 3",
+        0.701: "7 in 10",
+        0.78: "4 in 5",
+        0.0067: "1 in 149",
+    }.items(),
+)
+def test_how_many_can_be_found(share: float, words: str) -> None:
+    part = builder.make_part(assessment(), 1, read_texts(None))
+    assert can_be_found(part, share) == f"About {words} people can be found."
+
+
+def test_remarks_that_are_left_out_are_counted() -> None:
+    inner = Chapter("2 more", "b", (BulletList(("c", "d")),), instead="2 more: --all")
+    chapter = Chapter("Remarks", "a", (BulletList(("a", "b")), inner), screen=True)
+    assert "Remarks (2 more: --all)" in text(page(chapters=(chapter,)))
+    assert "Remarks\n" in text(page(chapters=(chapter,)), everything=True)
+
+
 def test_one_secret_fits_a_screen() -> None:
     for options in ({}, {"policy": POLICY}):
         lines = text(builder.screen(assessment(**options))).splitlines()
@@ -106,7 +150,7 @@ def test_chapters_are_for_the_screen_or_asked_for() -> None:
 def test_options_side_by_side() -> None:
     rows = (OptionRow("people alone", "12", "0"), OptionRow("limits met", "4", "12 of 12"))
     options = OptionCards("as it is", (Option("age in bands of 10", "met", "meets", rows),))
-    shown = text(page(options)).splitlines()[1:]
+    shown = text(page(options)).splitlines()[2:]
     assert shown == [
         "                        people alone  limits met",
         "    as it is                      12           4",

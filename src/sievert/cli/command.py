@@ -138,7 +138,7 @@ class Command:
         }
         line = spell("sievert protect", [table], values)
         texts = read_texts(None, self.output.language)
-        say(f"\n{texts('options.command')}\n\n  {line}\n")
+        say(f"{texts('options.command')}\n  {line}\n")
 
 
 def _assessment_charts(assessment: Any) -> dict[str, Any]:

@@ -92,9 +92,10 @@ def _with_the_nearest_file(error: SievertError) -> SievertError:
             names = [entry.name for entry in islice(entries, MOST_LOOKED_AT)]
     except OSError:
         return error
+    stems = {Path(name).stem: name for name in names}
     close = nearest(path.name, names)
-    if close is None:
-        return error
+    if close is None or (Path(close).suffix and nearest(path.stem, stems) is None):
+        return error  # of two files, a suffix alone is nothing alike
     place, here = path.parent / close, Path.cwd()
     shown = place.relative_to(here) if place.is_relative_to(here) else place
     return type(error)(error.what, hint=str(shown))

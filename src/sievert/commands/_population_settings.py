@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from sievert.commands._common import check_known
@@ -32,6 +33,12 @@ class PopulationSettings:
         require(
             sum(x is not None for x in (self.size, self.fraction, self.table)) <= 1,
             "--population-size, --fraction and --population say the same thing: one of them",
+        )
+        path = str(self.table) if isinstance(self.table, str | Path) else ""
+        require(
+            not path.isdecimal() or Path(path).exists(),
+            "--population is a table of everybody, not a number",
+            hint=f"--population-size {path}",
         )
         if self.individual_risk != "exact":
             from sievert.population.individual_risk import METHODS

@@ -31,8 +31,14 @@ NINES = re.compile(r"9{2,}(\.0*)?")
 # Columns that have a role in a policy only, by their names.
 _IN_A_POLICY = {
     "household": re.compile(r"(hid|hhid|hh_?id|household(_?(id|no|nr|number))?)"),
-    "weight": re.compile(r"(w|wt|wgt|weights?|fnlwgt|pweight|hweight|(sample|survey)_?weight)"),
+    "weight": re.compile(
+        r"(w|wt|wgt|weights?|fnlwgt|[pw]*wgtp|pweight|hweight|(sampl(e|ing)|survey)_?weight)"
+    ),
 }
+_OF_A_PERSON = re.compile(  # whoever has it has the person
+    r"((full|first|last|family|given|sur|vor|nach)?[_ ]?name|e?[_-]?mail([_ ]?address)?"
+    r"|((tele|mobile|cell)[_ ]?)?phone([_ ]?(no|nr|number))?|iban|passport([_ ]?(no|nr|number))?)"
+)
 # Parts of names that people give to such columns, in a few languages of the field.
 PERSON = "--person"
 _USUAL = {
@@ -81,6 +87,14 @@ def looks_like_identifier(column: str) -> bool:
     return name.endswith("id") or any(part in name for part in _USUAL["-i"])
 
 
+def _is_telling(column: str) -> bool:
+    """Whether the name of a column says what it is: of very many these are looked at first."""
+    name = column.casefold()
+    wholes = (*_IN_A_POLICY.values(), _OF_A_PERSON)
+    parts = (part for usual in _USUAL.values() for part in usual)
+    return any(w.fullmatch(name) for w in wholes) or any(part in name for part in parts)
+
+
 def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     """The option of the likely role of a column, and the key of the reason.
 
@@ -97,6 +111,8 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     named = {option for option, parts in _USUAL.items() if any(p in name for p in parts)}
     if looks_like_identifier(column) and (unique or tells_people_apart(column)):
         return ("-i", "identifier") if unique else (PERSON, "called_identifier")
+    if _OF_A_PERSON.fullmatch(name):
+        return "-i", "of_a_person"
     if "-s" in named:
         return "-s", "secret"
     if evidence.dates:
@@ -188,7 +204,9 @@ def no_quasi(
     )
     columns = [c for c in questions.columns if c not in used and c != person]
     require(columns, "no quasi-identifiers given: every column has another role", hint="-q COLUMNS")
-    evidence = examine_columns(questions, columns[:MOST_COLUMNS])
+    telling = [c for c in columns if _is_telling(c)]
+    first = {*(telling + [c for c in columns if c not in telling])[:MOST_COLUMNS]}
+    evidence = examine_columns(questions, [c for c in columns if c in first])
     roles = {column: suggest_role(column, each) for column, each in evidence.items()}
     likely = {
         option: _list_for_shell(c for c, (o, _) in roles.items() if o == option)
@@ -203,7 +221,7 @@ def no_quasi(
     def describe(language: str) -> tuple[str, str]:
         texts = read_texts(None, language)
         with texts.spoken():
-            lines = _describe(evidence, roles, columns[len(evidence) :], texts)
+            lines = _describe(evidence, roles, [c for c in columns if c not in first], texts)
             return texts("suggested.question"), "\n".join(lines)
 
     return MissingRolesError(describe, hint=" ".join(options))
@@ -226,6 +244,7 @@ def _describe(
         values = count(evidence[column].values)
         start = f"  {names[column]:<{width}}  {values:>9}  {option or '?':<{wide}}  "
         why = reason_text(evidence[column], reason, texts)
+        why = re.sub(rf" \({option}\)(?=$|;)", "", why) if option else why  # it was said just now
         yield from wrap(why, max(100, len(start) + 40), start, " " * len(start))
     if others:
         most = MOST_LISTED if len(others) <= MOST_LISTED else FEW_LISTED

@@ -45,6 +45,8 @@ def propose(values: Iterable[str] | Mapping[str, int], name: str | None = None) 
 
     >>> propose(["01234", "01299", "20095"]).text, propose([str(n) for n in range(17, 81)]).text
     ('prefix', 'interval:5,10,20,40')
+    >>> propose(["jan thru mar", "apr thru jun", "jul thru sep"]).text  # words are no codes
+    '*'
     """
     counts = values if isinstance(values, Mapping) else Counter(values)
     text, reason = _describe(counts, name)
@@ -123,5 +125,5 @@ def _round_width(width: Fraction) -> Fraction:
 
 
 def _words(values: Iterable[str]) -> bool:
-    """Whether values are words: letters only, so that their beginnings mean nothing."""
-    return all(v.isalpha() for v in values)
+    """Whether values are words: without any digit, so that their beginnings mean nothing."""
+    return not any(letter.isdigit() for v in values for letter in v)

@@ -286,7 +286,9 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
     for table, measure, limit in policy.every_limit():
         if measure not in BY_ID:
             what = f"{table}: no measure is called {measure!r}"
-            mistakes[table, measure] = what, nearest(measure, BY_ID) or "sievert measures"
+            usual = {a: m.id for m in BY_ID.values() for a in m.aliases} | {m: m for m in BY_ID}
+            close = nearest(measure, usual)
+            mistakes[table, measure] = what, usual[close] if close else "sievert measures"
             continue
         low, high = BY_ID[measure].low, BY_ID[measure].high
         for bound in (b for b in (limit.min, limit.max) if b is not None):

@@ -14,6 +14,7 @@ from sievert.report.limits import (
     STATES,
     budget_text,
     counts_rows,
+    left_out,
     limits_of,
     own_limits,
     reasons_of,
@@ -116,7 +117,7 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
     why = [*counted(texts, state, limits, counts)]
     why += filter(None, (budget_text(part.data, texts) for part in judged))
-    why += [reason_text(part, r) for part in judged for r in reasons_of(part.data)]
+    why += [reason_text(part, r, named=False) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
     text = answer(texts, state, judged[0].data["roles"], judged[0].writer.name)
     if state == "met" and judged[0].kind == "protect":  # of the table nothing is said
@@ -157,6 +158,8 @@ def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> I
     """How many limits are met or not, and what they are about."""
     number, such = len(limits), counts[state]
     if state != "met" and not such:
+        if number and counts["met"] == number:  # what stands against it is no limit
+            yield from counted(texts, "met", limits, counts)
         return
     places = dict.fromkeys(v["where"] for v in limits)
     secrets = [where for where in places if "." in where]
@@ -181,18 +184,13 @@ def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> I
         yield texts(f"front.why_{state}_on{ending}", such=such, number=number, places=words)
 
 
-def left_out(table: Data, texts: Texts) -> str:
-    """How many suppressed records a verdict says nothing about; they stand beside it."""
-    number = (table.get("policy") or {}).get("suppressed_records")
-    return texts("front.suppressed_too", records=count(number)) if number else ""
-
-
-def reason_text(part: ReportPart, reason: Data) -> str:
-    """Why a policy is not met or undecided, besides its limits."""
-    texts, names = part.texts, reason["names"]
-    key = f"front.reason_{reason['what']}"
+def reason_text(part: ReportPart, reason: Data, *, named: bool = True) -> str:
+    """Why a policy is not met or undecided, besides its limits; `named`: with all columns."""
+    texts, names, key = part.texts, reason["names"], f"front.reason_{reason['what']}"
     if key not in texts:
         return texts("front.reason_other")
+    if not named and reason["what"] == "columns_without_role":  # they are listed below
+        return texts(f"front.without_role{'_one' * (len(names) == 1)}", number=count(len(names)))
     return texts(key, names=some_columns(texts, names, lambda n: _title_or_name(part, n)))
 
 
@@ -221,7 +219,7 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
         limits = limits_of(releases[0])
         own = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
         why += counted(texts, state, limits, own)
-        why += [reason_text(part, r) for r in reasons_of(releases[0])]
+        why += [reason_text(part, r, named=False) for r in reasons_of(releases[0])]
         why += filter(None, [left_out(releases[0], texts)])
     else:
         hidden = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]

@@ -68,6 +68,12 @@ def budget_text(table: Data, texts: Texts) -> str:
     return texts(f"front.budget_{STATES[beside[0]['met']]}") if beside else ""
 
 
+def left_out(table: Data, texts: Texts) -> str:
+    """How many suppressed records a verdict says nothing about; they stand beside it."""
+    number = (table.get("policy") or {}).get("suppressed_records")
+    return texts("front.suppressed_too", records=count(number)) if number else ""
+
+
 def reasons_of(table: Data) -> list[Data]:
     """What else keeps a policy from being met."""
     return list((table.get("policy") or {}).get("reasons", ()))

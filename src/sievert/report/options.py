@@ -16,8 +16,10 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The finding about what would help most."""
     texts, options = part.texts, part.data.get("options")
     if options is None:
-        if part.data.get("policy") is None or part.data["policy"]["met"] is not True:
-            yield texts("options.not_asked"), texts("options.not_asked_text")
+        policy = part.data.get("policy")
+        if policy is None or policy["met"] is not True:
+            key = "not_asked_text" if policy is None else "quick_text"
+            yield texts("options.not_asked"), texts(f"options.{key}")
         return
     ways = options["ways"]
     if not ways:
@@ -43,8 +45,6 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
         number=number,
         lost=percent(best["detail_lost"]),
     )
-    if "levels" in best:
-        text = f"{text} {texts('options.make')}"
     if still := _still_breached(part, best):
         text = f"{text} {texts('options.still', limits=still)}"
     if impossible := sum(bool(v["impossible"]) for v in limits_of(part.data)):
@@ -81,10 +81,12 @@ def chapters(part: ReportPart) -> list[Chapter]:
     before = options["before"]
     items = tuple(_option(part, before, way) for way in options["ways"])
     blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
+    if "levels" in best_way(options["ways"]):  # a terminal has the command itself
+        blocks += (Paragraph(texts("options.make"), "reading"),)
     if not options.get("complete", True):
         proven = any(way.get("proven") for way in options["ways"])
-        key = "options.budget_proven" if proven else "options.budget"
-        blocks += (Paragraph(texts(key, tried=options["tried"]), "note"),)
+        key, kind = ("_proven", "reading") if proven else ("", "note")
+        blocks += (Paragraph(texts(f"options.budget{key}", tried=options["tried"]), kind),)
     return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
 
 
@@ -104,7 +106,7 @@ def _option(part: ReportPart, before: Data, way: Data) -> Option:
         ),
         OptionRow(
             texts("options.limits_met"),
-            str(before["limits_met"]),
+            texts("options.of", met=before["limits_met"], number=len(way["limits"])),
             texts("options.of", met=way["limits_met"], number=len(way["limits"])),
             states=tuple(ordered),
         ),

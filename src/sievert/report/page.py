@@ -225,6 +225,7 @@ class Chapter:
     screen: bool = False
     folded: bool = False  # behind its heading, to click on; not printed
     topic: str = ""  # a word or two for the links to chapters, where the title is a sentence
+    instead: str = ""  # what a terminal says in its place, beside the heading above
 
 
 @dataclass(frozen=True)

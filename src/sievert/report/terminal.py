@@ -98,9 +98,14 @@ def _painted(text: str, style: str) -> str:
 def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[Line]:
     match block:
         case Chapter(screen=screen) if screen or everything:
-            if not any(isinstance(inner, Numbers) for inner in block.blocks):
-                yield from ((), *_text(block.title, width, style="head"))
+            if not any(isinstance(inner, Numbers | OptionCards) for inner in block.blocks):
+                inside = (c.instead for c in block.blocks if isinstance(c, Chapter) and c.instead)
+                title = " ".join([block.title, *(f"({i})" for i in inside if not everything)])
+                yield from ((), *_text(title, width, style="head"))
             for inner in block.blocks:
+                if isinstance(inner, OptionCards):
+                    yield from _options(inner, block.title, width)
+                    continue
                 if isinstance(inner, Grid) and inner.caption == block.title:
                     inner = replace(inner, caption="")  # it was said just above
                 yield from _block(inner, width, everything=everything)
@@ -138,7 +143,7 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
         case Numbers():
             yield from _numbers(block, width)
         case OptionCards():
-            yield from _options(block, width)
+            yield from _options(block, "", width)
 
 
 def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[Line]:
@@ -231,12 +236,20 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
         replace(group, rows=tuple(replace(r, name=r.short or r.name) for r in group.rows))
         for group in block.groups
     ]
+    others: list[list[NumberRow]] = [[] for _ in groups]  # in one line below those with a limit
     if block.limited:  # which side is risky stands where others have a limit
+        others = [[r for r in g.rows if not r.limit and not r.remark] for g in groups]
+        others = [rows if len(rows) > 1 else [] for rows in others]
         groups = [
             replace(
-                g, rows=tuple(r if r.limit else replace(r, limit=r.far, far="") for r in g.rows)
+                group,
+                rows=tuple(
+                    r if r.limit else replace(r, limit=r.far, far="")
+                    for r in group.rows
+                    if r not in beside
+                ),
             )
-            for g in groups
+            for group, beside in zip(groups, others, strict=True)
         ]
     rows = [row for group in groups for row in group.rows]
     fields = ["name", "value"]
@@ -249,13 +262,13 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
         for f in fields
     }
     titles = [len(group.title) - len(GAP) * 2 for group in groups]
-    others = sum(wide[f] + len(GAP) for f in fields[1:])
+    taken = sum(wide[f] + len(GAP) for f in fields[1:])
     longest = max(len(word) for row in rows for word in row.name.split())
-    if "id" in fields and width - 2 * len(GAP) - others < longest:  # no word is broken for an id
-        others -= wide["id"] + len(GAP)
+    if "id" in fields and width - 2 * len(GAP) - taken < longest:  # no word is broken for an id
+        taken -= wide["id"] + len(GAP)
         fields.remove("id")
-    wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - others))
-    for number, group in enumerate(groups):
+    wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - taken))
+    for number, (group, beside) in enumerate(zip(groups, others, strict=True)):
         yield ()
         title = (group.title.ljust(wide["name"] + 4), "bold")
         heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []
@@ -267,6 +280,9 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
                 yield ((f"{GAP * 2}{line}", ""),)
             if row.remark:
                 yield from _text(row.remark, width, " " * 6, style="note")
+        for side in dict.fromkeys(row.far for row in beside):
+            words = ", ".join(f"{row.name} {row.value}" for row in beside if row.far == side)
+            yield from _text(f"{side}: {words}" if side else words, width, GAP * 2, style="note")
 
 
 def _number_line(row: NumberRow, fields: Sequence[str], wide: dict[str, int]) -> Line:
@@ -283,19 +299,18 @@ def _pad(text: str, field: str, wide: dict[str, int]) -> str:
     return text.rjust(wide[field]) if field == "value" else text.ljust(wide[field])
 
 
-def _options(block: OptionCards, width: int) -> Iterator[Line]:
+def _options(block: OptionCards, title: str, width: int) -> Iterator[Line]:
     if not block.items:
         return
+    yield ()
     names = [row.name for row in block.items[0].rows]
     rows = [(block.now, "", [row.before for row in block.items[0].rows])]
     rows += [(o.title, o.state, [row.after for row in o.rows]) for o in block.items]
     wide = [max(len(n), *(len(r[2][i]) for r in rows)) for i, n in enumerate(names)]
     room = width - 4 - sum(w + len(GAP) for w in wide)
     first = min(max(len(r[0]) for r in rows), max(SHORTEST - 2, room))
-    head = " " * (4 + first) + "".join(
-        f"{GAP}{n.rjust(w)}" for n, w in zip(names, wide, strict=True)
-    )
-    yield ((head, STYLES["note"]),)
+    head = "".join(f"{GAP}{n.rjust(w)}" for n, w in zip(names, wide, strict=True))
+    yield ((title.ljust(4 + first), STYLES["head"]), (head, STYLES["note"]))
     for title, state, cells in rows:
         style = STYLES.get(state, "")
         titles = wrap(title, first, "") or [""]

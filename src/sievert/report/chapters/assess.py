@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars
@@ -109,8 +110,11 @@ def remarks(part: ReportPart) -> Iterator[Chapter]:
         return
     first: list[Block | Chapter] = [BulletList(tuple(texts[:FEW_REMARKS]))]
     if more := texts[FEW_REMARKS:]:
-        title = part.texts("assessed.more_remarks", number=len(more))
-        first.append(Chapter(title, part.anchor("more-remarks"), (BulletList(tuple(more)),)))
+        title, instead = (
+            part.texts(f"assessed.more_remarks{which}", number=len(more)) for which in ("", "_all")
+        )
+        anchor, inner = part.anchor("more-remarks"), (BulletList(tuple(more)),)
+        first.append(Chapter(title, anchor, inner, instead=instead))
     yield Chapter(part.texts("assessed.remarks"), part.anchor("remarks"), tuple(first), screen=True)
 
 
@@ -159,10 +163,10 @@ def can_be_found(part: ReportPart, share: float) -> str:
         return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}{rows}")
     if share < 0.005:
         return part.texts(f"assessed.found_few{rows}")
-    near = ((1, round(1 / share)), (2, 3), (3, 4))
-    close = (pair for pair in near if abs(pair[0] / pair[1] - share) <= 0.05 * share)
-    one, of = next(close, (round(10 * share), 10))
-    return part.texts(f"assessed.found_some{rows}", one=one, of=count(of))
+    usual = (Fraction(1, round(1 / share)), Fraction(2, 3), Fraction(3, 4))
+    near = min((*usual, Fraction(round(10 * share), 10)), key=lambda each: abs(each - share))
+    of = count(near.denominator)
+    return part.texts(f"assessed.found_some{rows}", one=near.numerator, of=of)
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -223,19 +227,20 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
     """One row per set of quasi-identifiers that was assessed."""
     if not (sets := part.data.get("key_sets")):
         return
+    judged = ("policy",) if part.data.get("policy") else ()
     rows = (
         (
             part.writer.names(each["quasi"]),
             part.writer.count(_number(each["reidentification"], "k_anonymity")),
             part.writer.share(_number(each["reidentification"], "unique_records")),
-            part.writer.number(_number(each["reidentification"], "average_risk")),
-            part.writer.number(_highest_gain(each)),
-            part.say(f"key_sets_{_policy_state(each)}"),
+            part.writer.share(_number(each["reidentification"], "average_risk")),
+            part.writer.share(_highest_gain(each)),
+            *(part.say(f"key_sets_{STATES[each['policy']['met']]}") for _ in judged),
         )
         for each in sets
     )
     sentence = part.say("key_sets_worst", columns=part.writer.names(part.data["roles"]["quasi"]))
-    heads = (f"key_sets_{k}" for k in ("columns", "k", "unique", "average", "gain", "policy"))
+    heads = (f"key_sets_{k}" for k in ("columns", "k", "unique", "average", "gain", *judged))
     inner = (Paragraph(sentence), part.grid("key_sets_table", heads, rows, (1, 2, 3, 4)))
     yield Chapter(part.say("key_sets"), part.anchor("key_sets"), inner, screen=True)
 
@@ -244,11 +249,6 @@ def _highest_gain(assessment: Data) -> float | None:
     """The highest gain of a best guess of any secret; None where there is none."""
     gains = (_number(values, "guess_gain") for values in assessment["inference"].values())
     return max((gain for gain in gains if gain is not None), default=None)
-
-
-def _policy_state(assessment: Data) -> str:
-    policy = assessment["policy"]
-    return "open" if policy is None else STATES[policy["met"]]
 
 
 # -- a person is found ----------------------------------------------------------------------------

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.chapters.numbers import side_by_side, some_names, why
-from sievert.report.first_screen import left_out, reason_text
+from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
     STATES,
     asked,
+    left_out,
     limits_of,
     reasons_of,
     remarks,
@@ -57,12 +58,13 @@ def limits_of_releases(view: ComparisonView) -> BulletList:
             for v in limits_of(release.data)
             if v["met"] is met
         ]
-        reasons = (r for r in reasons_of(release.data) if r["met"] is met)
-        limits += [reason_text(view, r).rstrip(".") for r in reasons]
         some = some_names(view, "compared.policy_more", limits)
-        sentence = view.say(f"policy_{state}", release=release.label, limits=some)
-        items.append(f"{sentence} {left_out(release.data, view.texts)}".rstrip())
-        marks.append(view.texts(f"limits_table.{state}"))
+        key = f"policy_{state}" if limits or met else "policy_none"
+        words = [view.say(key, release=release.label, limits=some)]
+        words += [reason_text(view, r) for r in reasons_of(release.data) if r["met"] is met]
+        items.append(" ".join(filter(None, [*words, left_out(release.data, view.texts)])))
+        other = met is False and not limits  # what stands against it is no limit
+        marks.append(view.say("policy_not_met") if other else view.texts(f"limits_table.{state}"))
         states.append(state)
     return BulletList(tuple(items), tuple(marks), tuple(states))
 
