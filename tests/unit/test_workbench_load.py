@@ -12,6 +12,7 @@ import sievert
 from sievert.errors import UsageError
 from sievert.workbench.step_commands import assess_command
 from sievert.workbench.steps.load import begin, columns_command
+from sievert.workbench.working_policy import policy_tables, policy_text, role_settings
 
 
 def test_suppressed_rows_before_and_after_roles_are_chosen(
@@ -59,3 +60,21 @@ def test_names_of_files_are_neither_options_nor_anything_but_text(
     assert client.bench.choices.table == "./--json=evil.csv"
     with pytest.raises(UsageError, match="not text"):
         begin("\udcff.csv")
+
+
+def test_codes_for_missing_stand_in_the_policy_that_is_made_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise no table that has some could ever meet it; a file of the user's stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text("age,ill\n" + "30,y\n30,n\n-9,y\n-9,n\n" * 20)
+    roles = role_settings({"quasi": ["age"], "sensitive": ["ill"]})
+    choices = begin("data.csv").put("load", na=("-9",)).put("roles", **roles)
+    made = choices.put("policy", limits={"k_anonymity": ">= 5"}, edited="yes")
+    (tmp_path / "made.toml").write_text(policy_text(made))
+    judged = sievert.assess("data.csv", policy="made.toml", na=["-9"]).to_dict()
+    assert judged["policy"]["met"] is True
+
+    (tmp_path / "own.toml").write_text("[limits]\nk_anonymity = { min = 5 }\n")
+    assert (policy_tables(choices.put("policy", file="example:public_use")) or {})["reading"]
+    assert "reading" not in (policy_tables(choices.put("policy", file="own.toml")) or {})
