@@ -432,7 +432,7 @@ def test_the_answer_is_about_the_release() -> None:
     rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "identifier": ["name"]}}
     result = sievert.protect(people(), policy=rules, hierarchies=AGES)
     first = repr(result).splitlines()[0]
-    assert first.startswith("✓ Yes, the release, by this policy.")
+    assert first.startswith("✓ Yes, this release meets the policy.")
     assert build_page([result.to_dict()]).title == "May the release be published?"
 
 
