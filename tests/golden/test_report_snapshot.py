@@ -58,7 +58,7 @@ def test_the_demo_prints_a_screen_and_ends_with_the_page(printed: tuple[Path, st
     lines = text.splitlines()
     assert len(lines) < 60
     assert lines[0].startswith("✗ No. The policy is not met. 8 of its 13 limits are breached")
-    assert any(line.startswith("✓ Yes, the release, by this policy.") for line in lines)
+    assert any(line.startswith("✓ Yes, this release meets the policy.") for line in lines)
     assert lines[-1].endswith(str(folder / "release.html"))
     assert str(folder / "release.csv") in lines[-1] and str(folder / "decision.html") in lines[-2]
     for name in ("decision.html", "release.html", "release.csv", "release.csv.json"):

@@ -84,6 +84,11 @@ def test_a_given_recoding_of_new_data(tmp_path: Path) -> None:
     )  # fmt: skip
     assert third.met is False and not list(tmp_path.iterdir())
     assert "too_many_suppressed" in [r.what for r in third.policy.reasons]
+    apart = people() | {"age": [str(age) for age in range(200)]}
+    none_left = sievert.protect(apart, policy=rules, hierarchies=AGES, levels={"age": 0})
+    found = sievert.protect(apart, policy=rules, hierarchies=AGES)
+    assert found.met  # so it would be false to say that no recoding meets the limits
+    assert [r.what for r in none_left.policy.reasons] == ["levels_too_fine"]
     with pytest.raises(UsageError, match="has the levels 0 to"):
         sievert.protect(people(), policy=rules, hierarchies=AGES, levels={"age": 9})
 
@@ -427,7 +432,7 @@ def test_the_answer_is_about_the_release() -> None:
     rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "identifier": ["name"]}}
     result = sievert.protect(people(), policy=rules, hierarchies=AGES)
     first = repr(result).splitlines()[0]
-    assert first.startswith("✓ Yes, the release, by this policy.")
+    assert first.startswith("✓ Yes, this release meets the policy.")
     assert build_page([result.to_dict()]).title == "May the release be published?"
 
 

@@ -162,13 +162,13 @@ def test_from_a_table_to_a_release_and_a_page(visitor: Visitor, folder: Path) ->
     assert visitor.submit(explain, ages[:2]) == "protect"  # where its level is chosen now
     protect = visitor.page("protect", "--levels age=3")
     visitor.submit(protect, ("do", "search"))
-    protect = visitor.page("protect", "Yes, the release, by this policy.")
+    protect = visitor.page("protect", "Yes, this release meets the policy.")
     # The map of all recodings is counted meanwhile: what is asked for goes first.
     visitor.submit(protect, ("do", "write"), path=RELEASE)
     assert f"Written: {RELEASE}" in visitor.page("protect", "Written: ")
     visitor.ask("POST", f"{visitor.home}/cancel", "step=protect")
     visitor.submit(visitor.page("report"), ("do", "write"), path=PAGE)
-    assert f"Written: {PAGE}" in visitor.page("report", "Written: ")
+    assert f"Written: {folder / PAGE}. It is" in visitor.page("report", "Written: ")
     (folder / "mine.csv").write_text("mine\n")
     for name in ("mine.csv", PAGE):
         with pytest.raises(AssertionError, match=f"422.*{name} is there already"):
@@ -207,6 +207,6 @@ def test_a_hierarchy_that_does_not_fit_is_said_and_can_be_mended(
     assert "sex" in line and "nobody" not in line and "\n" not in line
     assert 'name="hierarchy:sex" value="sexes.csv"' in refused
     visitor.submit(refused, ("do", "calculate"), hierarchy__sex="*")
-    mended = visitor.page("protect", "the release, by this policy.")
+    mended = visitor.page("protect", "this release meets the policy.")
     shown = re.sub(r"<[^>]+>", "", mended)
     assert "--hierarchy &#39;sex=*&#39;" in shown and "--column-weight sex=2" in shown

@@ -27,7 +27,7 @@ from starlette.applications import Starlette
 from uvicorn.server import ServerState
 
 from sievert.workbench.connections import MOST_SILENT, GuardedConnection
-from sievert.workbench.protection import REFUSED, USED, Admission, Gatekeeper
+from sievert.workbench.protection import REFUSED, Admission, Gatekeeper
 from sievert.workbench.server import doorway
 
 TABLE = "age,ill\n" + "30,y\n31,n\n" * 30
@@ -139,9 +139,18 @@ def test_the_cookie_is_strict_and_bound_to_a_path(tmp_path: Path) -> None:
         assert running.send("GET", running.home).status == 303
         assert "<h1>Load</h1>" in running.page("load")
         again = running.send("GET", running.start)  # the token works once
-        assert again.status == 403 and again.body == USED
+        assert again.status == 403 and "in the terminal" in again.body
+        assert "set-cookie" not in again.headers
         assert running.send("GET", f"{running.start}x").body == REFUSED
         assert running.send("GET", running.start, Cookie=None).status == 403
+        assert running.process.stdout is not None
+        lines = [running.process.stdout.readline() for _ in range(3)]
+        new = re.search(r"http://127\.0\.0\.1:\d+(/start/\S+)", lines[1])
+        assert new and new[1] != running.start  # for a browser that was closed, in the terminal
+        assert running.send("GET", new[1], Cookie=None).headers["location"] == running.home
+        for used in (new[1], running.start):
+            assert running.send("GET", used, Cookie=None).status == 403
+        lines = [running.process.stdout.readline() for _ in range(2)]  # one more, not two
         private = list(running.temp.iterdir())
         assert [path.stat().st_mode & 0o777 for path in private] == [0o700]
     finally:
@@ -362,7 +371,9 @@ def test_the_address_is_opened_through_a_private_page(tmp_path: Path) -> None:
     admission = Admission(5000)
     page = doorway(tmp_path, admission.start)
     assert page.stat().st_mode & 0o777 == 0o600 and admission.start in page.read_text()
-    answer = Gatekeeper(Starlette(), admission).start(str(admission.token), ["cross-site"])
+    answer = Gatekeeper(Starlette(), admission, print, "used").start(
+        str(admission.token), ["cross-site"]
+    )
     assert answer.status_code == 200 and "samesite=strict" in answer.headers["set-cookie"].lower()
     assert f'content="0; url={admission.home}"' in bytes(answer.body).decode()
     assert admission.token is None  # it has been used

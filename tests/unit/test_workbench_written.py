@@ -123,8 +123,8 @@ def test_all_pages_that_were_written_are_remembered(choices: Choices, folder: Pa
         ("workbench:assess.json", "workbench:explain.json", "--html", "second.html", "--share"),
     ]
     body = BenchClient(second, folder / "private").get("report").body
-    assert body.index("Written: second.html. It is shareable") < body.index(
-        "Written: first.html. It is internal"
+    assert body.index(f"Written: {folder}/second.html. It is shareable") < body.index(
+        f"Written: {folder}/first.html. It is internal"
     )
     assert REPORT.status(BenchClient(second, folder).bench.view("report")) == ("met", "second.html")
     again = write_page(second, "first.html")  # now without its title

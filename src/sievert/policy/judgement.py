@@ -50,6 +50,8 @@ REASONS = {
     "people were spelt alike: mend them",
     "too_many_suppressed": "more records would be suppressed than may be",
     "no_release": "no recoding of these columns meets the limits; the numbers are the table's",
+    "levels_too_fine": "with these levels every record would be suppressed; the numbers are the "
+    "table's",
     "search_stopped": "time was over before a recoding was found that meets the limits; the "
     "numbers are the table's",
     "all_suppressed": "every record is suppressed: nothing would be released",

@@ -20,6 +20,7 @@ from sievert.report.texts import Texts
 from sievert.version import __version__
 from sievert.workbench.choices import Choices, History
 from sievert.workbench.command_lines import pieces, shown
+from sievert.workbench.field_names import with_field_names
 from sievert.workbench.file_stamps import Stamp, file_stamps
 from sievert.workbench.jobs import Jobs
 from sievert.workbench.script import session_script
@@ -91,12 +92,14 @@ class Bench:
         what, sign, hint = english.partition(" Try: ")
         plain = what.removesuffix(".")
         said = self.texts.remark(plain)
-        if self.language == ENGLISH or said == plain:
-            return english if self.language == ENGLISH else ENGLISH_LINE.format(english)
+        if self.language == ENGLISH:
+            return with_field_names(english, self.texts)
+        if said == plain:
+            return ENGLISH_LINE.format(english)
         whole = said if said.endswith(("?", ".")) else f"{said}."
-        return (
-            self.texts("workbench.try", what=whole, hint=self.texts.remark(hint)) if sign else said
-        )
+        if sign:
+            said = self.texts("workbench.try", what=whole, hint=self.texts.remark(hint))
+        return with_field_names(said, self.texts)
 
     # -- pages ----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ the request comes from, the cookie, and the type of what is sent. A cookie is se
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -34,7 +34,6 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 REFUSED = "refused\n"
-USED = "This address has been used once. Start the workbench again for a new one.\n"
 NOT_OPENED = "refused: only the browser that opened the address of the start may see this page\n"
 
 
@@ -46,7 +45,7 @@ class Admission:
     token: str | None = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     place: str = field(default_factory=lambda: secrets.token_urlsafe(16))
-    used: str | None = None  # the token that was redeemed
+    used: list[str] = field(default_factory=list)  # the tokens that were redeemed
 
     @property
     def host(self) -> str:
@@ -75,14 +74,23 @@ class Admission:
 
     def redeem(self, token: str) -> bool:
         """Whether this is the token, which is then worth nothing any more."""
-        right = self.token is not None and hmac.compare_digest(token.encode(), self.token.encode())
-        if right:
-            self.used, self.token = self.token, None
-        return right
+        if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
+            return False
+        self.used.append(self.token)
+        self.token = None
+        return True
 
     def was_redeemed(self, token: str) -> bool:
-        """Whether this was the token: whoever has it is told what has become of it."""
-        return self.used is not None and hmac.compare_digest(token.encode(), self.used.encode())
+        """Whether this was a token: whoever has it is told what has become of it."""
+        return any(hmac.compare_digest(token.encode(), used.encode()) for used in self.used)
+
+    def renew(self) -> bool:
+        """Have another token, where the last one was redeemed: a browser that was closed has lost
+        the cookie, and with it everything that is not saved. Says whether it is a new one."""
+        if self.token is not None:
+            return False
+        self.token = secrets.token_urlsafe(32)
+        return True
 
     def knows(self, cookies: str) -> bool:
         """Whether a request has the cookie."""
@@ -96,8 +104,11 @@ class Admission:
 class Gatekeeper:
     """The ASGI application around all others: refuses, or lets a request in and adds headers."""
 
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+    def __init__(
+        self, app: ASGIApp, admission: Admission, announce: Callable[[str], None], used: str
+    ) -> None:
         self.app, self.admission = app, admission
+        self.announce, self.used = announce, used  # another address; what a used one answers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -156,7 +167,11 @@ class Gatekeeper:
         not sent with a redirect of a request that has begun elsewhere."""
         ours = self.admission
         if not ours.redeem(token):
-            return PlainTextResponse(USED, 403) if ours.was_redeemed(token) else _refuse(403)
+            if not ours.was_redeemed(token):
+                return _refuse(403)
+            if ours.renew():
+                self.announce(ours.start)
+            return PlainTextResponse(f"{self.used}\n", 403)
         if site in (["none"], ["same-origin"]):
             answer = Response(status_code=303, headers={"location": ours.home})
         else:

@@ -82,7 +82,7 @@ def serve(
         admission = Admission(listening.getsockname()[1])
         bench = Bench(History(choices), steps, texts, folder, language)
         watched = _Watched(make_application(bench))
-        protected = Gatekeeper(watched, admission)
+        protected = Gatekeeper(watched, admission, announce, texts("workbench.used"))
         config = uvicorn.Config(
             protected,
             access_log=False,

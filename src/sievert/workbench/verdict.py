@@ -5,6 +5,7 @@ from typing import Any
 from sievert.report.limits import limited_row, limits_of, titles
 from sievert.report.page import NumberRow, Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
+from sievert.workbench.field_names import with_field_names
 from sievert.workbench.result_pages import page_of, part_of, rendered
 from sievert.workbench.step import View
 
@@ -21,6 +22,7 @@ def release_verdict(view: View, release: Any, before: Any) -> dict[str, Any] | N
     front, chapters = rendered(release, view.texts)
     return {
         "answer": answer,
+        "why": with_field_names(answer.why, view.texts) if answer else "",
         "nearest": _nearest(part),
         "advice": _advice(page) if release.get("unmet") else "",
         "numbers": [*_limits(view, part, before), *_own(part)],

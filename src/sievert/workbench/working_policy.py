@@ -95,6 +95,9 @@ def policy_tables(choices: Choices) -> dict[str, Any] | None:
     tables = dict(source_tables(name))
     if roles := role_table(choices):
         tables = {"roles": roles} | {k: v for k, v in tables.items() if k != "roles"}
+    codes = choices.texts("load", "na")
+    if codes and (not name or name.startswith(EXAMPLE)):  # a file of the user's says itself which
+        tables["reading"] = {"na": [*codes]}
     if choices.text("policy", "edited"):
         tables["limits"] = limit_tables(limits)
     return tables

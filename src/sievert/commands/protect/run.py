@@ -320,8 +320,9 @@ def _judge(
         nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
         verdicts = problem.verdicts(as_it_is, policy, possible=True)
-        gate.not_met("search_stopped" if stopped else "no_release")
-    if recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
+        none_found = "search_stopped" if stopped else "no_release"
+        gate.not_met(none_found if recoding is None else "levels_too_fine")
+    elif recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
         gate.not_met("too_many_suppressed")
     beside = problem.beside
     if recoding and beside and problem.joint_k(recoding) < beside.k:

@@ -11,6 +11,7 @@ from sievert.errors import RefusedError, UsageError, require
 from sievert.measures import BY_ID
 from sievert.policy import parse_policy
 from sievert.policy.document import LIMITS
+from sievert.report.limits import asked
 from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import reading_arguments
@@ -137,6 +138,7 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
         "key": json.dumps(key),
         "where": where[chapter],
         "measure": measure,
+        "asks": asked(texts, {"measure": measure, **_bounds(sides)}),
         "title": texts.get(f"measures.{measure}.title", measure),
         "reading": texts.get(f"measures.{measure}.reading", ""),
         "min": sides.get(">="),
@@ -146,6 +148,11 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
         "gaps": own,
         "remarks": [texts.remark(gap["text"]).partition(": ")[2] for gap in own],
     }
+
+
+def _bounds(sides: Mapping[str, str]) -> dict[str, float | None]:
+    """The sides of a limit as numbers."""
+    return {end: float(sides[sign]) if sign in sides else None for sign, end in SIDES.items()}
 
 
 def _first_comment(path: Path) -> str:

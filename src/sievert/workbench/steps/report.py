@@ -22,6 +22,7 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
 from sievert.workbench.written_files import chosen_alike, conditions, split_options
+from sievert.workbench.written_releases import full_path
 
 NAME = "report"
 KINDS = ("internal", "share")
@@ -152,7 +153,7 @@ def _written(choices: Choices) -> list[dict[str, Any]]:
         names, options = _split(written)
         now = conditions(choices, tuple(_parts(choices, names).values()))
         old = choices.mapping(NAME, "under").get(path) != now
-        rows.append({"path": path, "old": old, "kind": KINDS["--share" in options]})
+        rows.append({"path": full_path(path), "old": old, "kind": KINDS["--share" in options]})
     return rows[::-1]
 
 

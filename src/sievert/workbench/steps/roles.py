@@ -69,11 +69,12 @@ def _context(view: View) -> dict[str, Any]:
 
 
 def _why(column: DescribedColumn, records: int, texts: Texts) -> str:
-    """Why a role is suggested, without what the name of the role says already."""
+    """Why a role is suggested; where the words are those of the role, that its name says it."""
     words = OPTION.sub("", column.explain_role(records, texts))
     role = texts(f"workbench.roles.is_{column.role}") if column.role else ""
     same = words == role or words.startswith(f"{role};")
-    return words[len(role) :].lstrip("; ") if same else words
+    more = words[len(role) :].lstrip("; ")
+    return "; ".join(filter(None, (texts("workbench.roles.by_name"), more))) if same else words
 
 
 def _status(view: View) -> tuple[str, str]:
