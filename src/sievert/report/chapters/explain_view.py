@@ -192,7 +192,7 @@ def captioned_bars(
         return grid
     below = [part.say(f"{key}_below", **values), *([more] if more else ())]
     spec = bars(part.say(f"{key}_chart"), below, [bar for bar, _ in marks], axis=part.say(axis))
-    spec = caption_bars(spec, [text.text for _, text in marks])
+    spec = caption_bars(spec, [(bar, text.text) for bar, text in marks])
     return Picture(spec, part.say(f"{key}_caption"), grid)
 
 
