@@ -7,7 +7,7 @@ engines spell differently (lists, mostly) is in the small `Adapter` that each en
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -228,10 +228,6 @@ class Questions(CellTables):
             equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c in names)
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
-
-    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has; missing is one."""
-        return {c: self.count_combinations((c,)) for c in columns}
 
     def recode(self, view: str, records: RecodedRecords) -> Questions:
         """Questions about the records with labels for values, shown by a view of the engine."""
