@@ -273,13 +273,7 @@ class CodedQuestions(Questions):
         """How many records have each text of some columns, in the order of texts."""
         if not self.code(columns):
             return super().tallies(columns)
-        cubes = {c: self.cube((c,)) for c in columns}
-        return {
-            c: dict(
-                zip((cube.values[0][i] for i in cube.codes[0]), cube.counts.tolist(), strict=True)
-            )
-            for c, cube in cubes.items()
-        }
+        return {c: self.cube((c,)).tally() for c in columns}
 
     # -- classes and secrets --------------------------------------------------------------------
 

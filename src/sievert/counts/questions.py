@@ -180,6 +180,12 @@ class Questions(CellTables):
             whole = len(own) <= MOST_TALLIED
             self._tallied[quasi, column] = {v: n for v, n in own.items() if whole or not v}
 
+    def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
+        """How many records have each text of columns with so many values, in the order of texts."""
+        if self.engine.name == "duckdb":
+            return super().tallies(columns)
+        return {c: self.cube((c,)).tally() for c in columns}  # others spell the texts of cells only
+
     def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
 
