@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import sievert
 from sievert.commands.columns.result import ColumnList
+from sievert.counts import cells
+from sievert.counts.duckdb.adapter import DuckDB
 
 TABLE = {
     "id": [f"p{i}" for i in range(60)],
@@ -65,3 +68,35 @@ def test_a_first_line_that_may_be_a_record_is_not_listed(tmp_path: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     names = [column["name"] for column in json.loads(done.stdout)["columns"]]
     assert names == ["column1", "column2", "column3"] and "canary" not in done.stdout
+
+
+@pytest.mark.parametrize("columns", [3, 40])
+def test_a_text_file_is_not_read_once_for_each_column(
+    columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"x{j}" for j in range(columns)]
+    table = {
+        c: [None if i % 7 == j else i % (j + 2) for i in range(60)] for j, c in enumerate(names)
+    }
+    table["x1"] = [f" {i % 2}" if i % 3 else f"{i % 2}" for i in range(60)]
+    lines = [names, *zip(*table.values(), strict=True)]
+    text = "\n".join(",".join("" if v is None else str(v) for v in line) for line in lines)
+    (path := tmp_path / "wide.csv").write_text(text + "\n")
+    monkeypatch.setattr("sievert.session.SMALL", 0)  # counted by the engine
+    asked, execute = list[str](), DuckDB._execute
+    monkeypatch.setattr(
+        DuckDB,
+        "_execute",
+        lambda self, sql, *given: asked.append(sql) or execute(self, sql, *given),
+    )
+    found = sievert.describe_columns(path, show_values=True)
+    monkeypatch.setattr(cells, "MOST_SETS", 1)
+    alone = sievert.describe_columns(path, show_values=True)
+    assert found.columns == alone.columns
+    passes = sum("GROUPING SETS" in sql or "GROUP BY c" in sql for sql in asked)
+    assert passes == {3: 2, 40: 6}[columns] + 2 * columns
+    for column in found.columns:
+        counts = Counter(str(v) for v in table[column.name] if v is not None)
+        assert column.values == len({*table[column.name]})
+        ranked = sorted(counts, key=lambda v: (-counts[v], v))
+        assert column.examples == tuple(ranked[:3])

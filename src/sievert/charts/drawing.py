@@ -361,14 +361,19 @@ def _spoken_config() -> Spec:
     return {"locale": {"number": number}, **silent}
 
 
-def caption_bars(spec: Spec, words: Sequence[str]) -> Spec:
+def caption_bars(spec: Spec, given: Sequence[tuple[Bar, str]]) -> Spec:
     """The bars of `charts.bars`, each with its own words in place of its number.
 
+    Words of bars that are left out, because there are many, are left out as well.
+
     >>> from sievert.charts.drawing import Bar, bars
-    >>> spec = caption_bars(bars("Alone", ["people"], [Bar("age", None)], axis="share"), ["few"])
+    >>> age = Bar("age", None)
+    >>> spec = caption_bars(bars("Alone", ["people"], [age], axis="share"), [(age, "few")])
     >>> spec["data"]["values"][0]["said"], spec["description"]
     ('age: few', 'people. age: few.')
     """
+    drawn = {row["row"] for row in spec["data"]["values"]}
+    words = [text for bar, text in given if printable(bar.row) in drawn]
     rows = [_row(row, text) for row, text in zip(spec["data"]["values"], words, strict=True)]
     below = " ".join(spec["title"]["subtitle"])
     said = "; ".join(row["said"] for row in rows)

@@ -86,7 +86,7 @@ class RoleOptions(Options):
     def files(self) -> list[Any]:
         """The files that are read for this: of a policy, of hierarchies, and that these name."""
         given = [h.partition("=")[2] or h for h in self.hierarchy or ()]
-        tables = [*([] if self.policy is None else [self.policy]), *given]
+        tables: list[str | Path] = [*([] if self.policy is None else [self.policy]), *given]
         for table in (t for t in tables if str(t).lower().endswith(".toml")):
             from sievert.hierarchies import read_hierarchies
 

@@ -138,17 +138,33 @@ def reason_text(evidence: ColumnEvidence, reason: str, texts: Texts) -> str:
 
 def examine_columns(questions: Questions, columns: Sequence[str]) -> dict[str, ColumnEvidence]:
     """What some columns look like; values are looked at where they are not too many."""
-    records, evidence = questions.records, {}
-    for column, values in questions.distinct(columns).items():
-        evidence[column] = ColumnEvidence(values, records)
-        if 1 < values <= MOST_VALUES:
-            with suppress(SievertError):  # of a type that cannot be compared
-                questions.engine.check_usable(column)
-                cube = questions.cube([column])
-                texts = (cube.values[0][code] for code in cube.codes[0])
-                tally = dict(zip(texts, cube.counts.tolist(), strict=True))
-                evidence[column] = examine_values(tally, records)
-    return evidence
+    distinct = questions.distinct(columns)
+    return examine_tallies(distinct, tally_values(questions, distinct), questions.records)
+
+
+def tally_values(
+    questions: Questions, distinct: Mapping[str, int]
+) -> dict[str, dict[str | None, int]]:
+    """How many records have each text of the columns whose values are not too many."""
+    few = {}
+    for column, values in distinct.items():
+        with suppress(SievertError):  # of a type that cannot be compared
+            questions.engine.check_usable(column)
+            if 0 < values <= MOST_VALUES:
+                few[column] = values
+    return questions.tallies(few)
+
+
+def examine_tallies(
+    distinct: Mapping[str, int], tallies: Mapping[str, Mapping[str | None, int]], records: int
+) -> dict[str, ColumnEvidence]:
+    """What columns look like that have so many values, and these so often."""
+    return {
+        column: examine_values(tallies[column], records)
+        if values > 1 and column in tallies
+        else ColumnEvidence(values, records)
+        for column, values in distinct.items()
+    }
 
 
 def examine_values(tally: Mapping[str | None, int], records: int) -> ColumnEvidence:

@@ -17,6 +17,8 @@ from sievert.errors import InputError, require
 from sievert.sources.table import Table
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
+MOST_SETS, LEAST_SETS = 16, 4  # columns that are counted one by one in the same pass
+MOST_VALUES = 2**22  # that these columns may have together, where they are more than the least
 
 Kind = Literal["text", "float", "ordered", "other"]
 LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
@@ -222,11 +224,13 @@ class CellTables:
     def merged_by_type(self, columns: Sequence[str]) -> list[str]:
         """Columns of which texts that differ are read as one number: 01 and 1, by their type.
 
-        Of a state it is not known: those that could be.
+        No state has such columns: a table is not counted where there are any.
         """
         types = self.engine.table.types
         numbers = [c for c in columns if types.get(c) in ("int", "float")]
-        if self.engine.table.state is not None or self.engine.untyped is None:
+        if self.engine.table.state is not None:
+            return []
+        if self.engine.untyped is None:
             return numbers
         before = f"({self.engine.untyped}) AS d"
         return [
@@ -237,6 +241,46 @@ class CellTables:
         name = self.sql_name(column)
         sql = f"SELECT COUNT(*) FROM (SELECT {name} FROM {table} GROUP BY {name}) AS e"
         return int(self.engine.query_records(sql)[0][0])
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has; missing is one."""
+        counts = dict.fromkeys(columns, 0)
+        for few in _share_passes(dict.fromkeys(counts, self.records)):
+            if len(few) == 1:
+                counts[few[0]] = self.count_combinations(few)
+                continue
+            each = self._count_apart(few, "")
+            sql = f"SELECT which, COUNT(*) FROM ({each}) AS d GROUP BY which"
+            counts |= {few[i]: int(n) for i, n in self.engine.query_records(sql)}
+        return counts
+
+    def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
+        """How many records have each text of columns with so many values, in the order of texts.
+
+        The values stay in this process.
+        """
+        found: dict[str, dict[str | None, int]] = {}
+        for few in _share_passes(columns):
+            texts = ", ".join(self.engine.as_text(self.sql_name(c)) for c in few)
+            value = texts if len(few) == 1 else f"COALESCE({texts})"
+            each = self._count_apart(few, f", {value} AS v, {self.record_count} AS n")
+            counts: list[dict[str | None, int]] = [{} for _ in few]
+            for which, text, number in self.engine.query_records(each):
+                counts[which][text] = counts[which].get(text, 0) + int(number)
+            for column, own in zip(few, counts, strict=True):
+                ordered = sorted(own, key=lambda text: (text is not None, text or ""))
+                found[column] = {text: own[text] for text in ordered}
+        return found
+
+    def _count_apart(self, columns: Sequence[str], fields: str) -> str:
+        """The query for the values of each column by itself; `which` is the place of the column."""
+        names = [self.sql_name(c) for c in columns]
+        which = " ".join(f"WHEN GROUPING({c}) = 0 THEN {i}" for i, c in enumerate(names))
+        sets = ", ".join(f"({c})" for c in names)
+        return (
+            f"SELECT CASE {which} END AS which{fields} FROM {self._input} "
+            f"GROUP BY GROUPING SETS ({sets})"
+        )
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""
@@ -310,6 +354,20 @@ class CellTables:
         totals = self.value_totals(self.count_cells(tuple(quasi), column))
         text = self.engine.as_text("s")
         return [v for (v,) in self.engine.rows(f"SELECT {text} FROM {totals} WHERE s IS NOT NULL")]
+
+
+def _share_passes(columns: Mapping[str, int]) -> list[tuple[str, ...]]:
+    """Columns with at most so many values, in groups that are counted in one pass each."""
+    passes: list[list[str]] = []
+    room = 0
+    for column, values in columns.items():
+        full = not passes or len(passes[-1]) >= MOST_SETS
+        if full or (room < values and len(passes[-1]) >= LEAST_SETS):
+            passes.append([])
+            room = MOST_VALUES
+        passes[-1].append(column)
+        room -= values
+    return [tuple(few) for few in passes]
 
 
 def match_masks(keys: Sequence[str], classes: str, a: int, masks: Sequence[int]) -> str:

@@ -267,6 +267,12 @@ class CodedQuestions(Questions):
         coded = {c: self._coded[c] for c in columns}
         return {c: len(texts) - int(not np.any(codes == 0)) for c, (codes, texts) in coded.items()}
 
+    def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
+        """How many records have each text of some columns, in the order of texts."""
+        if not self.code(columns):
+            return super().tallies(columns)
+        return {c: self.cube((c,)).tally() for c in columns}
+
     # -- classes and secrets --------------------------------------------------------------------
 
     def sizes(self, quasi: Sequence[str]) -> Sizes:

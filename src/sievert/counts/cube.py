@@ -141,6 +141,11 @@ class Cube:
         counted = zip(self.values[place], self.totals(place).tolist(), strict=True)
         return {text: number for text, number in counted if text is not None}
 
+    def tally(self) -> dict[str | None, int]:
+        """How many records have each value of the first column, where every cell has another."""
+        texts = map(self.values[0].__getitem__, self.codes[0].tolist())
+        return dict(zip(texts, self.counts.tolist(), strict=True))
+
     def sizes(self) -> Sizes:
         """The histogram of the cells' sizes."""
         return histogram(self.counts)

@@ -5,7 +5,7 @@ engines spell differently (lists, mostly) is in the small `Adapter` that each en
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +178,12 @@ class Questions(CellTables):
             whole = len(own) <= MOST_TALLIED
             self._tallied[quasi, column] = {v: n for v, n in own.items() if whole or not v}
 
+    def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
+        """How many records have each text of columns with so many values, in the order of texts."""
+        if self.engine.name == "duckdb":
+            return super().tallies(columns)
+        return {c: self.cube((c,)).tally() for c in columns}  # others spell the texts of cells only
+
     def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
 
@@ -226,10 +232,6 @@ class Questions(CellTables):
             equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c in names)
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
-
-    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has; missing is one."""
-        return {c: self.count_combinations((c,)) for c in columns}
 
     def recode(self, view: str, records: RecodedRecords) -> "Questions":
         """Questions about the records with labels for values, shown by a view of the engine."""

@@ -1,6 +1,5 @@
 """Diversity of a secret in the classes: l-diversity, confidence, (alpha,k)-anonymity."""
 
-
 import numpy as np
 
 from sievert.counts.answers import Profiles

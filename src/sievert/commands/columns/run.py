@@ -1,12 +1,15 @@
 """What each column looks like: how many values, how many are missing, what they are."""
 
+from collections.abc import Mapping
+
 from sievert.commands._role_suggestion import (
-    MOST_VALUES,
     ColumnEvidence,
-    examine_columns,
+    examine_tallies,
     suggest_role,
+    tally_values,
 )
 from sievert.commands.columns.result import DescribedColumn
+from sievert.counts.cells import Kind
 from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.roles import looks_like_record
@@ -25,8 +28,9 @@ def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[Describ
     )
     missing = questions.missing(questions.columns)
     marks = questions.marks(questions.columns)
-    described = []
-    for name, evidence in examine_columns(questions, questions.columns).items():
+    distinct = questions.distinct(questions.columns)
+    tallies, described = tally_values(questions, distinct), []
+    for name, evidence in examine_tallies(distinct, tallies, questions.records).items():
         option, reason = suggest_role(name, evidence)
         role = reason if reason in IN_A_POLICY else ROLES.get(option)
         described.append(
@@ -40,7 +44,9 @@ def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[Describ
                 evidence.codes,
                 evidence.coded,
                 marks.get(name, 0),
-                _examples(questions, name, evidence) if show_values else (),
+                _examples(tallies.get(name, {}), questions.engine.kind(name))
+                if show_values
+                else (),
             )
         )
     return tuple(described)
@@ -52,10 +58,9 @@ def _kind(evidence: ColumnEvidence) -> str:
     return "dates" if evidence.dates else "numbers" if evidence.numbers else "texts"
 
 
-def _examples(questions: Questions, column: str, evidence: ColumnEvidence) -> tuple[str, ...]:
-    """The most frequent values, of those as frequent the first by their text."""
-    if not 0 < evidence.values <= MOST_VALUES:
-        return ()
-    tally = questions.tally(column, (column,))
-    ranked = sorted((-number, text) for text, number in tally.items() if text is not None)
+def _examples(tally: Mapping[str | None, int], kind: Kind) -> tuple[str, ...]:
+    """The most frequent texts, of those as frequent the first; of other values only empty ones."""
+    ranked = sorted(
+        (-n, v) for v, n in tally.items() if v is not None and (kind == "text" or not v)
+    )
     return tuple(text for _, text in ranked[:EXAMPLES])

@@ -23,6 +23,7 @@ from sievert.counts.state.segments import (
     write_counts,
 )
 from sievert.errors import InputError, SievertError, require
+from sievert.formatting import list_names
 from sievert.numerics import machine
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
@@ -62,6 +63,14 @@ def count_table(
     every = (*roles.measured_columns, roles.person)
     for column in (names := [c for c in dict.fromkeys(every) if c is not None]):
         engine.check_usable(column)
+    merged = questions.merged_by_type(roles.quasi)
+    require(
+        not merged,
+        f"{table.name}: values of {list_names(merged)} are spelt in several ways (01 and 1) "
+        "and are one number by their type: a state could not tell them apart",
+        hint="spell them alike, or give no --type",
+        error=InputError,
+    )
     kept = {c: returned_type(c, engine.kinds[c]) for c in names}
     columns = tuple(questions.columns)
     others = [c for c in columns if c not in kept and c not in left_out]

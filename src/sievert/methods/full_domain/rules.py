@@ -96,7 +96,8 @@ def secret_rules(
     """The rules that limits on one secret make; `named` is the value that alpha_k names."""
     rules = []
     for measure, limit in limits.items():
-        kinds, bound = LEAST.get(measure, ()), limit.min
+        kinds: tuple[str, ...] = LEAST.get(measure, ())
+        bound = limit.min
         if measure in MOST:
             kinds, bound = MOST[measure], limit.max
         if measure == "alpha_k" and named is not None:

@@ -350,7 +350,8 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
             part.say(f"guesses{k}") for k in ("", "_below", "_axis", "_caption")
         )
         words = [text for _, *each in rows for text in each]
-        spec = caption_bars(dumbbells(title, (below,), given, axis=axis), words)
+        spec = dumbbells(title, (below,), given, axis=axis)
+        spec = caption_bars(spec, list(zip(given, words, strict=True)))
         grid = make_grid(part.say("behind"), (part.say("secret"), *series.values()), rows)
         yield Picture(spec, caption, grid)
 

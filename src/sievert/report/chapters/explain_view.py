@@ -199,7 +199,7 @@ def captioned_bars(
     below = [part.say(f"{key}_below", **values), *([more] if more else ())]
     title, given = part.say(f"{key}_chart"), [bar for bar, _ in marks]
     spec = bars(title, below, given, axis=part.say(axis), fill=fill, limit=limit)
-    spec = panels(caption_bars(spec, [text.text for _, text in marks]))
+    spec = panels(caption_bars(spec, [(bar, text.text) for bar, text in marks]))
     return Picture(spec, part.say(f"{key}_caption"), grid)
 
 
