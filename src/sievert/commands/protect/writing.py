@@ -158,6 +158,7 @@ class ReleaseFile:
         options: dict[str, Any] = {
             "quasi": list(part.quasi),
             "sensitive": list(part.sensitive),
+            "identifier": [c for c in self.protection.roles.identifier if c in part.names],
             "orders": {c: list(order) for c, order in measuring.orders.items()},
             "hierarchies": {
                 s: _plain_hierarchy(tree)
