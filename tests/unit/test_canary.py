@@ -1593,6 +1593,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "polars, not collected": lambda: sievert.assess(
         polars.LazyFrame({Q: [cell()]}).with_columns(polars.col(Q).cast(polars.Int64)), Q
     ),
+    "duckdb, not computed": lambda: sievert.assess(
+        duckdb.sql(f"select cast('{cell()}' as integer) as {Q}"), Q
+    ),
     "arrow, nested": lambda: frame(pyarrow.table, {"x": cell()}),
     "arrow, not whole numbers": lambda: frame(pyarrow.table, cell(), types={Q: "int"}),
 }

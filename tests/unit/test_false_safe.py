@@ -875,6 +875,13 @@ def test_the_page_says_why() -> None:
     assert "Its one limit is breached. 1 column has no role; under a policy" in first
 
 
+def test_a_shareable_page_names_columns_without_a_role_once() -> None:
+    whole = {**table(), "surname": [str(i) for i in range(N)]}
+    text = sievert_page(sievert.assess(whole, policy=policy()).share())
+    assert "1 column has no role; under a policy every column has one." in text
+    assert text.count("surname") == 1
+
+
 def test_every_reason_has_words_on_a_page() -> None:
     from sievert.policy.judgement import REASONS
     from sievert.report.texts import english

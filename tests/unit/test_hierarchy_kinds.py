@@ -324,6 +324,8 @@ def test_a_proposal_by_name_says_how_to_override_it() -> None:
     table = {"zip": ["2139", "2140", "10115", "99501"] * 5, "ill": ["a", "b"] * 10}
     rules = {"roles": {"rows_are_people": True}, "limits": {"k_anonymity": {"min": 2}}}
     notes = " ".join(sievert.protect(table, "zip", "ill", policy=rules).warnings)
-    assert "by its name it has codes (quantities: --hierarchy zip=interval:5,10)" in notes
+    assert notes.count("proposed hierarchies: 'zip'; sievert hierarchies writes them") == 1
+    assert "by its name 'zip' has codes (interval:10,100,1000,10000); quantities: " in notes
+    assert "--hierarchy zip=interval:5,10" in notes
     page = " ".join(repr(sievert.propose_hierarchies(table, "zip")).split())
     assert "whose leading zeros are lost" in page and "--hierarchy COLUMN=interval:5,10" in page

@@ -146,6 +146,15 @@ def test_bars_share_a_limit_and_double() -> None:
     assert axis == ["inside", "limit", "2\xa0×", "4\xa0×", "8\xa0×", "16\xa0×"]
 
 
+def test_a_breach_of_a_limit_of_zero_is_drawn() -> None:
+    """No multiple says how far it is beyond: an arrow leads out of the picture."""
+    scale = drawings.limit_scale(numbers(2.32, None))
+    shown = {
+        s: len(elements(drawings.limit_bar(scale, None, s), "path")) for s in ("met", "breached")
+    }
+    assert shown["breached"] == shown["met"] + 2
+
+
 @pytest.mark.parametrize("far", [0.5, 5, 9, 12, 40, float("inf")])
 def test_far_numbers_stay_on_the_picture(far: float) -> None:
     scale = drawings.limit_scale(numbers(far, -far))

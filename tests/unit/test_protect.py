@@ -427,6 +427,18 @@ def test_a_column_that_is_kept_needs_a_role(how: dict[str, Any], tmp_path: Path)
     assert "columns_without_role" in {reason.what for reason in result.policy.reasons}
 
 
+def test_a_kept_column_may_have_its_role_from_the_caller(tmp_path: Path) -> None:
+    """The process that confirms the release knows it too; what is left out is said rightly."""
+    rules = policy(k_anonymity={"min": 5})
+    kept = {"policy": rules, "hierarchies": AGES, "keep": ["name"]}
+    result = sievert.protect(people(), identifier=["name"], out=tmp_path / "r.csv", **kept)
+    assert result.met is True and "name" in (tmp_path / "r.csv").read_text().splitlines()[0]
+    refused = sievert.protect(people(), **kept)
+    assert refused.met is False and "name" not in refused.dropped_columns
+    shown = " ".join(repr(refused).split())
+    assert "Columns have no role: name. " in shown and "the secrets only. Left out" not in shown
+
+
 def test_the_answer_is_about_the_release() -> None:
     """Nobody may read that the table itself can be published."""
     rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "identifier": ["name"]}}

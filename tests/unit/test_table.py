@@ -7,6 +7,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sievert
@@ -509,3 +510,12 @@ def test_names_of_all_sorts(tmp_path: Path) -> None:
     path = write(tmp_path, f"{header}\n" + ",".join("1" * len(names)) + "\n")
     found = sievert.assess(path, names[:5], names[5:], records=tmp_path / "r.csv")
     assert found.rows == 1 and set(found.inference) == set(names[5:])
+
+
+def test_a_relation_of_duckdb() -> None:
+    rows = "(values ('a', 'x'), ('a', 'y'), ('b', 'x')) as t(town, ill)"
+    with duckdb.connect() as connection:
+        relation = connection.sql(f"select * from {rows}")
+        found = sievert.assess(relation, "town", "ill")
+        del relation
+    assert found.reidentification["k_anonymity"].value == 1

@@ -276,3 +276,12 @@ def test_names_are_never_cut_to_equal_ones() -> None:
         assert len(set(first)) == 3
         if width == 200:
             assert first == names
+
+
+def test_words_of_a_first_column_go_on_below() -> None:
+    names = ["accuracy lost by learning from the table, mean over all secrets", "x" * 90]
+    grid = make_grid("", ("Loss", "Value"), [(name, "0.123456789") for name in names], (1,))
+    lines = text(page(grid), width=60).splitlines()
+    flat = " ".join(" ".join(lines).split())
+    assert "learning from the table, 0.123456789 mean over all secrets" in flat
+    assert max(map(len, lines)) <= 60 and "xxx…xxx" in flat

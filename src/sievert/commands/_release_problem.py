@@ -374,11 +374,12 @@ def assign_hierarchies(
         else:
             proposal = propose(counts, name)
             trees[name], sources[name] = proposal.hierarchy, proposal.text
-            what = "one label for all" if proposal.text == ROOT else proposal.text
             if proposal.by_name:
-                what += f"; by its name it has codes (quantities: --hierarchy {name}=interval:5,10)"
-            notes.append(f"the hierarchy of {name!r} is a proposal: {what}")
+                how = f"--hierarchy {name}=interval:5,10"
+                notes.append(f"by its name {name!r} has codes ({proposal.text}); quantities: {how}")
         tree = trees[name]
         if tree is not None:
             trees[name] = tree.with_root()
+    if proposed and (own := [repr(name) for name in roles.quasi if name not in given]):
+        notes.append(f"proposed hierarchies: {', '.join(own)}; sievert hierarchies writes them")
     return trees, sources

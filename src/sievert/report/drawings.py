@@ -223,7 +223,10 @@ def limit_bar(scale: LimitScale, position: float | None, state: str) -> Markup:
     )
     inside = f'<rect y="5" width="{LIMIT_AT}" height="14" fill="{colour("met-tint")}"/>'
     limit = f'<path d="M{LIMIT_AT} 2v20" stroke="{colour("ink")}" stroke-width="2"/>'
-    drawn = "" if position is None else _needle(scale.place(position), state)
+    if position is None and state == "breached":  # of a limit of 0: no multiple says how far
+        drawn = _arrow(scale.place(FARTHEST))
+    else:
+        drawn = "" if position is None else _needle(scale.place(position), state)
     return _svg(LIMIT_WIDTH, LIMIT_HEIGHT, inside + grid + limit + drawn, about="limit")
 
 
@@ -235,6 +238,13 @@ def _needle(x: float, state: str) -> str:
         "doubtful": f'<path d="M{x:.4g} 6l6 6-6 6-6-6z" fill="{fill}"/>',
     }
     return line + ends.get(state, f'<circle cx="{x:.4g}" cy="12" r="5" fill="{fill}"/>')
+
+
+def _arrow(x: float) -> str:
+    """A number that lies beyond any multiple of its limit."""
+    fill = colour("breached")
+    line = f'<path d="M{LIMIT_AT} 12H{x - 4:.4g}" stroke="{fill}" stroke-width="4"/>'
+    return f'{line}<path d="M{x - 5:.4g} 6l10 6-10 6z" fill="{fill}"/>'
 
 
 def share_bar(share: float, *, risky: bool) -> Markup:

@@ -189,7 +189,8 @@ def reason_text(part: ReportPart, reason: Data, *, named: bool = True) -> str:
     texts, names, key = part.texts, reason["names"], f"front.reason_{reason['what']}"
     if key not in texts:
         return texts("front.reason_other")
-    if not named and reason["what"] == "columns_without_role":  # they are listed below
+    listed = {*(part.data.get("roles", {}).get("unassessed") or ())}  # below the verdict
+    if not named and reason["what"] == "columns_without_role" and listed.issuperset(names):
         return texts(f"front.without_role{'_one' * (len(names) == 1)}", number=count(len(names)))
     return texts(key, names=some_columns(texts, names, lambda n: _title_or_name(part, n)))
 

@@ -81,12 +81,14 @@ def chapters(part: ReportPart) -> list[Chapter]:
     before = options["before"]
     items = tuple(_option(part, before, way) for way in options["ways"])
     blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
-    if "levels" in best_way(options["ways"]):  # a terminal has the command itself
-        blocks += (Paragraph(texts("options.make"), "reading"),)
-    if not options.get("complete", True):
-        proven = any(way.get("proven") for way in options["ways"])
-        key, kind = ("_proven", "reading") if proven else ("", "note")
-        blocks += (Paragraph(texts(f"options.budget{key}", tried=options["tried"]), kind),)
+    proven, tried = any(way.get("proven") for way in options["ways"]), options["tried"]
+    words = [texts("options.make")] if "levels" in best_way(options["ways"]) else []
+    if not options.get("complete", True) and proven:
+        words.append(texts("options.budget_proven", tried=tried))
+    elif not options.get("complete", True):
+        blocks += (Paragraph(texts("options.budget", tried=tried), "note"),)
+    if words:  # a terminal has the command itself
+        blocks += (Paragraph(" ".join(words), "reading"),)
     return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
 
 

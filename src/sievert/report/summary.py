@@ -109,8 +109,8 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
         return
     yield _verdict(texts, verdicts[0] if verdicts else None, result)
     yield from not_covered(texts, result, _name)
-    if verdicts and (reasons := verdicts[0].get("reasons")):
-        yield BulletList(tuple(_reason(texts, reason) for reason in reasons))
+    if verdicts and (others := [r for r in verdicts[0].get("reasons", ()) if not _is_role(r)]):
+        yield BulletList(tuple(_reason(texts, reason) for reason in others))
     figures = tuple(_figures(result, texts))
     key = "shared.small" if result["table"]["rows"] is None else "shared.withheld"
     yield Figures(figures) if figures else Paragraph(texts(key, enough=count(ENOUGH)))
@@ -128,7 +128,7 @@ def _table(result: Data, texts: Texts) -> Iterator[str]:
         yield texts("shared.table", rows=count(rows), columns=columns)
     yield texts("shared.people" if roles["person"] else "shared.rows")
     for role, key in ROLE_TEXTS.items():
-        if names := roles[role]:
+        if role != "unassessed" and (names := roles[role]):  # those stand below the verdict
             yield texts(f"front.{key}", columns=texts.join([*map(_name, names)]))
 
 
@@ -182,8 +182,15 @@ def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
         return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
     counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
-    why = " ".join(counted(texts, state, policy["limits"], counts))
-    return PolicyAnswer(state, answer(texts, state, result["roles"], _name), why)
+    why = [*counted(texts, state, policy["limits"], counts)]
+    for number in (len(r["names"]) for r in policy.get("reasons", ()) if _is_role(r)):
+        why.append(texts(f"front.without_role{'_one' * (number == 1)}", number=count(number)))
+    return PolicyAnswer(state, answer(texts, state, result["roles"], _name), " ".join(why))
+
+
+def _is_role(reason: Data) -> bool:
+    """Whether columns without a role stand against a policy: their names are below the verdict."""
+    return bool(reason["what"] == "columns_without_role")
 
 
 def _reason(texts: Texts, reason: Data) -> str:

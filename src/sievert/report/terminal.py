@@ -191,7 +191,7 @@ def _grid(grid: Grid, width: int) -> Iterator[Line]:
         return
     room = width - len(GAP)
     left = room - sum(w + len(GAP) for w in widths[1:])
-    names, widths[0] = _shorten([row[0] for row in rows], left if left >= SHORTEST else LONGEST)
+    names, widths[0] = _first_column([r[0] for r in rows], left if left >= SHORTEST else LONGEST)
     groups: list[list[int]] = [[]]
     for i, wide in enumerate(widths[1:], 1):
         if groups[-1] and sum(widths[j] + len(GAP) for j in (0, *groups[-1])) + wide > room:
@@ -201,12 +201,25 @@ def _grid(grid: Grid, width: int) -> Iterator[Line]:
         if number:
             yield ()
         for at, row in enumerate(rows):
-            cells = [names[at].ljust(widths[0])]
+            first, *more = names[at]
+            cells = [first.ljust(widths[0])]
             cells += [
                 row[i].rjust(widths[i]) if i in grid.right else row[i].ljust(widths[i])
                 for i in group
             ]
             yield ((f"{GAP}{GAP.join(cells)}".rstrip(), "" if at else STYLES["note"]),)
+            yield from (((f"{GAP}{line}", ""),) for line in more)
+
+
+def _first_column(texts: Sequence[str], longest: int) -> tuple[list[list[str]], int]:
+    """The lines of each row's name, and their width: words go on below, long names are cut."""
+    lines = [wrap(text, longest, "", GAP) or [""] for text in texts]
+    room = longest - len(GAP)  # of a word on a line below the first
+    cut = [at for at, text in enumerate(texts) if any(len(word) > room for word in text.split())]
+    short, wide = _shorten([texts[at] for at in cut], longest) if cut else ([], 0)
+    for at, name in zip(cut, short, strict=True):
+        lines[at] = [name]
+    return lines, max(wide, *(len(line) for each in lines for line in each))
 
 
 def _row_by_row(rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:

@@ -51,6 +51,11 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
             data = data.collect()
         except Exception:  # its words may hold values
             raise InputError("the lazy frame cannot be computed", hint="its collect()") from None
+    if kind == "DuckDBPyRelation":
+        try:
+            data = data.to_arrow_table()
+        except Exception:  # its words may hold values
+            raise InputError("the relation cannot be computed", hint="its df()") from None
     what = "a RecordBatchReader can be read only once"
     require(kind != "RecordBatchReader", what, hint="its read_all()")
     if library == "pandas" and kind == "DataFrame":
@@ -65,7 +70,7 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
         return data, check_names(names, "the frame")
     raise UsageError(
         f"data of type {library}.{kind} is not understood",
-        hint="a path, a pandas, Polars or Arrow table, or a dict of lists",
+        hint="a path, a pandas, Polars, Arrow or DuckDB table, or a dict of lists",
     )
 
 

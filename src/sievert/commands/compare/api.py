@@ -182,7 +182,7 @@ def compare(
             *chance_notes(
                 "the original's",
                 known,
-                "what a release has lost of them is told no better; fewer or coarser -q",
+                "what a release has lost is known no better than that; fewer or coarser -q help",
             ),
             *limit_notes,
             *gather_remarks({c.release.file: c.remarks for c in compared.values()}),

@@ -163,7 +163,7 @@ def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[s
     """How much of an estimate is chance, where it is much."""
     return [
         (
-            f"{whose} {bits.whole.value:.4g} bits about {secret!r} are {bits.whole.chance:.4g} "
+            f"of {whose} {bits.whole.value:.4g} bits about {secret!r}, {bits.whole.chance:.4g} are "
             "chance "
             f"({many} record{'' if many == '1' else 's'} a cell): {hint}"
         )

@@ -275,7 +275,8 @@ def protect(
             protection.notes[:0] = cautions
             result = _result(how, protection, judgement, questions, described, search)
             budget = limits_suppressed(protection.policy) and not limits_suppressed(own)
-            result = replace(result, beside=releases, budget=budget)
+            lacks = _dropped(questions, {*protection.roles.measured_columns, *kept})
+            result = replace(result, beside=releases, budget=budget, dropped_columns=lacks)
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)
@@ -323,7 +324,6 @@ def _result(
         share_of_records(search.suppress, questions.records),
         released=False,
         unmet=protection.unmet,
-        dropped_columns=_dropped(questions, roles.measured_columns),
         release=release,
         frontier=protection.frontier,
         limit=protection.limit,

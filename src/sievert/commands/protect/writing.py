@@ -158,6 +158,7 @@ class ReleaseFile:
         options: dict[str, Any] = {
             "quasi": list(part.quasi),
             "sensitive": list(part.sensitive),
+            "identifier": [c for c in self.protection.roles.identifier if c in part.names],
             "orders": {c: list(o) for c, o in measuring.orders.items() if c in part.names},
             "hierarchies": {
                 s: _plain_hierarchy(tree)

@@ -152,7 +152,7 @@ def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
     if "expected_reidentifications" in about:
         expected = view.writer.number(about["expected_reidentifications"]["value"])
         rows.append((view.say("risk_expected"), view.say("expected", number=expected)))
-    grid = view.grid("population_table", ("number", "share"), rows)
+    grid = view.grid("population_table", ("number", "estimate"), rows)
     texts = {model: _estimate(view, name) for model, name in models.items()}
     marks = [(Bar(model, text.number), text) for model, text in texts.items()]
     picture = captioned_bars(view, "population", marks, grid, axis="population_axis")

@@ -1,12 +1,19 @@
 """The chapter of a protected table: the level of each column, what is lost, and the limits."""
 
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 from sievert.report.chapters.protect_frontier import frontier_chapters
 from sievert.report.limits import limits_chapter
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
+
+FILES = (".csv", ".toml", ".json")  # of hierarchies
+SHARES = {  # among what a method says of itself and has lost
+    *("share_suppressed", "changed_share", "changed_cells", "unlinked", "fraction", "records"),
+    *("attacker_accuracy", "attacker_accuracy_low", "attacker_accuracy_high", "learner_accuracy"),
+}
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
@@ -94,17 +101,19 @@ def _method_points(part: ReportPart) -> list[tuple[str, str]]:
 def _details(part: ReportPart) -> Any:
     """The numbers that a method gives about itself."""
     rows = [
-        (part.say(f"detail_{name}"), _value(part, value))
+        (part.say(f"detail_{name}"), _value(part, name, value))
         for name, value in part.data["details"].items()
     ]
     rows.append((part.say("detail_suppressed"), part.writer.count(part.data["suppressed"])))
     return part.grid("details_table", ("head_detail", "head_value"), rows)
 
 
-def _value(part: ReportPart, value: Any) -> object:
-    """A number as it is written: a count, or with its digits; words in its language."""
+def _value(part: ReportPart, name: str, value: Any) -> object:
+    """A number as it is written: a count, a share or with its digits; words in its language."""
     if isinstance(value, str):
         return part.texts.remark(value)
+    if name in SHARES and isinstance(value, float):
+        return part.writer.share(value)
     return part.writer.count(value) if isinstance(value, int) else part.writer.number(value)
 
 
@@ -114,13 +123,21 @@ def _columns(part: ReportPart) -> Any:
             part.writer.name(name),
             part.say("level", level=column["level"], height=column["height"]),
             part.writer.count(column["labels"]),
-            part.say("one_label") if column["hierarchy"] == "*" else column["hierarchy"] or "",
+            _hierarchy(part, column["hierarchy"] or ""),
         )
         for name, column in part.data["columns"].items()
     ]
     return part.grid(
         "columns_table", ("head_column", "head_level", "head_labels", "head_hierarchy"), rows, (2,)
     )
+
+
+def _hierarchy(part: ReportPart, source: str) -> str:
+    """Where a hierarchy is from: of a file its name, as of the table and the policy."""
+    if source == "*":
+        return part.say("one_label")
+    named = source.lower().endswith(FILES)
+    return part.writer.file(PurePath(source).name if named else source)
 
 
 def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
@@ -136,7 +153,9 @@ def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
 def _losses(part: ReportPart) -> Any:
     loss, writer = part.data["loss"], part.writer
     if "generalization_loss" not in loss:
-        own = [(part.say(f"loss_{name}"), _value(part, value)) for name, value in loss.items()]
+        own = [
+            (part.say(f"loss_{name}"), _value(part, name, value)) for name, value in loss.items()
+        ]
         return part.grid("loss_table_plain", ("head_loss", "head_value"), own)
     rows: list[tuple[object, object]] = [
         (part.say("arithmetic"), writer.share(loss["generalization_loss"]["arithmetic"])),
@@ -150,4 +169,6 @@ def _losses(part: ReportPart) -> Any:
         for secret, bits in loss["bits"].items()
     ]
     minimised = part.say(f"minimised_{part.data['minimised']}")
-    return part.grid("loss_table", ("head_loss", "head_value"), rows, minimised=minimised)
+    searched = part.data["how"] != "full" or part.data["proven"] or part.data["evaluated"]
+    caption = "loss_table" if searched else "loss_table_plain"  # the levels were given
+    return part.grid(caption, ("head_loss", "head_value"), rows, minimised=minimised)
