@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from textwrap import shorten
 from typing import Any
 
@@ -19,12 +19,13 @@ Lead = Callable[[str], str]  # where a link or a picture leads on the site
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading, the word that leads to it, and the first sentence below it."""
+    """A heading, the word that leads to it, and the first sentence and all words below it."""
 
     level: int
     text: str
     anchor: str
     opening: str
+    words: tuple[str, ...]  # each once, in order of the alphabet, up to the next heading
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def _headings(tokens: Sequence[Token]) -> tuple[Heading, ...]:
             seen[anchor] += 1
             anchor = f"{anchor}-{number}" if number else anchor
             token.attrSet("id", anchor)
-            found.append(Heading(int(token.tag[1]), text, anchor, _opening(tokens[at + 3 :])))
+            rest = tokens[at + 3 :]
+            below = _opening(rest), _below(rest)
+            found.append(Heading(int(token.tag[1]), text, anchor, *below))
         elif token.type in ("th_open", "td_open") and "style" in token.attrs:
             token.attrs = {"class": str(token.attrs["style"]).rpartition(":")[2]}
     return tuple(found)
@@ -112,6 +115,14 @@ def _opening(tokens: Sequence[Token]) -> str:
             text = _words(inside.children or ())
             return shorten(re.split(r"(?<=[.?!]) (?=[A-Z`])", text)[0], 160, placeholder=" ...")
     return ""
+
+
+def _below(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Every word before the next heading, tables and code included; numbers are none."""
+    section = takewhile(lambda token: token.type != "heading_open", tokens)
+    texts = (_words(t.children) if t.children else t.content for t in section)
+    words = (word for text in texts for word in re.findall(r"\w+", text.lower()))
+    return tuple(sorted({word for word in words if len(word) > 1 and not word.isdigit()}))
 
 
 def _links(tokens: Sequence[Token], lead: Lead) -> tuple[Link, ...]:

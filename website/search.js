@@ -16,13 +16,13 @@
 
   // One entry per heading: where it is, what is shown, and the texts that are searched with what a hit in each is worth.
   const entries = SEARCH_INDEX.flatMap(([page, title, headings]) =>
-    headings.map(([anchor, heading, sentence], at) => ({
+    headings.map(([anchor, heading, sentence, words], at) => ({
       href: new URL(at ? `${page}#${anchor}` : page, root).href,
       shown: at ? `${title}: ${heading}` : title,
       sentence,
       texts: at
-        ? [[plain(heading), 6], [plain(sentence), 1]]
-        : [[plain(title), 10], [plain(page.replace(/.*\/|\.html$/g, "")), 10], [plain(sentence), 2]],
+        ? [[plain(heading), 6], [plain(sentence), 1], [plain(words), 0.25]]
+        : [[plain(title), 10], [plain(page.replace(/.*\/|\.html$/g, "")), 10], [plain(sentence), 2], [plain(words), 0.25]],
       above: at ? plain(title) : "", // a heading is not found by its page's title alone
     })),
   );

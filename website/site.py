@@ -84,8 +84,8 @@ class Site:
                 found.setdefault(link.section, []).append(link)
         return found
 
-    def search_index(self) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
-        """Of every page its place, its title, and its headings, each with what is said first."""
+    def search_index(self) -> list[tuple[str, str, list[tuple[str, str, str, str]]]]:
+        """Of every page its place, its title, and its headings, each with what it says."""
         return [
             (page(source).as_posix(), document.title, _openings(document))
             for source, document in self.plain.items()
@@ -105,8 +105,8 @@ class Site:
         return found
 
 
-def _openings(document: Document) -> list[tuple[str, str, str]]:
-    return [(h.anchor, h.text, h.opening) for h in document.headings]
+def _openings(document: Document) -> list[tuple[str, str, str, str]]:
+    return [(h.anchor, h.text, h.opening, " ".join(h.words)) for h in document.headings]
 
 
 def page(source: PurePosixPath) -> PurePosixPath:

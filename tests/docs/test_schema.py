@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from jsonschema_subset import faults
 
 import sievert
-from sievert.cli import catalogue, doctor, outputs
+from sievert.cli import app, catalogue, doctor, outputs, parser
 from sievert.papers import pages
 from sievert.version import __version__
 
@@ -53,6 +54,7 @@ RESULTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "assess": ("assessment", assessment),
     "assess --key-set": ("assessment", key_sets),
     "explain": ("explanation", lambda: sievert.explain(TABLE, QUASI, SECRET)),
+    "explain, without roles": ("explanation", lambda: sievert.explain(TABLE)),
     "attack": ("attacks", lambda: sievert.attack(TABLE, quasi=QUASI, sensitive=SECRET)),
     "attack --original": (
         "attacks",
@@ -68,6 +70,7 @@ RESULTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "synthetic": ("synthetic", lambda: sievert.synthetic(TABLE, TABLE)),
     "sketch": ("sketch", lambda: sievert.sketch(TABLE, QUASI, SECRET)),
     "hierarchies": ("proposals", lambda: sievert.propose_hierarchies(TABLE, ["zip"])),
+    "columns": ("columns", lambda: sievert.describe_columns(TABLE)),
 }
 
 
@@ -96,6 +99,24 @@ def test_results(command: str) -> None:
     assert wrong(result.to_dict(), kind) == []
     if command == "assess":
         assert wrong(outputs.timings(result), "timings") == []
+
+
+def test_a_verified_file(tmp_path: Path) -> None:
+    rows = zip(*TABLE.values(), strict=True)
+    text = "\n".join([",".join(TABLE), *map(",".join, rows)])
+    (path := tmp_path / "t.csv").write_text(f"{text}\n")
+    result = sievert.assess(path, QUASI, SECRET, verify=True)
+    assert wrong(result.to_dict(), "assessment") == []
+
+
+def test_every_command_with_json_has_a_part_of_the_schema(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    described = ", ".join(each.get("description", "") for each in SCHEMA["$defs"].values())
+    for command in parser.COMMANDS:
+        assert app._run([*command.split(), "--help"]) == 0
+        if re.search(r"^ +--json\b", capsys.readouterr().out, re.MULTILINE):
+            assert f"sievert {command}" in described.split(", "), command
 
 
 def test_shareable_results() -> None:
