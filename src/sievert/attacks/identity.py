@@ -33,6 +33,7 @@ from sievert.attacks.register_matching import (
 from sievert.counts.cube import Cube
 from sievert.formatting import percent, plural
 from sievert.hierarchies import ROOT
+from sievert.losses.loss import combination_codes
 from sievert.measures import kernel
 from sievert.measures.measure import NOTHING_TO_LEARN, Value
 
@@ -258,10 +259,7 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
 def _original(pairs: Cube, columns: Sequence[str], places: Sequence[int]) -> Cube:
     """Some released columns, and the combination of the same columns of the original as one."""
     half = len(pairs.columns) // 2
-    number: Ints = np.zeros(len(pairs.counts), dtype=np.uint64)
-    for i in places:
-        longer = (number << np.uint64(pairs.widths[half + i])) | pairs.codes[half + i]
-        number = np.unique(longer, return_inverse=True)[1].astype(np.uint64)
+    number = combination_codes([pairs.codes[half + i] for i in places])
     both = Cube(
         (*columns, "original"),
         (*(pairs.codes[i] for i in places), number.astype(np.uint32)),

@@ -61,9 +61,9 @@ class CombinationCounts:
     def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
         """The counts after values are merged: `codes[column][old]` is the new code of a value."""
         # Merged cells are classes again only after they are rolled up.
-        classes = _merge(self.classes, codes).roll_up(self.quasi)
+        classes = recode(self.classes, codes).roll_up(self.quasi)
         return CombinationCounts(
-            self.quasi, classes, {s: _merge(c, codes) for s, c in self.secrets.items()}
+            self.quasi, classes, {s: recode(c, codes) for s, c in self.secrets.items()}
         )
 
     def drop_value(self, column: str, code: int) -> CombinationCounts:
@@ -108,19 +108,20 @@ class PeopleCombinations(CombinationCounts):
 
     def merge_values(self, codes: Mapping[str, Ints]) -> CombinationCounts:
         """The counts after values are merged; who was seen with both counts once."""
-        return self._change(lambda cube: _merge(cube, codes))
+        return self._change(lambda cube: recode(cube, codes))
 
     def drop_value(self, column: str, code: int) -> CombinationCounts:
         """The counts without the rows that have one value."""
         return self._change(lambda cube: _drop(cube, column, code))
 
 
-def _merge(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
-    columns = list(cube.codes)
-    for column, new in codes.items():
-        at = cube.columns.index(column)
-        columns[at] = np.asarray(new)[columns[at]]
-    return Cube(cube.columns, tuple(columns), cube.counts, cube.values)
+def recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
+    """The cells with other codes in some columns; they are not merged."""
+    columns = [
+        codes[name][own].astype(np.uint32) if name in codes else own
+        for name, own in zip(cube.columns, cube.codes, strict=True)
+    ]
+    return replace(cube, codes=tuple(columns))
 
 
 def _drop(cube: Cube, column: str, code: int) -> Cube:

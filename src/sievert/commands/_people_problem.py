@@ -12,12 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._combinations import CombinationCounts, count_sightings
+from sievert.commands._combinations import CombinationCounts, count_sightings, recode
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_problem import (
     ProtectionProblem,
     SearchSettings,
-    recode,
 )
 from sievert.commands._search_floor import SearchFloor
 from sievert.counts.cube import Cube

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._clock import Clock
-from sievert.commands._combinations import CombinationCounts
+from sievert.commands._combinations import CombinationCounts, recode
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
 from sievert.commands.protect.earlier import JointReleases
@@ -262,15 +262,6 @@ def _ordered(
     given = measuring.orders.get(secret)
     ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
     return None if ordered is None or len(texts) < len(present) else [*ordered]
-
-
-def recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
-    """The cells with other codes in some columns; they are not merged."""
-    columns = [
-        codes[name][own].astype(np.uint32) if name in codes else own
-        for name, own in zip(cube.columns, cube.codes, strict=True)
-    ]
-    return replace(cube, codes=tuple(columns))
 
 
 def _labels_by_level(tree: Hierarchy, values: Sequence[str | None]) -> Ints:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import InputError, require, unknown
+from sievert.losses.loss import combination_codes
 
 Columns = Sequence[NDArray[Any]]
 Distance = Literal["gower", "l1", "l2"]
@@ -237,15 +238,9 @@ def set_blocks(
 
 
 def _distinct(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """The first row of each combination of codes >= 0, and the combination of each row."""
-    key = np.zeros(len(columns[0]), dtype=np.int64)
-    for codes in columns:
-        size = int(codes.max(initial=0)) + 1
-        if (int(key.max(initial=0)) + 1) * size >= LONG:
-            key = np.unique(key, return_inverse=True)[1]
-        key = key * size + codes
-    _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    return first, group
+    """The first row of each combination of codes, and the combination of each row."""
+    group = combination_codes(columns)
+    return np.unique(group, return_index=True)[1], group
 
 
 # -- columns of both files ----------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.attacks.reasoning.value_sets import NO_POSITIONS, PositionSets
 from sievert.errors import ExhaustedError, require
+from sievert.losses.loss import combination_codes
 
 CELLS = 1 << 25  # answers held at a time
 MOST_IMAGINED = 10_000  # victims, where the original does not say who there is
@@ -143,14 +144,14 @@ def _chunk(
 
 
 def distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
-    """The different rows of small numbers, in ascending order, and which of them each row is."""
+    """The different rows of numbers from -1 on, in ascending order, and which of them each row is.
+
+    >>> distinct_rows(np.array([[1, -1], [0, 3], [1, -1]]))[1].tolist()
+    [1, 0, 1]
+    """
     rows = np.asarray(rows, dtype=np.int64)
-    keys = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        keys = keys * (int(column.max(initial=0)) + 1) + column
-        _, keys = np.unique(keys, return_inverse=True)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], which
+    which = combination_codes(list(rows.T))
+    return rows[np.unique(which, return_index=True)[1]], which
 
 
 def imagine_victims(

@@ -1,17 +1,15 @@
 """A release made by a method that changes records: written, assessed as a file, and described."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings
-from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import limit_suppressed
 from sievert.commands.protect.method import PLAIN, MethodSettings, RecordTable, method
 from sievert.commands.protect.result import ColumnLevel
-from sievert.commands.protect.run import Protection, prepare
+from sievert.commands.protect.run import Protection, prepare, read_columns
 from sievert.counts.questions import Questions
 
 
@@ -32,7 +30,7 @@ def make_release(
     trees, sources = start.hierarchies(classes, measuring.hierarchies, proposed=how not in PLAIN)
     clock(f"making the release ({how})", questions)
     table = RecordTable(
-        _columns(questions, {*roles.quasi, *roles.sensitive, *keep}),
+        read_columns(questions, {*roles.quasi, *roles.sensitive, *keep}),
         roles,
         start.policy,
         measuring,
@@ -56,15 +54,3 @@ def make_release(
     return Protection(
         roles, policy, start.gate, described, notes, release=release, file_columns=columns
     )
-
-
-def _columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn]:
-    """The columns of all records, in the order of the input."""
-    names = [c for c in questions.columns if c in wanted]
-    records = questions.records_in_order(names)
-    kinds: Mapping[str, Any] = getattr(questions.engine, "kinds", {})
-    parts = zip(names, records.values, records.codes, strict=True)
-    return {
-        name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
-        for name, texts, codes in parts
-    }

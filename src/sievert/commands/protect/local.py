@@ -1,9 +1,11 @@
 """`--how local`: records of one value may get different labels, so that classes stay small."""
 
-import math
-
-from sievert.commands._common import check_known
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.method import (
+    MethodSettings,
+    RecordRelease,
+    RecordTable,
+    check_weights,
+)
 from sievert.commands.protect.reasoned import what_reasoning_tells
 from sievert.commands.protect.recoded_records import ClassRecoding, allowed_records
 from sievert.errors import require
@@ -24,9 +26,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         hint="without --loss, or --how full",
     )
     quasi = table.roles.quasi
-    for name, weight in settings.weights.items():
-        check_known("--column-weight: quasi-identifier", name, quasi)
-        require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
+    check_weights("--column-weight", settings.weights, quasi)
     columns = [
         LocalColumn.of_values(
             name,

@@ -3,6 +3,7 @@
 Full-domain recoding is not among them: it is searched over combinations (`run`), not over records.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
+from sievert.commands._common import check_known
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._release_files import FileColumn
 from sievert.errors import require
@@ -130,6 +132,13 @@ class RecordRelease:
     def gone(self) -> Bools:
         """Which records of the release are suppressed."""
         return self.suppressed if self.chosen is None else self.suppressed[self.chosen]
+
+
+def check_weights(option: str, weights: Mapping[str, float], quasi: Sequence[str]) -> None:
+    """Refuse weights of columns that are no quasi-identifiers, or that are not positive."""
+    for name, weight in weights.items():
+        check_known(f"{option}: quasi-identifier", name, quasi)
+        require(0 < weight < math.inf, f"{option}: that of {name!r} is not positive")
 
 
 def seed_remark(seed: int) -> str:

@@ -13,9 +13,9 @@ from sievert.commands.protect.method import RecordTable
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names
 from sievert.losses.distortion import expected_distortion
+from sievert.losses.label_sets import value_label_pairs
 from sievert.losses.loss import PairedColumn, Release, as_numbers
-
-LARGEST = 1e150  # beyond, a square is no number any more
+from sievert.losses.numeric_columns import LARGEST
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,18 +113,7 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
         moves.append(move[~np.isnan(move)])
     if moves:
         losses["mean_change"] = float(np.concatenate(moves).mean())
-    losses["changed_cells"] = sum(_changed(p) for p in pairs) / (len(pairs) * table.records)
+    cells = len(pairs) * table.records
+    unchanged = sum(int(p.times[p.unchanged].sum()) for p in map(value_label_pairs, pairs))
+    losses["changed_cells"] = (cells - unchanged) / cells
     return {name: value for name, value in losses.items() if value is not None}
-
-
-def _changed(pair: PairedColumn) -> int:
-    """How many cells have another text than before."""
-    width = len(pair.labels)
-    cells, times = np.unique(
-        pair.original.astype(np.int64) * width + pair.released, return_counts=True
-    )
-    return sum(
-        n
-        for cell, n in zip(cells.tolist(), times.tolist(), strict=True)
-        if pair.values[cell // width] != pair.labels[cell % width]
-    )

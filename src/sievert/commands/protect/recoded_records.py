@@ -7,10 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._release_files import FileColumn
+from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import secret_cells, share_of_records
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
+from sievert.losses.loss import combination_codes
 from sievert.methods.full_domain import Losses, SecretCells
 from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
 from sievert.methods.local.columns import LocalColumn
@@ -52,7 +53,8 @@ class ClassRecoding:
         for column, name in zip(columns, quasi, strict=True):
             own = table.columns[name]
             positions.append(column.positions(own.texts)[own.codes])
-        combination, first = number_rows(positions)
+        combination = combination_codes(positions)
+        first = np.unique(combination, return_index=True)[1]
         codes = np.stack([p[first] for p in positions], axis=1)
         secrets, secret_codes = [], []
         for name in table.roles.sensitive:
@@ -95,15 +97,14 @@ class ClassRecoding:
         changed = {}
         for name, labels in pairs:
             own, codes = self.table.columns[name], labels.codes[self.owner]
-            kept = set(labels.texts) <= set(own.texts)
-            file = FileColumn(name, labels.texts, codes)
-            changed[name] = FileColumn(name, labels.texts, codes, own.kind) if kept else file
+            kind = own.kind if set(labels.texts) <= set(own.texts) else TEXT
+            changed[name] = FileColumn(name, labels.texts, codes, kind)
         return changed
 
     @cached_property
     def released_class(self) -> Ints:
         """Of every class the number of its labels: classes with equal labels are one."""
-        return number_rows([labels.codes for labels in self.labels])[0]
+        return combination_codes([labels.codes for labels in self.labels])
 
     @cached_property
     def sizes(self) -> Ints:
@@ -195,15 +196,6 @@ def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:
         lacking = measure.startswith("t_closeness") and not set(rule) <= kinds
         known.append((least or most) and not lacking)
     return known
-
-
-def number_rows(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """The number of every row among the different ones, in their order, and a row of each."""
-    number = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        wide = number * (int(column.max()) + 1) + column
-        number = np.unique(wide, return_inverse=True)[1].reshape(-1)
-    return number, np.unique(number, return_index=True)[1]
 
 
 def _uncertainty(classes: Ints, secret: Ints) -> float:

@@ -1,6 +1,5 @@
 """The steps of protecting a table: count combinations, search, recode the records."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +28,7 @@ from sievert.commands._search_floor import (
 )
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
-from sievert.commands.protect.method import RecordRelease
+from sievert.commands.protect.method import RecordRelease, check_weights
 from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
@@ -148,9 +147,7 @@ def find_protection(
     people = _people(questions, start, missing)
     if people is not None:
         check_memory(people, roles, settings.memory)
-    for name, weight in (settings.weights or {}).items():
-        check_known("--column-weight: quasi-identifier", name, roles.quasi)
-        require(0 < weight < math.inf, f"--column-weight: that of {name!r} is not positive")
+    check_weights("--column-weight", settings.weights or {}, roles.quasi)
     clock("counting combinations", questions)
     given = None if levels is None else _chosen_levels(levels, roles.quasi)
     beside = key if earlier else None
@@ -339,27 +336,28 @@ def release_columns(
     if recoding is None:
         assert protection.release is not None
         return [*protection.file_columns], protection.release.gone
-    wanted = {*roles.quasi, *roles.sensitive, *keep}
-    names = [c for c in questions.columns if c in wanted]
-    records = questions.records_in_order(names)
-    at = {name: place for place, name in enumerate(records.columns)}
-    codes = _value_numbers(protection, records, at)
+    columns = read_columns(questions, {*roles.quasi, *roles.sensitive, *keep})
+    codes = _value_numbers(protection, columns)
     suppressed, labels = recoding.suppresses(codes), recoding.labels(codes)
-    kinds = getattr(questions.engine, "kinds", {})
-    columns = []
-    for name in names:
-        kind = str(kinds.get(name, TEXT))
-        if name not in roles.quasi:
-            place = at[name]
-            columns.append(FileColumn(name, records.values[place], records.codes[place], kind))
-            continue
-        j = roles.quasi.index(name)
+    for j, name in enumerate(roles.quasi):
         level = recoding.levels[j]
         texts = [*recoding.columns[j].labels[level], ROOT]
         own = np.where(suppressed, len(texts) - 1, labels[:, j])
         plain = level == 0 and not suppressed.any()
-        columns.append(FileColumn(name, texts, own, kind if plain else TEXT))
-    return columns, suppressed
+        columns[name] = FileColumn(name, texts, own, columns[name].kind if plain else TEXT)
+    return [*columns.values()], suppressed
+
+
+def read_columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn]:
+    """Some columns of all records, in the order of the input."""
+    names = [c for c in questions.columns if c in wanted]
+    records = questions.records_in_order(names)
+    kinds = getattr(questions.engine, "kinds", {})
+    parts = zip(names, records.values, records.codes, strict=True)
+    return {
+        name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
+        for name, texts, codes in parts
+    }
 
 
 def recoded_records(
@@ -384,7 +382,7 @@ def recoded_records(
     return RecodedRecords(names, maps, gone, ROOT, drop)
 
 
-def _value_numbers(protection: Protection, records: Any, at: Mapping[str, int]) -> Any:
+def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) -> Any:
     """Per record and quasi-identifier the number of the value in its column of the search."""
     problem = protection.problem
     assert problem is not None
@@ -392,7 +390,6 @@ def _value_numbers(protection: Protection, records: Any, at: Mapping[str, int]) 
     for j, name in enumerate(protection.roles.quasi):
         known = problem.combinations.classes.values[j]
         place = {text: problem.numbers[j][code] for code, text in enumerate(known)}
-        texts = records.values[at[name]]
-        own = np.array([place.get(text, 0) for text in texts], dtype=np.int64)
-        numbers.append(own[records.codes[at[name]]])
+        own = np.array([place.get(text, 0) for text in columns[name].texts], dtype=np.int64)
+        numbers.append(own[columns[name].codes])
     return np.stack(numbers, axis=1)

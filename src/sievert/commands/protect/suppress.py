@@ -1,12 +1,13 @@
 """`--how suppress`: single cells become `*`, and nothing else changes."""
 
-import math
-
-from sievert.commands._common import check_known
 from sievert.commands.protect.local import CAUTION
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.method import (
+    MethodSettings,
+    RecordRelease,
+    RecordTable,
+    check_weights,
+)
 from sievert.commands.protect.recoded_records import ClassRecoding, allowed_records
-from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.local.columns import LocalColumn
 
@@ -18,9 +19,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     matches k records too where `*` stands for anything.
     """
     quasi = table.roles.quasi
-    for name, worth in settings.importance.items():
-        check_known("--importance: quasi-identifier", name, quasi)
-        require(0 < worth < math.inf, f"--importance: that of {name!r} is not positive")
+    check_weights("--importance", settings.importance, quasi)
     columns = []
     for name in quasi:
         texts = table.present_texts(name)

@@ -175,10 +175,7 @@ class ReleaseFile:
             options["engine"] = "spark"
         if self.kind == "csv":
             types = {c: t for c, t in (source.get("types") or {}).items() if c in part.sensitive}
-            like_the_input = self.table.kind == "csv"
-            options["types"] = types or None
-            options["delimiter"] = (self.table.delimiter if like_the_input else None) or ","
-            options["header"] = self.table.header if like_the_input else True
+            options |= {"types": types or None, **self._csv()}
         person = self.protection.roles.person
         beside = [person] if self.with_person and person else []
         return to_tables(part.policy, [*part.names, *beside]), options
