@@ -484,6 +484,7 @@ def test_missing_secrets_are_no_diversity() -> None:
         {"entropy_l": {"min": 1.5}},
         {"recursive_c": {"max": 3}},
         {"confidence_gain": {"max": 0.6}},
+        {"alpha_k": {"max": 0.6}},
     ],
     ids=str,
 )

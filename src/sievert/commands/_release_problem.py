@@ -229,6 +229,8 @@ def secret_cells(
     values = present if ordered is None else ordered
     number_of = {text: number for number, text in enumerate(values)}
     named = measuring.parameters.get("alpha_k", {}).get("value")
+    if isinstance(named, Mapping):
+        named = named.get(secret)
     limits = {**policy.everywhere, **policy.inference.get(secret, {})}
     if ordered is None:
         limits.pop("t_closeness_ordered", None)
@@ -246,7 +248,7 @@ def secret_cells(
         secret_rules(
             limits,
             recursive_l=measuring.parameters.get("recursive_c", {}).get("l", 2),
-            named=number_of.get(named.get(secret) if isinstance(named, Mapping) else named),
+            named=None if named is None else number_of.get(named),
             missing=None in number_of,
         ),
         None if tree is None else _labels_by_level(tree.with_root(), values),

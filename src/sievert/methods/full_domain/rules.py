@@ -32,7 +32,7 @@ KINDS = (
     "entropy_known",
     "recursive_known",
 )
-LEAST = {
+LEAST: dict[str, tuple[str, ...]] = {
     "l_diversity": ("distinct", "distinct_known"),
     "entropy_l": ("entropy", "entropy_known"),
 }
