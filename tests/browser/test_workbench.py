@@ -175,12 +175,16 @@ def test_a_moved_switch_greys_the_verdict(visitor: Visitor) -> None:
     assert str(visitor.bench.place) in page.inner_text(".message.met")  # the file to give out
     label = page.locator(".levels").first.locator("label:has(input:not(:checked))").first
     chosen = page.locator(".levels").first.locator("label:has(input:checked)").first.inner_text()
+    shown = page.locator(".levels").first.locator(".labels")
+    before = shown.inner_text()
     label.click()
     page.wait_for_selector(".result.outdated [data-changed]")
+    assert "values" in before and "values" in shown.inner_text() != before  # of the level now
     assert violations(page) == []  # what was calculated can still be read
     page.locator(".levels").first.get_by_text(chosen, exact=True).first.click()
     page.wait_for_selector(".result.outdated", state="detached")
     page.wait_for_selector("[data-changed]", state="hidden")
+    assert shown.inner_text() == before
     page.click("details.more summary")
     for weight, state in (("2", "attached"), ("1", "detached")):
         page.fill("input[name='weight:age']", weight)

@@ -10,7 +10,6 @@ from sievert.report.texts import Texts
 
 MADE_NUMBERS = (0.7, 1.7)  # times the width of a band
 MADE_CODE = "0123456789"
-MOST_LEVELS = 12
 SHORT = {  # of a kind, the text beside a step
     "interval": "bands",
     "quantile": "quantiles",
