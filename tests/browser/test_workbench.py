@@ -96,11 +96,20 @@ def strange(tab: Tab, bench: RunningBench) -> list[str]:
     return [note for note in tab.noted if not note.startswith(usual) and note not in dropped]
 
 
+def violations(page: Any) -> list[tuple[str, str]]:
+    """What keeps somebody from using the page as it is now, in light and in dark colours."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = []
+    for scheme, rules in (("dark", OF_COLOURS), ("light", AXE)):
+        page.emulate_media(color_scheme=scheme)
+        found += Axe().run(page, options={"runOnly": rules}).response["violations"]
+    return [(each["id"], each["nodes"][0]["html"]) for each in found]
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> None:
     """Only our own server is asked, nothing is blocked or fails, and everybody can use it."""
-    from axe_playwright_python.sync_playwright import Axe
-
     page = visitor.page
     page.set_viewport_size({"width": 1280, "height": 800})
     tab.noted.clear()
@@ -112,11 +121,7 @@ def test_every_page(visitor: Visitor, tab: Tab, step: str, tmp_path: Path) -> No
     tour = Path(os.environ.get("SIEVERT_TOUR", tmp_path))
     page.screenshot(path=tour / f"workbench_{step}.jpg", type="jpeg", quality=80)
     page.evaluate(UNFOLD)
-    for scheme, rules in (("light", AXE), ("dark", OF_COLOURS)):
-        page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page, options={"runOnly": rules}).response["violations"]
-        assert [(v["id"], v["nodes"][0]["html"]) for v in found] == []
-    page.emulate_media(color_scheme="light")
+    assert violations(page) == []
     for width in (390, NARROW):
         page.set_viewport_size({"width": width, "height": 800})
         page.evaluate(LOOKS)
@@ -170,11 +175,16 @@ def test_a_moved_switch_greys_the_verdict(visitor: Visitor) -> None:
     assert str(visitor.bench.place) in page.inner_text(".message.met")  # the file to give out
     label = page.locator(".levels").first.locator("label:has(input:not(:checked))").first
     chosen = page.locator(".levels").first.locator("label:has(input:checked)").first.inner_text()
+    shown = page.locator(".levels").first.locator(".labels")
+    before = shown.inner_text()
     label.click()
     page.wait_for_selector(".result.outdated [data-changed]")
+    assert "values" in before and "values" in shown.inner_text() != before  # of the level now
+    assert violations(page) == []  # what was calculated can still be read
     page.locator(".levels").first.get_by_text(chosen, exact=True).first.click()
     page.wait_for_selector(".result.outdated", state="detached")
     page.wait_for_selector("[data-changed]", state="hidden")
+    assert shown.inner_text() == before
     page.click("details.more summary")
     for weight, state in (("2", "attached"), ("1", "detached")):
         page.fill("input[name='weight:age']", weight)

@@ -71,6 +71,21 @@ def test_the_same_bytes_twice(tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
+def test_codes_for_missing_are_those_of_the_policy(tmp_path: Path) -> None:
+    """As in assess: listed they are missing, given or not; codes of nobody else decide nothing."""
+    table = people() | {"age": ["-9" if i % 2 else "30" for i in range(200)]}
+    listed = policy(k_anonymity={"min": 3}) | {"reading": {"na": ["-9"]}}
+    given: dict[str, Any]
+    for number, given in enumerate(({}, {"na": ["-9"]})):
+        out = tmp_path / f"{number}.csv"
+        result = sievert.protect(table, policy=listed, hierarchies=AGES, out=out, **given)
+        assert result.met and {row["age"] for row in rows(out)} == {"", "30"}
+    unlisted = sievert.protect(table, policy=policy(k_anonymity={"min": 3}), na=["-9"])
+    assert [r.what for r in unlisted.policy.reasons] == ["codes_not_listed"]
+    found = sievert.assess(people() | {"age": [*map(str, range(199)), "-9"]}, policy=listed)
+    assert any(way["met"] for way in found.to_dict()["options"]["ways"])
+
+
 def test_a_given_recoding_of_new_data(tmp_path: Path) -> None:
     rules = policy(k_anonymity={"min": 3})
     first = sievert.protect(people(seed=1), policy=rules, hierarchies=AGES)

@@ -114,14 +114,16 @@ class RequestedRoles:
     person: str | None = None  # as the caller gives it
     policy_file: PolicyFile | None = None  # where the policy was read from
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
+    codes: tuple[str, ...] = ()  # for missing, as the table was read
 
     def of_table(self, table: Table) -> RequestedRoles:
-        """The same; of a state those that it was counted for, where no roles are given at all."""
-        state, none = table.state, (None, None, None)
+        """The same, with the codes that it was read with; of a state the roles that it was counted
+        for, where none are given at all."""
+        state, none, own = table.state, (None, None, None), replace(self, codes=tuple(table.na))
         if state is None or (*self.given, self.person) != (*none, None) or any(self._own):
-            return self
+            return own
         given = [state.quasi, state.sensitive, state.identifier]
-        return replace(self, given=given, person=state.person)
+        return replace(own, given=given, person=state.person)
 
     def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
         """The column names of each role."""
@@ -218,12 +220,14 @@ class RequestedRoles:
         dropped: int = 0,
         suppression: Suppression = NOTHING_SUPPRESSED,
         *,
-        codes: Collection[str] = (),
+        codes: Collection[str] | None = None,
     ) -> Gate | None:
         """The policy's gate for a table with these columns, with the reasons that roles give.
 
-        Some records may be dropped, and some values be `codes` for missing.
+        Some records may be dropped, and some values be `codes` for missing: those of the table,
+        unless others are given.
         """
+        codes = self.codes if codes is None else codes
         if self.policy is None:
             return None
         from sievert.policy import Gate

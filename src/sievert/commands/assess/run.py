@@ -137,14 +137,7 @@ def assess_table(
                 f"{plural(same, 'record')} equal to the header: were files put together?"
             )
     approximate = approximate_disclosure(measures)
-    gate = requested.gate(
-        questions.columns,
-        roles,
-        missing,
-        dropped,
-        questions.suppression,
-        codes=table.na,
-    )
+    gate = requested.gate(questions.columns, roles, missing, dropped, questions.suppression)
     policy, options, explanation = None, None, None
     count = cache(partial(_count_combinations, questions, roles))
     if gate is not None:  # before the record file takes its place

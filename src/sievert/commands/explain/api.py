@@ -123,7 +123,7 @@ def explain(
         population=stated,
         alpha=stated.share_of_match(missing),
     )
-    reading = Reading(watch, LARGE, verify=verify, **source)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
     with (
         files.write_whole(
             records, sources=[data, policy, population, *(hierarchies or {}).values()], force=force

@@ -63,7 +63,7 @@ def propose_hierarchies(
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     given = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
     check_hierarchies(given)
-    reading = Reading(watch, LARGE, verify=verify, **source)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
     with reading(data) as (table, questions):
         roles, notes = requested.assign(questions, people=True)
         dropped, more = requested.prepare(questions, roles, missing)

@@ -205,7 +205,7 @@ def protect(
     in_parts = kind == "parquet" and choose_engine(source.get("engine"), data) == "spark"
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
     manifest_path = None if out is None else files.manifest_beside(Path(out))
-    reading = Reading(watch, verify=verify, **source)
+    reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     cautions: list[str] = []
     clock, inputs, kept = reading.clock, [data, policy, levels, *trees.values()], tuple(keep)
     try:

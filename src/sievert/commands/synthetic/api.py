@@ -104,13 +104,14 @@ def synthetic(
     many = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
     require(many, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
     require(records is None or len(many) == 1, "--records goes with one synthetic table")
-    reading = Reading(watch, LARGE, verify=verify, **source)
+    reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
     clock, notes, lacking = reading.clock, [], list[str]()
     inputs = [original, *many, control, policy]
     with files.write_whole(records, sources=inputs, force=force) as target:
         outputs = [target] if target else []
         with reading(original, outputs=outputs) as (table, questions):
             clock("reading the original", questions)
+            requested = requested.of_table(table)
             roles, more = requested.assign(
                 questions, quasi_needed=False, people=True, synthetic=True
             )

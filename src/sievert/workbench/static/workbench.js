@@ -1,4 +1,4 @@
-// Copies a command, counts columns without a role, greys a verdict on other levels, lets go of a page that is being left.
+// Copies a command, counts columns without a role, shows the labels of a level, crosses out a verdict on other levels, lets go of a page that is being left.
 // Every page works without this file.
 document.querySelectorAll("[data-copy]").forEach((button) => {
   button.hidden = false;
@@ -19,6 +19,14 @@ document.querySelectorAll("[data-roles]").forEach((form) => {
     const words = bare.length ? tally.dataset.some.replace("{number}", bare.length) : tally.dataset.none;
     if (tally.textContent !== words) tally.textContent = words;
   });
+});
+document.querySelectorAll(".levels").forEach((levels) => {
+  const show = () => {
+    const chosen = levels.querySelector("input:checked").value;
+    levels.querySelectorAll("[data-labels]").forEach((each) => { each.hidden = each.dataset.labels !== chosen; });
+  };
+  levels.addEventListener("input", show);
+  show();
 });
 document.querySelectorAll("[data-switches]").forEach((form) => {
   const panel = document.getElementById(form.dataset.switches);
