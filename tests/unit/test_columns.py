@@ -14,6 +14,8 @@ import sievert
 from sievert.commands.columns.result import ColumnList
 from sievert.counts import cells
 from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.questions import Questions
+from sievert.session import open_source
 
 TABLE = {
     "id": [f"p{i}" for i in range(60)],
@@ -100,3 +102,20 @@ def test_a_text_file_is_not_read_once_for_each_column(
         assert column.values == len({*table[column.name]})
         ranked = sorted(counts, key=lambda v: (-counts[v], v))
         assert column.examples == tuple(ranked[:3])
+
+
+def test_records_in_order_are_read_once_for_a_dozen_columns(tmp_path: Path) -> None:
+    names = [f"x{j}" for j in range(30)]
+    rows = [[f"{(i * j) % 11}" for j in range(30)] for i in range(50)]
+    (path := tmp_path / "wide.csv").write_text("\n".join(map(",".join, [names, *rows])) + "\n")
+    with open_source(path) as (_, opened):
+        questions, asked = Questions(opened.engine), list[str]()
+        engine, execute = opened.engine, DuckDB._execute
+        assert isinstance(engine, DuckDB)
+        engine.__dict__["_execute"] = lambda sql, *given: (
+            asked.append(sql) or execute(engine, sql, *given)
+        )
+        cube = questions.records_in_order(names)
+        assert sum("FROM input" in sql for sql in asked) == 3
+    for j, (codes, texts) in enumerate(zip(cube.codes, cube.values, strict=True)):
+        assert [texts[code] for code in codes] == [row[j] for row in rows]
