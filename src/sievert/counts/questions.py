@@ -182,9 +182,9 @@ class Questions(CellTables):
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
         """How many records have each text of columns with so many values, in the order of texts."""
-        if self.engine.name == "duckdb":
+        if self.reads_whole_lines:
             return super().tallies(columns)
-        return {c: self.cube((c,)).tally() for c in columns}  # others spell the texts of cells only
+        return {c: self.cube((c,)).tally() for c in columns}
 
     def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
