@@ -14,6 +14,8 @@ import sievert
 from sievert.commands.columns.result import ColumnList
 from sievert.counts import cells
 from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.questions import Questions
+from sievert.session import open_source
 
 TABLE = {
     "id": [f"p{i}" for i in range(60)],
@@ -93,10 +95,28 @@ def test_a_text_file_is_not_read_once_for_each_column(
     monkeypatch.setattr(cells, "MOST_SETS", 1)
     alone = sievert.describe_columns(path, show_values=True)
     assert found.columns == alone.columns
-    passes = sum("GROUPING SETS" in sql or "GROUP BY c" in sql for sql in asked)
-    assert passes == {3: 2, 40: 6}[columns] + 2 * columns
+    read = [sql for sql in asked if "FROM input" in sql]
+    assert sum(sql.startswith("CREATE TEMP TABLE") for sql in read) == {3: 2, 40: 6}[columns]
+    assert sum("GROUP BY" in sql for sql in read) == 2 * columns  # those of `alone`
     for column in found.columns:
         counts = Counter(str(v) for v in table[column.name] if v is not None)
         assert column.values == len({*table[column.name]})
         ranked = sorted(counts, key=lambda v: (-counts[v], v))
         assert column.examples == tuple(ranked[:3])
+
+
+def test_records_in_order_are_read_once_for_a_dozen_columns(tmp_path: Path) -> None:
+    names = [f"x{j}" for j in range(30)]
+    rows = [[f"{(i * j) % 11}" for j in range(30)] for i in range(50)]
+    (path := tmp_path / "wide.csv").write_text("\n".join(map(",".join, [names, *rows])) + "\n")
+    with open_source(path) as (_, opened):
+        questions, asked = Questions(opened.engine), list[str]()
+        engine, execute = opened.engine, DuckDB._execute
+        assert isinstance(engine, DuckDB)
+        engine.__dict__["_execute"] = lambda sql, *given: (
+            asked.append(sql) or execute(engine, sql, *given)
+        )
+        cube = questions.records_in_order(names)
+        assert sum("FROM input" in sql for sql in asked) == 3
+    for j, (codes, texts) in enumerate(zip(cube.codes, cube.values, strict=True)):
+        assert [texts[code] for code in codes] == [row[j] for row in rows]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from sievert.hierarchies import (
     to_hierarchy,
     with_orders,
 )
+from sievert.hierarchies.intervals import IntervalLevels, exact_numbers, sorted_numbers
 
 NOT_NUMBERS = ["", " ", "٣", "inf", "nan", "1_000", "1/3", "0x10", "1e999", "9" * 500, "12 "]
 TREE = {"Europe": {"West": ["France", "Spain"], "East": ["Poland"]}, "Antarctica": ["Vostok"]}
@@ -329,3 +332,18 @@ def test_a_proposal_by_name_says_how_to_override_it() -> None:
     assert "--hierarchy zip=interval:5,10" in notes
     page = " ".join(repr(sievert.propose_hierarchies(table, "zip")).split())
     assert "whose leading zeros are lost" in page and "--hierarchy COLUMN=interval:5,10" in page
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_in_order_and_intervals_as_one_by_one(seed: int) -> None:
+    chance = random.Random(seed)
+    digits = chance.choice((0, 2, 17, 25))
+    texts = [f"{chance.gauss(0, 10 ** chance.randint(-2, 3)):.{digits}f}" for _ in range(200)]
+    texts += ["0.1", "0.10", "1e-1", "0.1000000000000000055511151231257827", "-0", "0"]
+    texts += ["9" * 330] if seed % 5 == 0 else []
+    exact = {text: Fraction(text) for text in texts}
+    assert exact_numbers(texts) == exact
+    assert sorted_numbers(exact.values()) == sorted({*exact.values()})
+    levels = IntervalLevels([Fraction("0.5"), Fraction(2), Fraction(10)])
+    alone = {text: (*levels.labels(text, number), "*") for text, number in exact.items()}
+    assert levels.label_values(texts) == alone

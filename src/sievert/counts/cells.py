@@ -5,7 +5,8 @@ users' names end there.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from sievert.errors import InputError, require
 from sievert.sources.table import Table
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
-MOST_SETS, LEAST_SETS = 16, 4  # columns that are counted one by one in the same pass
+MOST_SETS, LEAST_SETS = 16, 4  # columns of a text file that are read together
 MOST_VALUES = 2**22  # that these columns may have together, where they are more than the least
 
 Kind = Literal["text", "float", "ordered", "other"]
@@ -206,10 +207,10 @@ class CellTables:
         sql = f"SELECT {self.record_count} FROM {self._input} WHERE {condition}"
         return int(self.engine.query_records(sql)[0][0] or 0)
 
-    def count_combinations(self, columns: Sequence[str]) -> int:
+    def count_combinations(self, columns: Sequence[str], source: str | None = None) -> int:
         """How many different combinations of values some columns have; missing is a value."""
-        keys = self.sql_names(columns)
-        sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {self._input} GROUP BY {keys}) AS d"
+        keys, table = self.sql_names(columns), source or self._input
+        sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {table} GROUP BY {keys}) AS d"
         return int(self.engine.query_records(sql)[0][0])
 
     def is_spelt_differently(self, column: str) -> bool:
@@ -246,12 +247,8 @@ class CellTables:
         """How many different values each column has; missing is one."""
         counts = dict.fromkeys(columns, 0)
         for few in _share_passes(dict.fromkeys(counts, self.records)):
-            if len(few) == 1:
-                counts[few[0]] = self.count_combinations(few)
-                continue
-            each = self._count_apart(few, "")
-            sql = f"SELECT which, COUNT(*) FROM ({each}) AS d GROUP BY which"
-            counts |= {few[i]: int(n) for i, n in self.engine.query_records(sql)}
+            with self._hold(few) as source:
+                counts |= {c: self.count_combinations((c,), source) for c in few}
         return counts
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
@@ -261,26 +258,31 @@ class CellTables:
         """
         found: dict[str, dict[str | None, int]] = {}
         for few in _share_passes(columns):
-            texts = ", ".join(self.engine.as_text(self.sql_name(c)) for c in few)
-            value = texts if len(few) == 1 else f"COALESCE({texts})"
-            each = self._count_apart(few, f", {value} AS v, {self.record_count} AS n")
-            counts: list[dict[str | None, int]] = [{} for _ in few]
-            for which, text, number in self.engine.query_records(each):
-                counts[which][text] = counts[which].get(text, 0) + int(number)
-            for column, own in zip(few, counts, strict=True):
-                ordered = sorted(own, key=lambda text: (text is not None, text or ""))
-                found[column] = {text: own[text] for text in ordered}
+            with self._hold(few) as source:
+                for column in few:
+                    c, counts = self.sql_name(column), dict[str | None, int]()
+                    value, number = self.engine.as_text(c), self.record_count
+                    sql = f"SELECT {value}, {number} FROM {source} GROUP BY {c}"
+                    for text, n in self.engine.rows(sql):
+                        counts[text] = counts.get(text, 0) + int(n)
+                    ordered = sorted(counts, key=lambda text: (text is not None, text or ""))
+                    found[column] = {text: counts[text] for text in ordered}
         return found
 
-    def _count_apart(self, columns: Sequence[str], fields: str) -> str:
-        """The query for the values of each column by itself; `which` is the place of the column."""
-        names = [self.sql_name(c) for c in columns]
-        which = " ".join(f"WHEN GROUPING({c}) = 0 THEN {i}" for i, c in enumerate(names))
-        sets = ", ".join(f"({c})" for c in names)
-        return (
-            f"SELECT CASE {which} END AS which{fields} FROM {self._input} "
-            f"GROUP BY GROUPING SETS ({sets})"
-        )
+    @property
+    def reads_whole_lines(self) -> bool:
+        """Whether each question about a column reads all of a text file."""
+        return self.first_line and self.engine.name == "duckdb"
+
+    @contextmanager
+    def _hold(self, columns: Sequence[str]) -> Iterator[str]:
+        """Where some columns are counted: a text file is read once for them, not for each."""
+        if not self.reads_whole_lines or len(columns) == 1:
+            yield self._input
+            return
+        held = self.keep_table(f"SELECT {self.sql_names(columns)} FROM {self._input}")
+        yield held
+        self.drop_tables(held)
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""

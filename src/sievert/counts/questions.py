@@ -180,9 +180,9 @@ class Questions(CellTables):
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
         """How many records have each text of columns with so many values, in the order of texts."""
-        if self.engine.name == "duckdb":
+        if self.reads_whole_lines:
             return super().tallies(columns)
-        return {c: self.cube((c,)).tally() for c in columns}  # others spell the texts of cells only
+        return {c: self.cube((c,)).tally() for c in columns}
 
     def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
         """How many values of each column are missing only because of a code for missing.
@@ -338,8 +338,10 @@ class Questions(CellTables):
         for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
             fields = ", ".join(dict.fromkeys(few))
             records = f"SELECT ROW_NUMBER() OVER () AS record, {fields} FROM input"
-            sql = f"SELECT {{ranks}} FROM ({records}) AS a {{joins}} ORDER BY a.record"
-            ranks, texts = self.rank_values(few, "input", sql)
+            held = self.keep_table(records)  # read once, not once for each column
+            sql = f"SELECT {{ranks}} FROM {held} AS a {{joins}} ORDER BY a.record"
+            ranks, texts = self.rank_values(few, held, sql)
+            self.drop_tables(held)
             ranked += [rank_texts(*pair) for pair in zip(ranks, texts, strict=True)]
         codes, values = zip(*ranked, strict=True)
         return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)

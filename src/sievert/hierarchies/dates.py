@@ -29,7 +29,8 @@ def date_labels(values: Iterable[str], units: Sequence[str]) -> dict[str, tuple[
             f"date: {wrong} value(s) are not dates",
             hint="dates as 2024-02-29, with or without time",
         )
-    return {value: (*(_label(day, unit) for unit in units), ROOT) for value, day in days.items()}
+    labels = {day: (*(_label(day, unit) for unit in units), ROOT) for day in {*days.values()}}
+    return {value: labels[day] for value, day in days.items()}
 
 
 def check_units(units: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from sievert.hierarchies.codes import BY_NAME, are_amounts, describe_codes
 from sievert.hierarchies.dates import date_labels, is_date
 from sievert.hierarchies.hierarchy import Hierarchy
-from sievert.hierarchies.intervals import LONGEST, exact_numbers
+from sievert.hierarchies.intervals import LONGEST, exact_numbers, sorted_numbers
 from sievert.hierarchies.labels import NUMBER, ROOT, all_digits
 from sievert.hierarchies.specifications import parse
 
@@ -103,7 +103,7 @@ def _units(values: Collection[str]) -> list[str]:
 
 def _widths(values: Iterable[str]) -> list[Fraction]:
     """Round widths of intervals, about a sixteenth of the span and three times the double."""
-    exact = sorted({*exact_numbers(values).values()})
+    exact = sorted_numbers(exact_numbers(values).values())
     span = exact[-1] - exact[0]
     nearest = min((b - a for a, b in itertools.pairwise(exact)), default=Fraction(0))
     width = _round_width(max(span / 16, 2 * nearest)) if nearest else span

@@ -19,5 +19,5 @@ def propose_column(questions: Questions, name: str, given: Any) -> ProposedColum
         return ProposedColumn(given, reason, len(counts), (), None)
     tree.require(counts, name)
     tree = tree.with_root()
-    labels = ({tree.at(value, level) for value in counts} for level in range(1, tree.height + 1))
-    return ProposedColumn(given, reason, len(counts), tuple(map(len, labels)), tree)
+    levels = zip(*map(tree.labels.__getitem__, counts), strict=True)
+    return ProposedColumn(given, reason, len(counts), tuple(len({*each}) for each in levels), tree)
