@@ -671,8 +671,13 @@ def test_values_that_do_not_fit(server: Server) -> None:
     with pytest.raises(InputError, match=r"1 value\(s\) of column 'q' are not int"):
         sievert.assess(address, "q", "s", types={"q": "int"}, na=["x"])
     there = sievert.assess(address, "q", "s", types={"q": "int"}, na=["x", "1.4"])
-    here = sievert.assess({**values, "q": [1, 1, 1, None, None, None, -9]}, "q", "s")
-    assert told(there) == told(here)
+    typed = {**values, "q": [1, 1, 1, None, None, None, -9]}
+    here = sievert.assess(typed, "q", "s")
+    assert there.reidentification == here.reidentification and there.inference == here.inference
+    here = sievert.assess(values, "q", "s", types={"q": "int"}, na=["x", "1.4"])
+    assert told(there) == told(here) and "several ways" in told(there)
+    alike = server.load("alike", {**values, "q": ["1", "1", "1", "2", "3", None, "-9"]})
+    assert "several ways" not in told(sievert.assess(alike, "q", "s", types={"q": "int"}))
     assert there.table["missing_values"]["q"]["na_codes"] == 2
 
 

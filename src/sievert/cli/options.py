@@ -83,11 +83,12 @@ class RoleOptions(Options):
     alpha_value: Names = None
 
     @property
-    def files(self) -> list[Any]:
+    def files(self) -> list[str]:
         """The files that are read for this: of a policy, of hierarchies, and that these name."""
         given = [h.partition("=")[2] or h for h in self.hierarchy or ()]
-        tables: list[str | Path] = [*([] if self.policy is None else [self.policy]), *given]
-        for table in (t for t in tables if str(t).lower().endswith(".toml")):
+        policy = [] if self.policy is None else [str(self.policy)]
+        tables = [*policy, *given]
+        for table in (t for t in tables if t.lower().endswith(".toml")):
             from sievert.hierarchies import read_hierarchies
 
             with suppress(SievertError):  # what is wrong with it is said by whoever reads it

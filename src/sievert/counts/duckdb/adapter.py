@@ -31,8 +31,7 @@ class DuckDB:
         outputs: Sequence[Path] = (),
     ) -> None:
         self.table, self.behind, self._sound = table, "given", True
-        self.uncoded: str | None = None
-        self.untyped: str | None = None
+        self.uncoded, self.untyped = reading.AS_READ
         self.nan_source, self.nan = "given", dict[str, str]()
         settings = scratch, memory, threads, outputs
         self._opened = self._guard(lambda: connection.open_engine(table, *settings))
@@ -154,9 +153,8 @@ class DuckDB:
 
     def each_pair(self, table: str, wide: bool) -> str:
         n, ns = (f"CAST({part} AS BIGINT)" for part in self._unpack_pair(wide))
-        return (
-            f"SELECT nq, {n} AS n, {ns} AS ns FROM (SELECT nq, unnest(held) AS x FROM {table}) AS u"
-        )
+        unnested = f"SELECT nq, unnest(held) AS x FROM {table}"
+        return f"SELECT nq, {n} AS n, {ns} AS ns FROM ({unnested}) AS u"
 
     def gap(self, records: int, wide: bool) -> str:
         n, ns = self._unpack_pair(wide)

@@ -15,6 +15,7 @@ from sievert.sources.table import Table
 from sievert.sources.unpack import size
 
 SQL_TYPES = {"text": "VARCHAR", "int": "BIGINT", "float": "DOUBLE", "date": "DATE"}
+AS_READ: tuple[str | None, str | None] = None, None  # no codes for missing, and no types
 NESTED = re.compile(r"^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)|\[\d*\]$")
 ORDERED = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$|DECIMAL|DOUBLE|FLOAT|DATE|TIME)")
 COPY = {

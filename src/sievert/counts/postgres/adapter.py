@@ -7,7 +7,6 @@ are streamed into a DuckDB of our own, which answers everything that follows fro
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +49,7 @@ class Postgres(Transfer):
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
         self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
         self.uncoded = values.select_raw(self.catalog, self.behind) if table.na else None
-        untyped = values.select(self.catalog, replace(table, types={}), self.behind)
-        self.untyped = untyped if table.types else None
+        self.untyped = values.select_untyped(self.catalog, table, self.behind)
         self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
