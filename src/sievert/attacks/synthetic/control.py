@@ -103,9 +103,8 @@ def _clustered_chance(column: SharedColumn, codes: Ints, clusters: Ints, n: int)
     for start in range(0, many, BLOCK):
         size = min(BLOCK, many - start)
         part = slice(*np.searchsorted(pairs, [start * wide, (start + size) * wide]))
-        sums = np.zeros(size * wide)
-        sums[pairs[part] - start * wide] = times[part]
-        sums = sums.reshape(size, wide)
+        sums = np.zeros((size, wide))
+        sums.flat[pairs[part] - start * wide] = times[part]
         sums -= sums.sum(axis=1, keepdims=True) * share
         difference += sums[: max(0, mine - start)].sum(axis=0)
         products += sums.T @ sums
