@@ -10,7 +10,11 @@ import pytest
 from synthetictables import Rows, as_dict, columns
 
 import sievert
-from sievert.attacks.synthetic.control import differing_columns, shares_people
+from sievert.attacks.synthetic.control import (
+    _column_chance,
+    differing_columns,
+    shares_people,
+)
 from sievert.attacks.synthetic.evidence import PoolGroups, chance, risk_interval
 from sievert.attacks.synthetic.tables import join_tables
 from sievert.errors import InputError, UsageError
@@ -185,3 +189,44 @@ def test_the_upper_end_of_a_risk_is_there_where_most_strangers_are_hit() -> None
     given = (1 / 3 - least) ** 2 + ratio**2 * (most - 1 / 4) ** 2
     assert (1 / 3 - ratio / 4) ** 2 == pytest.approx(given)
     assert risk_interval(np.ones(3), other)[2] == 1.0  # everybody is hit: no more can be
+
+
+def visits(people_of: Rows, who: str, times: int) -> dict[str, list[str]]:
+    """Every person with one to `times` rows, which differ in the weight only."""
+    random = Random(who)
+    rows = [
+        (f"{who}{i}", *row[:3], f"{float(row[3]) + visit:.1f}")
+        for i, row in enumerate(people_of)
+        for visit in range(random.randint(1, times))
+    ]
+    return as_dict(rows, ("id", *WHO))
+
+
+def test_people_with_several_rows_are_a_control_and_wrong_ones_are_none() -> None:
+    """Rows of a person come together: they say once, not six times, how people differ."""
+    fake = {name: visits(FRESH, "s", 6)[name] for name in WHO}
+    refused = 0
+    for seed in range(10, 30):
+        own, other = (
+            visits(people(80, seed + more), who, 6) for more, who in ((0, "t"), (50, "c"))
+        )
+        try:
+            sievert.synthetic(own, fake, other, person="id")
+        except UsageError:
+            refused += 1
+    assert refused <= 2
+    own = visits(OWN, "t", 6)
+    others = [(row[0], row[1], "a", row[3]) for row in OTHER]
+    with pytest.raises(UsageError, match="'job'"):
+        sievert.synthetic(own, fake, visits(others, "c", 6), person="id")
+    with pytest.raises(UsageError, match="people of the original"):
+        sievert.synthetic(own, fake, visits(OWN[:60], "c", 6), person="id")
+
+
+def test_people_who_came_alone_differ_as_by_chi_square() -> None:
+    rows, others = people(300, 11), people(150, 12)
+    tables = [columns(part, WHO) for part in (rows, FRESH, others)]
+    alone = join_tables(*tables)
+    each = join_tables(*tables, clusters=np.arange(450))
+    for at in range(len(WHO)):
+        assert _column_chance(each, at) == pytest.approx(_column_chance(alone, at), abs=0.02)

@@ -14,7 +14,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.synthetic.evidence import PoolGroups, chance, hypergeometric_tail
 from sievert.attacks.synthetic.keys import SharedRows
-from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables
+from sievert.attacks.synthetic.tables import ColumnCodes, SharedColumn, SyntheticTables
 from sievert.numerics.special_functions import beta_below, chi_square
 
 SURE = 0.01  # over all columns together (Bonferroni)
@@ -23,6 +23,8 @@ SUREST = SURE / 100  # where scores may be skewed
 FEW = 5  # people of both tables by their number, from which on they are compared
 EXPECTED = 5  # people of a value in the smaller group, on average: rarer values are taken together
 BINS = 20  # of numbers
+COMMON = 50  # values that are told apart where people came together
+BLOCK = 1 << 15  # clusters at a time
 
 
 def differing_columns(tables: SyntheticTables) -> list[str]:
@@ -35,9 +37,19 @@ def differing_columns(tables: SyntheticTables) -> list[str]:
     ]
 
 
+def _one_each(tables: SyntheticTables, codes: Ints) -> tuple[Ints, int]:
+    """Codes of the pool, one of those who came together; and how many are of originals."""
+    clusters, n = tables.groups.clusters, tables.originals
+    if clusters is None:
+        return codes, n
+    least = np.full(int(clusters.max()) + 1, codes.max())
+    np.minimum.at(least, clusters, codes)
+    return least, int(clusters[:n].max()) + 1  # originals are numbered first
+
+
 def _strange_values(tables: SyntheticTables, at: int) -> float:
     """The chance that so few controls have a value that an original has, of values however rare."""
-    codes, n = tables.pool[:, at], tables.originals
+    codes, n = _one_each(tables, tables.pool[:, at])
     times = np.bincount(codes[:n], minlength=tables.columns[at].values)
     twins = int(np.count_nonzero(times[codes[:n]] > 1))
     known = int(np.count_nonzero(times[codes[n:]] > 0))
@@ -47,6 +59,9 @@ def _strange_values(tables: SyntheticTables, at: int) -> float:
 def _column_chance(tables: SyntheticTables, at: int) -> float:
     """The chance of a difference as large as that of one column, by chi-square."""
     column, codes, n = tables.columns[at], tables.pool[:, at], tables.originals
+    clusters = tables.groups.clusters
+    if clusters is not None:
+        return _clustered_chance(column, codes, clusters, n)
     counts = np.bincount(codes, minlength=column.values)
     if column.is_number:
         groups = _bins(counts, column.missing)
@@ -62,6 +77,44 @@ def _column_chance(tables: SyntheticTables, at: int) -> float:
     others = both - expected
     distance = float(((first - expected) ** 2 / expected + (second - others) ** 2 / others).sum())
     return chi_square(distance, len(both) - 1)
+
+
+def _clustered_chance(column: SharedColumn, codes: Ints, clusters: Ints, n: int) -> float:
+    """The same where people who came together change sides together.
+
+    The difference of the counts has a known covariance if clusters are drawn for the original; of
+    people who came alone, its squared length is chi-square (but for a factor of 1 - 1/people).
+    """
+    many, mine = int(clusters.max()) + 1, int(clusters[:n].max()) + 1
+    once = np.unique(clusters * column.values + codes) % column.values
+    counts = np.bincount(once, minlength=column.values)
+    if column.is_number:
+        groups = _bins(counts, column.missing)
+    else:
+        counts = np.where(counts < np.sort(counts)[-COMMON:][0], 0, counts)
+        groups = _common(counts, many, min(mine, many - mine))
+    groups = np.unique(groups[codes], return_inverse=True)[1]
+    wide = int(groups.max()) + 1
+    share = np.bincount(groups, minlength=wide) / len(groups)
+    pairs, times = np.unique(clusters * wide + groups, return_counts=True)
+    difference, products = np.zeros(wide), np.zeros((wide, wide))
+    for start in range(0, many, BLOCK):
+        size = min(BLOCK, many - start)
+        part = slice(*np.searchsorted(pairs, [start * wide, (start + size) * wide]))
+        sums = np.zeros((size, wide))
+        sums.flat[pairs[part] - start * wide] = times[part]
+        sums -= sums.sum(axis=1, keepdims=True) * share
+        difference += sums[: max(0, mine - start)].sum(axis=0)
+        products += sums.T @ sums
+    if wide < 2 or not 0 < mine < many:
+        return 1.0
+    covariance = products * (mine * (1 - mine / many) / (many - 1))
+    sizes, axes = np.linalg.eigh(covariance)
+    real = sizes > sizes[-1] * 1e-9
+    if not real.any():
+        return 1.0
+    distance = float(((axes.T @ difference)[real] ** 2 / sizes[real]).sum())
+    return chi_square(distance, int(real.sum()))
 
 
 def _common(counts: Ints, people: int, smaller: int) -> Ints:
@@ -88,13 +141,13 @@ def shares_people(tables: SyntheticTables) -> bool:
 
     A control's row is in the original about as often as an original's row is there a second time.
     """
-    rows, n, c = SharedRows.of(tables), tables.originals, tables.controls
-    at = rows.of_person
-    twins = int(np.count_nonzero(rows.originals[at[:n]] > 1))
-    found = int(np.count_nonzero(rows.originals[at[n:]] > 0))
-    if hypergeometric_tail(found, n + c, twins + found, c) < SURER:
+    at, n = _one_each(tables, SharedRows.of(tables).of_person)
+    own, other = (np.bincount(part, minlength=int(at.max()) + 1) for part in (at[:n], at[n:]))
+    twins = int(np.count_nonzero(own[at[:n]] > 1))
+    found = int(np.count_nonzero(own[at[n:]] > 0))
+    if hypergeometric_tail(found, len(at), twins + found, len(at) - n) < SURER:
         return True
-    return _chance_on_both_sides(rows.originals, rows.controls) < SURER
+    return _chance_on_both_sides(own, other) < SURER
 
 
 def _chance_on_both_sides(originals: Ints, controls: Ints) -> float:
