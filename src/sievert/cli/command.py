@@ -102,26 +102,30 @@ class Command:
                 result = result.share(min_cell=min_cell, mask_names=output.mask_names)
         if announced:
             outputs.announce_tables()
-        outputs.write(result, getattr(result, "charts", lambda: _assessment_charts(result)))
+        line = ""
+        if self.name == "assess" and not output.share and not result.key_sets:
+            line = self._release_command(result, tables[0], options["population_size"])
+        draw = getattr(result, "charts", lambda: _assessment_charts(result))
+        outputs.write(result, draw, release_command=line)
         outputs.write_limits(result, self.roles.policy)
         if output.json_ != "-":
             from sievert.report import builder, terminal
+            from sievert.report.texts import read_texts
 
             page = builder.screen(result, output.language)
             say(terminal.for_stdout(page, everything=output.all_))
-            if self.name == "assess" and not output.share and not result.key_sets:
-                self._say_how_to_release(result, tables[0], options["population_size"])
+            if line:
+                say(f"{read_texts(None, output.language)('options.command')}\n  {line}\n")
         return code
 
-    def _say_how_to_release(self, assessment: Any, table: str, people: int | None) -> None:
-        """Print the command that makes the best release, to be run where this one was."""
+    def _release_command(self, assessment: Any, table: str, people: int | None) -> str:
+        """The command that makes the best release, to be run where this one was; none: empty."""
         from sievert.cli.parser import function_of, spell
         from sievert.report.options import best_way
-        from sievert.report.texts import read_texts
 
         ways = [] if assessment.options is None else assessment.options.to_dict()["ways"]
         if not ways or "levels" not in best_way(ways):
-            return
+            return ""
         options = {
             **{("roles", field): value for field, value in vars(self.roles).items()},
             **{("reading", field): value for field, value in vars(self.reading).items()},
@@ -136,9 +140,7 @@ class Command:
             for p in parameters(function_of("protect"))
             if (value := options.get((p.argument, p.field), p.default)) != p.default
         }
-        line = spell("sievert protect", [table], values)
-        texts = read_texts(None, self.output.language)
-        say(f"{texts('options.command')}\n  {line}\n")
+        return spell("sievert protect", [table], values)
 
 
 def _assessment_charts(assessment: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ class Outputs:
             elif before is not None:
                 tell(f"not written: {printable(str(path))} is from an earlier run\n")
 
-    def write(self, result: Any, draw: Draw) -> None:
+    def write(self, result: Any, draw: Draw, *, release_command: str = "") -> None:
         """Numbers first: whatever a page or a picture fails of, they are there."""
         output, force = self.output, self.output.force
         if self.charts_to is not None:
@@ -112,7 +113,8 @@ class Outputs:
         if self.settings is not None:
             from sievert.report.builder import build
 
-            write_page(build([result], self.settings), self.page, self.inputs, force=force)
+            settings = replace(self.settings, release_command=release_command)
+            write_page(build([result], settings), self.page, self.inputs, force=force)
         if self.charts_to is not None:
             for chart in charts.write(self.charts_to, specs, sources=self.inputs, force=force):
                 announce(chart)

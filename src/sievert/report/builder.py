@@ -61,6 +61,7 @@ class ReportSettings:
     min_cell: int | None = None
     mask_names: bool = False
     language: str = ENGLISH
+    release_command: str = ""  # makes the best release, where the command that was run is known
 
     def __post_init__(self) -> None:
         if self.min_cell is not None:
@@ -113,7 +114,8 @@ def screen(result: Any, language: str = ENGLISH) -> Page:
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
     texts = parts[0].texts
     chapters = [c for part in parts for c in _chapters(part, parts)]
-    ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part)]
+    command = settings.release_command
+    ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part, command)]
     first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
     if written is not None:
         chapters += _closing(texts, parts, (*first, *chapters))

@@ -60,6 +60,8 @@ def _block(block: Block | Chapter, level: int) -> Iterator[str]:
             for inner in block.blocks:
                 yield from _block(inner, level + 1)
             return
+        case Paragraph(kind="command"):
+            yield f"    {block.text}"
         case Paragraph():
             text = escape(block.text)
             yield f"**{text}**" if block.kind.startswith("lead") else text

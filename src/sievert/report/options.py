@@ -73,8 +73,8 @@ def _still_breached(part: ReportPart, way: Data) -> str:
     return part.texts.join(words) if words else ""
 
 
-def chapters(part: ReportPart) -> list[Chapter]:
-    """The options side by side."""
+def chapters(part: ReportPart, command: str = "") -> list[Chapter]:
+    """The options side by side; the command that makes the best of them, if it is known."""
     texts, options = part.texts, part.data.get("options")
     if not options or not options["ways"]:
         return []
@@ -82,13 +82,16 @@ def chapters(part: ReportPart) -> list[Chapter]:
     items = tuple(_option(part, before, way) for way in options["ways"])
     blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
     proven, tried = any(way.get("proven") for way in options["ways"]), options["tried"]
-    words = [texts("options.make")] if "levels" in best_way(options["ways"]) else []
+    makes = not command and "levels" in best_way(options["ways"])
+    words = [texts("options.make")] if makes else []
     if not options.get("complete", True) and proven:
         words.append(texts("options.budget_proven", tried=tried))
     elif not options.get("complete", True):
         blocks += (Paragraph(texts("options.budget", tried=tried), "note"),)
     if words:  # a terminal has the command itself
         blocks += (Paragraph(" ".join(words), "reading"),)
+    if command:
+        blocks += (Paragraph(texts("options.command"), "reading"), Paragraph(command, "command"))
     return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
 
 

@@ -24,7 +24,7 @@ Cell = str | Link
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `kind` is plain, reading, note, warning, or lead (what matters most).
+    """A paragraph; `kind` is plain, reading, note, warning, command, or lead (what matters most).
 
     A lead that is a verdict has a second word: met, breached or doubtful.
     """

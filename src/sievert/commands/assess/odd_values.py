@@ -90,11 +90,13 @@ def _spell_alike(text: str) -> str:
 def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) -> list[str]:
     """Secrets with a limit, and the person, whose values may be the same and are told apart.
 
-    Secrets would look more diverse, and rows more people, than they are.
+    Secrets would look more diverse, and rows more people, than they are. Values that the policy
+    lists in an order are different.
     """
     quasi, roles = measures.roles.quasi, measures.roles
     every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
-    limited = [s for s in roles.sensitive if every or policy.inference.get(s)]
+    asked = (s for s in roles.sensitive if every or policy.inference.get(s))
+    limited = [s for s in asked if s not in policy.orders]
     texts = {s: [*filter(None, measures.questions.tally(s, quasi))] for s in limited}
     respelt = [s for s, values in texts.items() if len({*map(_spell_alike, values)}) < len(values)]
     if roles.person is not None and rows.is_spelt_differently(roles.person):
