@@ -72,7 +72,7 @@ def _is_ours(path: Path) -> bool:
         start = file.read(256)
         if start.startswith(b"PAR1"):
             file.seek(max(0, path.stat().st_size - (1 << 16)))
-            return PARQUET_MARK in file.read() or _is_our_release(path)
+            return PARQUET_MARK in file.read() or is_our_release(path)
         if start.startswith(b"{") and path.stat().st_size < 1 << 28:
             try:
                 content = json.loads(start + file.read())
@@ -83,7 +83,7 @@ def _is_ours(path: Path) -> bool:
             return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
     begins = start.startswith((OUR_SKETCH, OUR_CSV)) or OUR_BELIEFS.match(start) is not None
     own = OUR_PAGE in start or begins
-    return own or _is_our_release(path)
+    return own or is_our_release(path)
 
 
 def manifest_beside(release: Path) -> Path:
@@ -95,7 +95,7 @@ def manifest_beside(release: Path) -> Path:
     return release.with_name(f"{release.name}.json")
 
 
-def _is_our_release(path: Path) -> bool:
+def is_our_release(path: Path) -> bool:
     """Whether the manifest beside a file says that it is a release, unchanged since."""
     from sievert.sources.checksums import files_sha256
 

@@ -573,3 +573,18 @@ def test_a_search_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert result.released and result.recoding is not None and not result.recoding.proven
     assert 0 < result.recoding.bound < result.recoding.loss
     assert "a better recoding may exist, though none below 0." in " ".join(repr(result).split())
+
+
+def test_a_release_is_in_utf_8_whatever_its_table_is_in(tmp_path: Path) -> None:
+    """The encoding that is given for both tables is that of the original."""
+    original, release = tmp_path / "l.csv", tmp_path / "r.csv"
+    sizes = ["größer", "kleiner"] * 30
+    lines = ["Größe,ill", *(f"{size},{'flu' if i % 3 else 'hiv'}" for i, size in enumerate(sizes))]
+    original.write_text("\n".join(lines) + "\n", encoding="latin-1")
+    policy = {"limits": {"k_anonymity": {"min": 5}}, "roles": {"rows_are_people": True}}
+    read = {"quasi": "Größe", "sensitive": "ill", "policy": policy, "encoding": "latin-1"}
+    assert sievert.protect(original, out=release, **read).met
+    assert "größer" in release.read_text(encoding="utf-8")
+    compared = sievert.compare(original, release, paired=True, **read)
+    judged = compared.releases[0].policy
+    assert judged is not None and judged.met is True

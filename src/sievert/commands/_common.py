@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sievert import files
 from sievert import roles as role
 from sievert.commands._clock import Clock
 from sievert.commands._repeated import naming_secrets, repeated_identifiers
@@ -87,6 +88,9 @@ class Reading:
     def __call__(self, data: Any, **options: Any) -> Iterator[tuple[Table, Questions]]:
         """A table, read in the time that is left for it."""
         options = {**self.source, **options}
+        given = "encoding" in options and isinstance(data, str | os.PathLike)
+        if given and files.is_our_release(Path(data)):  # in UTF-8, whatever the original is in
+            options["encoding"] = "utf-8"
         whole = options.get("timeout")
         late = ExhaustedError(f"not done within {whole or 0:g} seconds", hint="a longer --timeout")
         if whole is not None and whole > 0:
