@@ -214,10 +214,10 @@ class CellTables:
         return int(self.engine.query_records(sql)[0][0])
 
     def is_spelt_differently(self, column: str) -> bool:
-        """Whether texts of a column differ by case and the blanks around them only."""
+        """Whether texts of a column differ by the blanks around them only."""
         if self.engine.kind(column) != "text":
             return False
-        text = f"LOWER(TRIM({self.engine.as_text(self.sql_name(column))}))"
+        text = f"TRIM({self.engine.as_text(self.sql_name(column))})"
         sql = f"SELECT COUNT(*) FROM (SELECT 1 AS a FROM {self._input} GROUP BY {text}) AS d"
         alike = int(self.engine.query_records(sql)[0][0])
         return alike < self.count_combinations((column,))

@@ -61,8 +61,7 @@ REASONS = {
     "spell them alike, or give no type",
     "secret_names_people": "a secret has a value for nearly each record and is called like an "
     "identifier ({}): make it identifier, or give it another name",
-    "spelt_differently": "values of {} differ only by case, blanks or Unicode form: spell them "
-    "alike",
+    "spelt_differently": "values of {} differ only by blanks or Unicode form: spell them alike",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
 NO_SUCH_VALUE = "the named value does not occur"

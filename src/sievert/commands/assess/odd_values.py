@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sievert.commands._measuring import TableMeasures
 from sievert.counts.questions import Questions
+from sievert.errors import Caution
 from sievert.formatting import plural
 from sievert.measures import BY_ID
 
@@ -44,7 +45,8 @@ def missing_values(
             notes.append(
                 f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
             )
-        notes += value_remarks(column, tally, counts["looks_missing"])
+        secret = column in measures.roles.sensitive
+        notes += value_remarks(column, tally, counts["looks_missing"], secret=secret)
     return by_column, notes
 
 
@@ -64,8 +66,13 @@ def _count_missing(tally: Tally, coded: int | None, apart: Mapping[str, int]) ->
     }
 
 
-def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str]:
-    """What the reader should know about the values of a column, which are counted as they are."""
+def value_remarks(
+    column: str, tally: Tally, looks_missing: int, *, secret: bool = False
+) -> Iterator[str]:
+    """What the reader should know about the values of a column, which are counted as they are.
+
+    Spellings of a secret may look like diversity: that is a caution.
+    """
     texts = [v for v in tally if v is not None]
     if looks_missing:
         yield (
@@ -74,21 +81,20 @@ def value_remarks(column: str, tally: Tally, looks_missing: int) -> Iterator[str
         )
     for what, same in SPELLINGS.items():
         if alike := len(texts) - len({same(v) for v in texts}):
-            yield (
+            remark = (
                 f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
                 "are counted as different"
             )
+            yield Caution(remark) if secret else remark
 
 
 def _spell_alike(text: str) -> str:
-    """A text as all texts are that differ from it only by how they are spelt."""
-    for same in SPELLINGS.values():
-        text = same(text)
-    return text
+    """A text as all texts are that look the same; codes may differ by their case on purpose."""
+    return SPELLINGS["Unicode form"](SPELLINGS["surrounding blanks"](text))
 
 
 def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) -> list[str]:
-    """Secrets with a limit, and the person, whose values may be the same and are told apart.
+    """Secrets with a limit, and the person, whose values look the same and are told apart.
 
     Secrets would look more diverse, and rows more people, than they are. Values that the policy
     lists in an order are different.
