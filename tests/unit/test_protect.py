@@ -588,3 +588,14 @@ def test_a_release_is_in_utf_8_whatever_its_table_is_in(tmp_path: Path) -> None:
     compared = sievert.compare(original, release, paired=True, **read)
     judged = compared.releases[0].policy
     assert judged is not None and judged.met is True
+
+
+def test_an_identifier_that_is_kept_is_in_the_answer(tmp_path: Path) -> None:
+    """The release is as good as its policy only without the number of each person."""
+    table = {"id": [*range(60)], "zip": ["a", "b"] * 30, "ill": ["flu", "hiv", "flu"] * 20}
+    policy = {"limits": {"k_anonymity": {"min": 5}}, "roles": {"rows_are_people": True}}
+    roles = {"quasi": "zip", "sensitive": "ill", "identifier": "id", "policy": policy}
+    kept = str(sievert.protect(table, out=tmp_path / "r.csv", keep="id", **roles))
+    assert "Yes, for a copy without id." in kept and "may not be people" not in kept
+    dropped = str(sievert.protect(table, out=tmp_path / "s.csv", **roles))
+    assert "Yes, this release meets the policy." in dropped

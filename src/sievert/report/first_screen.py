@@ -119,24 +119,25 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     why += filter(None, (budget_text(part.data, texts) for part in judged))
     why += [reason_text(part, r, named=False) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
-    text = answer(texts, state, judged[0].data["roles"], judged[0].writer.name)
-    if state == "met" and judged[0].kind == "protect":  # of the table nothing is said
-        text = texts("front.verdict_met_release")
+    of = judged[0]
     return PolicyAnswer(
         state,
-        text,
+        answer(texts, state, of.data, of.writer.name, release=of.kind == "protect"),
         " ".join(why),
         tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s])),
         tally_text(texts, counts),
     )
 
 
-def answer(texts: Texts, state: str, roles: Data, shown: Callable[[str], str]) -> str:
+def answer(
+    texts: Texts, state: str, data: Data, shown: Callable[[str], str], *, release: bool = False
+) -> str:
     """The answer in a few words; a yes is for a copy without the columns that are not assessed."""
-    columns = dropped_columns(roles)
-    if state != "met" or not columns:
-        return texts(f"front.verdict_{state}")
-    return texts("front.verdict_met_without", columns=some_columns(texts, columns, shown))
+    gone = data["dropped_columns"] if release else ()
+    columns = [c for c in dropped_columns(data["roles"]) if c not in gone]
+    if state == "met" and columns:
+        return texts("front.verdict_met_without", columns=some_columns(texts, columns, shown))
+    return texts(f"front.verdict_{state}{'_release' if release and state == 'met' else ''}")
 
 
 def dropped_columns(roles: Data) -> list[str]:

@@ -13,6 +13,7 @@ from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts
 
 BOUND = ".12g"
+SHARED = "rows share the identifier"  # in a caution: rows may not be people
 NOTHING = "–"  # in place of a number
 STATES = {True: "met", False: "breached", None: "doubtful"}
 HEAD = ("measure", "verdict", "value", "asked", "far", "id")
@@ -48,7 +49,8 @@ OF_SECRETS = (
 
 def counts_rows(part: ReportPart) -> bool:
     """Whether rows were counted that may not be people."""
-    return bool(part.data.get("cautions")) and part.data["table"].get("people") is None
+    shared = any(SHARED in caution for caution in part.data.get("cautions", ()))
+    return shared and part.data["table"].get("people") is None
 
 
 def limits_of(table: Data) -> list[Data]:

@@ -185,7 +185,7 @@ def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
     why = [*counted(texts, state, policy["limits"], counts)]
     for number in (len(r["names"]) for r in policy.get("reasons", ()) if _is_role(r)):
         why.append(texts(f"front.without_role{'_one' * (number == 1)}", number=count(number)))
-    return PolicyAnswer(state, answer(texts, state, result["roles"], _name), " ".join(why))
+    return PolicyAnswer(state, answer(texts, state, result, _name), " ".join(why))
 
 
 def _is_role(reason: Data) -> bool:

@@ -65,7 +65,7 @@ def protect(
     weights: Mapping[str, float] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     levels: Mapping[str, int] | str | os.PathLike[str] | None = None,
-    keep: Iterable[str] = (),
+    keep: str | Iterable[str] = (),
     drop: bool = False,
     how: str | None = None,
     labels: str = "hierarchy",
@@ -207,7 +207,8 @@ def protect(
     manifest_path = None if out is None else files.manifest_beside(Path(out))
     reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     cautions: list[str] = []
-    clock, inputs, kept = reading.clock, [data, policy, levels, *trees.values()], tuple(keep)
+    clock, inputs = reading.clock, [data, policy, levels, *trees.values()]
+    kept = (keep,) if isinstance(keep, str) else tuple(keep)
     try:
         others = [earlier] if is_one_table(earlier) else list(earlier)
         require(how == "full" or not others, "--earlier goes with --how full")
