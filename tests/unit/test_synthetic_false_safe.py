@@ -230,3 +230,15 @@ def test_people_who_came_alone_differ_as_by_chi_square() -> None:
     each = join_tables(*tables, clusters=np.arange(450))
     for at in range(len(WHO)):
         assert _column_chance(each, at) == pytest.approx(_column_chance(alone, at), abs=0.02)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_other_rows_of_a_person_are_a_caution(times: int) -> None:
+    """A row that is copied is no nearer than the person's own other row."""
+    tables = [
+        as_dict(rows * times, WHO) | {"id": [f"{who}{i}" for i in range(len(rows))] * times}
+        for who, rows in (("a", OWN), ("b", OTHER))
+    ]
+    found = sievert.synthetic(tables[0], as_dict(FRESH, WHO), tables[1], person="id")
+    cautions = found.to_dict()["cautions"]
+    assert any("several rows" in caution for caution in cautions) == (times > 1)

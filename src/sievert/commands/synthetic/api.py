@@ -23,6 +23,7 @@ from sievert.commands.synthetic.run import (
     check_strangers,
     join,
     left_out,
+    own_rows,
     read_codes,
     shared_roles,
     split_columns,
@@ -120,6 +121,7 @@ def synthetic(
             unused += [c for c in (roles.person, roles.household, roles.weight) if c]
             together = roles.household or roles.person
             people = read_codes(questions, table.name, unused, together)
+            notes += own_rows(people) if together == roles.person else ()
             description = describe_input(table, questions)
             kinds = getattr(questions.engine, "kinds", {})
             given = source.get("types") or {}

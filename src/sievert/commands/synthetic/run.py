@@ -33,6 +33,10 @@ from sievert.roles import Roles
 
 SETS_LEFT_OUT = "not all sets of columns were tried"
 NO_CONTROL = "a limit on {} needs a control group"
+OWN_ROWS = (
+    "people have several rows, and the other rows of a person count as other people: membership "
+    "and unique copies may miss people whose rows are alike"
+)
 TOO_FEW = "the control is so small that a quarter of the people could be hit unseen"
 SEEN = "most strangers whose row nobody else has are in the table, too"
 LARGE_EXCESS = 0.25  # the least that is seen, from which on a control is too small
@@ -286,6 +290,12 @@ def attack_table(
         judgement,
         *_utility(tables, settings.secrets),
     )
+
+
+def own_rows(original: TableCodes) -> Iterator[str]:
+    """What is to be said where people, not only households, have several rows."""
+    if original.clusters is not None and len(np.unique(original.clusters[1])) < original.records:
+        yield Caution(OWN_ROWS)
 
 
 def left_out(attacked: Sequence[AttackedTable]) -> Iterator[str]:
