@@ -118,7 +118,7 @@ def test_the_key_of_few_records_is_mostly_noise(first: dict[str, list[Any]]) -> 
     assert bits.whole.chance == pytest.approx(0.9822769955, abs=1e-10)
     assert bits.whole.corrected == pytest.approx(0.4484649608, abs=1e-10)
     assert bits.columns["education"].chance == pytest.approx(0.0241221944, abs=1e-10)
-    assert any("1.431 bits" in w and "0.9823 chance" in w for w in found.warnings)
+    assert any("1.431 bits" in w and "0.9823 are chance" in w for w in found.warnings)
     assert found.releases[0].disclosed.attribute["occupation"].whole.noisy
 
 

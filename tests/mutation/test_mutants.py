@@ -78,7 +78,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         INFORMATION, "-math.expm1(-target.mutual_information * LN2)",
         "2 ** -target.mutual_information"),
     "entropy l-diversity of the most uncertain class": (
-        TARGET, "self._entropies.argmin()", "self._entropies.argmax()"),
+        TARGET, "int(entropies.argmin())", "int(entropies.argmax())"),
     "no p(y) in ITPR": (
         TARGET, "float((self._entropies * self.profiles.sizes).min()) / self.records",
         "float(self._entropies.min())"),

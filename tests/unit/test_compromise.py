@@ -280,9 +280,10 @@ def test_no_cell_is_told(tmp_path: Path, method: str, capfd: pytest.CaptureFixtu
     assert code == 0, err
     written_ = [p for p in tmp_path.rglob("*") if p.is_file() and p != table]
     assert len(written_) == 5
+    timings = (tmp_path / "t.json").read_text()  # whose digits are chance
     for text in (out, err, *(p.read_text() for p in written_)):
         assert "qx" not in text
-        assert not any(pay in text.replace(",", "") for pay in pays)
+        assert text == timings or not any(pay in text.replace(",", "") for pay in pays)
     assert told("compromise", table, "-q", "age", "-s", "=town") == 2
     assert "qx" not in capfd.readouterr().err
 

@@ -409,3 +409,14 @@ def test_roles_must_make_sense(tmp_path: Path) -> None:
                 {"at": 0.1, "distortion": "euclid"}, {"at": 0.1, "missing": "drop"}):  # fmt: skip
         with pytest.raises(UsageError):
             sievert.randomise(table, "job", "ill", **how)
+
+
+def test_codes_for_missing_are_those_of_the_policy() -> None:
+    """The same table is read in the same way by every command."""
+    table = {"zip": ["1", "2", "-9", "1"] * 10, "ill": ["flu", "hiv", "flu", "cold"] * 10}
+    own = {"reading": {"na": ["-9"]}, "limits": {"k_anonymity": {"min": 1}}}
+    stated, given, plain = (
+        sievert.randomise(table, "zip", "ill", **options).to_dict()["table"]
+        for options in ({"policy": own}, {"na": "-9"}, {})
+    )
+    assert stated == given != plain

@@ -217,7 +217,7 @@ class CellTables:
         """Whether texts of a column differ by the blanks around them only."""
         if self.engine.kind(column) != "text":
             return False
-        text = f"TRIM({self.engine.as_text(self.sql_name(column))})"
+        text = f"TRIM({self.sql_name(column)})"
         sql = f"SELECT COUNT(*) FROM (SELECT 1 AS a FROM {self._input} GROUP BY {text}) AS d"
         alike = int(self.engine.query_records(sql)[0][0])
         return alike < self.count_combinations((column,))

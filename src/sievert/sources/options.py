@@ -17,7 +17,7 @@ class ReaderOptions(TypedDict, total=False):
     delimiter: str | None
     encoding: str
     types: Mapping[str, str] | None
-    na: Iterable[str]
+    na: str | Iterable[str] | None
     suppressed: str | None
     keep_suppressed: bool
     header: bool
@@ -30,6 +30,16 @@ class ReaderOptions(TypedDict, total=False):
     temp: str | os.PathLike[str] | None
     master: str | None
     timeout: float | None
+
+
+def missing_codes(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The codes for missing values; a text is one code.
+
+    >>> missing_codes({"na": "-9"}), missing_codes({"na": ["-9", "?"]}), missing_codes({"na": None})
+    (('-9',), ('-9', '?'), ())
+    """
+    given = options.get("na") or ()
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def optional_package(module: str, needs: str, extra: str = "formats") -> Any:

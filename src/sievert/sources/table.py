@@ -18,7 +18,7 @@ from sievert.sources.columns import (
     too_fine,
     unusable_columns,
 )
-from sievert.sources.options import ReaderOptions, optional_package
+from sievert.sources.options import ReaderOptions, missing_codes, optional_package
 from sievert.sources.states import MANIFEST, StateManifest, is_state, read_manifest
 
 MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
@@ -108,7 +108,7 @@ def open_table(
     data: Any, scratch: Path, *, remote: bool = False, **options: Unpack[ReaderOptions]
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    types, na = dict(options.get("types") or {}), tuple(options.get("na", ()))
+    types, na = dict(options.get("types") or {}), missing_codes(options)
     _field_limit(options)  # an error for one that is no size, whatever the source is
     require(options.get("max_columns", MOST_COLUMNS) >= 1, "--max-columns must be at least 1")
     require(

@@ -35,7 +35,7 @@ from sievert.formatting import make_unique
 from sievert.losses import BY_ID
 from sievert.numerics.acceleration import thread_count
 from sievert.session import Steps, no_progress
-from sievert.sources.options import ReaderOptions
+from sievert.sources.options import ReaderOptions, missing_codes
 
 SHUFFLES = 99
 MOST_SHUFFLES = 10**5
@@ -138,7 +138,7 @@ def compare(
         limit,
     )
     options = requested.read_as_stated({**source})
-    judging = Judging(requested, settings.hierarchies, missing, tuple(options.get("na", ())))
+    judging = Judging(requested, settings.hierarchies, missing, missing_codes(options))
     reading = Reading(watch, verify=verify, **options)
     clock, compared = reading.clock, dict[str, ComparedRelease]()
     with settings.workers() as each:

@@ -144,7 +144,7 @@ def compromise(
     settings = ExperimentSettings(
         method, chosen, replicates, seed, widths, step, max_known, options, source.get("threads")
     )
-    reading = Reading(watch, verify=verify, **source)
+    reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     clock, released = reading.clock, None
     if release is not None:  # checked and paired once the original is there
         with reading(release) as (table, questions):

@@ -137,7 +137,7 @@ def randomise(
         hint="without --matrix",
     )
     kind = None if out is None else release_kind(out)
-    reading = Reading(watch, verify=verify, **source)
+    reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     inputs = [data, policy, *(hierarchies or {}).values(), distortion]
     require(
         out is None or matrix is None or Path(out).resolve() != Path(matrix).resolve(),
