@@ -256,7 +256,7 @@ class CellTables:
 
         The values stay in this process.
         """
-        found: dict[str, dict[str | None, int]] = {}
+        tallies: dict[str, dict[str | None, int]] = {}
         for few in _share_passes(columns):
             with self._hold(few) as source:
                 for column in few:
@@ -266,8 +266,8 @@ class CellTables:
                     for text, n in self.engine.rows(sql):
                         counts[text] = counts.get(text, 0) + int(n)
                     ordered = sorted(counts, key=lambda text: (text is not None, text or ""))
-                    found[column] = {text: counts[text] for text in ordered}
-        return found
+                    tallies[column] = {text: counts[text] for text in ordered}
+        return tallies
 
     @property
     def reads_whole_lines(self) -> bool:
@@ -280,9 +280,9 @@ class CellTables:
         if not self.reads_whole_lines or len(columns) == 1:
             yield self._input
             return
-        held = self.keep_table(f"SELECT {self.sql_names(columns)} FROM {self._input}")
-        yield held
-        self.drop_tables(held)
+        table = self.keep_table(f"SELECT {self.sql_names(columns)} FROM {self._input}")
+        yield table
+        self.drop_tables(table)
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of cells (keys, s, n): the only question that reads the records."""

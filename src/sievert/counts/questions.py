@@ -338,10 +338,10 @@ class Questions(CellTables):
         for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
             fields = ", ".join(dict.fromkeys(few))
             records = f"SELECT ROW_NUMBER() OVER () AS record, {fields} FROM input"
-            held = self.keep_table(records)  # read once, not once for each column
-            sql = f"SELECT {{ranks}} FROM {held} AS a {{joins}} ORDER BY a.record"
-            ranks, texts = self.rank_values(few, held, sql)
-            self.drop_tables(held)
+            table = self.keep_table(records)  # read once, not once for each column
+            sql = f"SELECT {{ranks}} FROM {table} AS a {{joins}} ORDER BY a.record"
+            ranks, texts = self.rank_values(few, table, sql)
+            self.drop_tables(table)
             ranked += [rank_texts(*pair) for pair in zip(ranks, texts, strict=True)]
         codes, values = zip(*ranked, strict=True)
         return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)

@@ -144,8 +144,8 @@ def shares_people(tables: SyntheticTables) -> bool:
     at, n = _one_each(tables, SharedRows.of(tables).of_person)
     own, other = (np.bincount(part, minlength=int(at.max()) + 1) for part in (at[:n], at[n:]))
     twins = int(np.count_nonzero(own[at[:n]] > 1))
-    found = int(np.count_nonzero(own[at[n:]] > 0))
-    if hypergeometric_tail(found, len(at), twins + found, len(at) - n) < SURER:
+    strangers = int(np.count_nonzero(own[at[n:]] > 0))
+    if hypergeometric_tail(strangers, len(at), twins + strangers, len(at) - n) < SURER:
         return True
     return _chance_on_both_sides(own, other) < SURER
 

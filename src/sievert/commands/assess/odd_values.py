@@ -101,8 +101,9 @@ def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) ->
     """
     quasi, roles = measures.roles.quasi, measures.roles
     every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
-    asked = (s for s in roles.sensitive if every or policy.inference.get(s))
-    limited = [s for s in asked if s not in policy.orders]
+    limited = [
+        s for s in roles.sensitive if (every or policy.inference.get(s)) and s not in policy.orders
+    ]
     texts = {s: [*filter(None, measures.questions.tally(s, quasi))] for s in limited}
     respelt = [s for s, values in texts.items() if len({*map(_spell_alike, values)}) < len(values)]
     if roles.person is not None and rows.is_spelt_differently(roles.person):

@@ -14,6 +14,7 @@ from sievert.attacks.synthetic.attacks import SyntheticSettings
 from sievert.attacks.synthetic.kernels import Workers
 from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
 from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.commands.synthetic.remarks import merge_remarks
 from sievert.commands.synthetic.result import SyntheticAssessment
 from sievert.commands.synthetic.run import (
     TEXT,
@@ -168,7 +169,7 @@ def synthetic(
                     target,
                     str(format_),
                 )
-    notes += [*lacking, *left_out(attacked)]
+    notes += merge_remarks([*lacking, *left_out(attacked)], [table.name for table in attacked])
     if control is None:
         notes.insert(0, NO_CONTROL)
     return SyntheticAssessment(
