@@ -123,12 +123,55 @@ def test_dates() -> None:
     )  # fmt: skip
     wrong = [
         "2023-02-29", "2024-13-01", "0000-01-01", "12024-01-01", "2024-1-1", "", " ", "2024-01-01 ",
-        "2024-01-01T25:00", "٢٠٢٤-٠١-٠١", "20240101", "2024-01-01 (BC)", "infinity", "31.12.2024",
+        "2024-01-01T25:00", "٢٠٢٤-٠١-٠١", "20241301", "2024-01-01 (BC)", "infinity", "31.12.24",
+        "2024-01.01", "2024.01", "1.2024", "202401", "31/12-2024", "2024-01-01 9:5",
     ]  # fmt: skip
     with pytest.raises(InputError, match=rf"date: {len(wrong)} value\(s\) are not dates"):
         parse(spec, [*wrong, "2024-01-01"])
     with pytest.raises(InputError, match="1 value"):
         parse("date:day", ["2024-01", "2024-01-01"])  # a month has no day
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (["31.12.1999", "1.2.2001"], "/dmy"),
+        (["31/12/1999 23:59", "01/02/2001 9:05:30"], "/dmy"),
+        (["31-12-1999", "01-02-2001", "2001-02-01"], "/dmy"),
+        (["12/31/1999", "2/1/2001"], "/mdy"),
+        (["19991231", "20010201"], ""),
+        (["1999/12/31", "2001.02.01"], ""),
+        (["12/1999", "2-2001", "2001/02"], ""),
+    ],
+)
+def test_dates_as_people_write_them(values: list[str], order: str) -> None:
+    tree = parse("date:month,year", values)
+    assert [tree.at(v, 1) for v in values[:2]] == ["1999-12", "2001-02"]
+    assert tree.fixed == f"date:month,year{order}"
+    assert parse(tree.fixed, values[1:2]).at(values[1], 1) == "2001-02"
+
+
+def test_dates_in_order() -> None:
+    days = ["2.1.2024", "19.1.2024 9:30", "19.1.2024 10:30", "01.02.2024"]
+    assert parse("order:2", days[::-1]).at(days[1], 1) == f"{days[0]}–{days[1]}"
+    assert parse("order:2", days[::-1]).at(days[2], 1) == f"{days[2]}–{days[3]}"
+
+
+def test_an_uncertain_order_of_day_and_month() -> None:
+    values = ["03/04/1999", "12/11/2001"]
+    for spec in ("date:month", "date:quarter,year", "date:day,week", "order:2"):
+        with pytest.raises(InputError, match="the day or the month stands first") as refused:
+            parse(spec, values)
+        assert "/mdy" in (refused.value.hint or "")
+    assert parse("date:year,decade", values).labels[values[0]] == ("1999", "1990s", "*")
+    assert parse("date:month", ["04/04/1999"]).at("04/04/1999", 1) == "1999-04"  # no matter
+    assert parse("date:month/dmy", values).at(values[0], 1) == "1999-04"
+    assert parse("date:month/mdy", values).at(values[0], 1) == "1999-03"
+    assert parse("date:month/mdy", ["1999-04-03"]).fixed == "date:month/mdy"
+    with pytest.raises(InputError, match=r"1 value\(s\) are not dates"):
+        parse("date:year", ["31/12/1999", "12/31/1999"])  # no order fits both
+    with pytest.raises(InputError, match=r"1 value\(s\) are not dates"):
+        parse("date:year/mdy", ["31/12/1999", "12/11/2001"])
 
 
 def test_the_most_frequent_values() -> None:
@@ -224,6 +267,7 @@ def test_functions_mappings_and_one_label() -> None:
         ("cuts:1,2/3", "among those of the level below"), ("cuts:", "not numbers"),
         ("prefix:2,3", "fewer characters"), ("prefix:a", "not whole"), ("prefix:-1", "not whole"),
         ("prefix:2/0", "below 1"), ("date:moon", "not a unit"), ("date:year,month", "units grow"),
+        ("date:month/ymd", "not an order"),
         ("date:week,year", "two months"), ("date:", "not a unit"), ("order:2,3", "multiple of the"),
         ("order:1", "below 2"), ("top:5,20", "fewer values"), ("top:0", "below 1"),
         ("top:٣", "not whole"),
@@ -263,6 +307,15 @@ def test_a_file_with_the_hierarchies_of_several_columns(tmp_path: Path) -> None:
          "date:day,decade", "dates"),
         ([f"2024-03-{d:02}" for d in range(1, 29)], "date:week", "dates"),
         ([f"2024-{m:02}" for m in range(1, 13)], "date:quarter", "dates"),
+        ([f"{d}.{m}.2024" for m in range(1, 13) for d in (1, 19)], "date:month,quarter/dmy",
+         "dates"),
+        ([f"{m}/{d}/2024" for m in range(1, 13) for d in (1, 19)], "date:month,quarter/mdy",
+         "dates"),
+        ([f"2024{m:02}{d:02}" for m in range(1, 13) for d in (1, 9)], "date:month,quarter",
+         "dates"),
+        ([f"{m:02}/{d:02}/{y}" for m in range(1, 13) for d in (1, 9) for y in range(1990, 2020)],
+         "date:year,decade", "years"),
+        ([f"3011{d:02}{d:02}" for d in range(10, 13)], "prefix", "codes"),  # no year of anybody
         ([f"job {n}" * (n % 3 + 1) for n in range(30)], "top:20,5", "categories"),
         (["red", "green", "blue"], "*", "few_values"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import InputError, require
-from sievert.hierarchies.dates import is_date
+from sievert.hierarchies.dates import in_time_order, is_date
 from sievert.hierarchies.hierarchy import Hierarchy, read_text
 from sievert.hierarchies.labels import NUMBER, ROOT
 
@@ -61,7 +61,7 @@ def neighbours(
 
 
 def _in_order(values: Collection[str]) -> list[str]:
-    """Numbers by size, everything else (dates too) as text."""
+    """Numbers by size, dates by time."""
     if all(NUMBER.fullmatch(v) for v in values):
         return sorted(values, key=lambda v: (Decimal(v), v))
     require(
@@ -69,7 +69,7 @@ def _in_order(values: Collection[str]) -> list[str]:
         "order: the values are neither numbers nor dates",
         hint="their order in [orders] of a policy, or orders= in Python",
     )
-    return sorted(values)
+    return in_time_order(values)
 
 
 def read_tree(path: Path) -> Any:

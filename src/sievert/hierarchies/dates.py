@@ -1,36 +1,67 @@
-"""Levels of dates: day, week, month, quarter, year, decade, of ISO dates and timestamps."""
+"""Levels of dates: day, week, month, quarter, year, decade, of dates as people write them.
+
+The year has four digits. It stands first (1999-12-31, 1999/12/31, 19991231, 1999-12) or last
+(31.12.1999, 12/31/1999, 12/1999); a time may follow a day. Where it stands last, day and month are
+in the order that makes all values dates. If both orders do, it must not matter, or be given.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from sievert.errors import InputError, require
+from sievert.hierarchies.hierarchy import Hierarchy
 from sievert.hierarchies.labels import ROOT
 
 UNITS = ("day", "week", "month", "quarter", "year", "decade")
-_TIME = r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?"
-_ZONE = r"\s?(z|[+-]\d\d(:?\d\d)?)"
-DATE = re.compile(
-    rf"(\d{{4}})-(\d\d)(?:-(\d\d)(?:[t ]{_TIME}({_ZONE})?)?)?", re.IGNORECASE | re.ASCII
+ORDERS = ("dmy", "mdy")  # of 31/12/1999 and 12/31/1999
+_TIME = (
+    r"(?:[t ](?P<time>([01]?\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?"
+    r"(\s?(z|[+-]\d\d(:?\d\d)?))?))?"
 )
+_FORMS = (
+    rf"(?P<y>\d{{4}})(?P<sign>[-/.]?)(?P<m>\d\d)(?P=sign)(?P<d>\d\d){_TIME}",
+    rf"(?P<one>\d\d?)(?P<sign>[-/.])(?P<two>\d\d?)(?P=sign)(?P<y>\d{{4}}){_TIME}",
+    r"(?P<y>\d{4})[-/](?P<m>\d\d)",
+    r"(?P<m>\d\d?)[-/](?P<y>\d{4})",
+)
+_DATES = tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in _FORMS)
 
 
-def date_labels(values: Iterable[str], units: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The labels of dates in units that grow, up to the root; the day is the one that is written.
+class Moment(NamedTuple):
+    """The first day that a text may mean, and its time."""
 
-    >>> date_labels(["2024-02-29 23:59:00+02"], ["month", "quarter", "year", "decade"]).popitem()[1]
+    day: date
+    time: str
+
+
+def date_hierarchy(
+    values: Iterable[str], units: Sequence[str], order: str | None = None
+) -> Hierarchy:
+    """Dates in units that grow, up to the root; the day is the one that is written.
+
+    >>> units = ["month", "quarter", "year", "decade"]
+    >>> date_hierarchy(["2024-02-29 23:59:00+02"], units).labels.popitem()[1]
     ('2024-02', '2024-Q1', '2024', '2020s', '*')
+    >>> date_hierarchy(["1.2.1999", "31.12.1999"], ["month"]).fixed
+    'date:month/dmy'
     """
     check_units(units)
-    distinct = list(dict.fromkeys(values))
-    days = {value: day for value in distinct if (day := _day(value, units)) is not None}
-    if wrong := len(distinct) - len(days):
-        raise InputError(
-            f"date: {wrong} value(s) are not dates",
-            hint="dates as 2024-02-29, with or without time",
-        )
-    labels = {day: (*(_label(day, unit) for unit in units), ROOT) for day in {*days.values()}}
-    return {value: labels[day] for value, day in days.items()}
+    readings = _readings(values, order, months="day" not in units and "week" not in units)
+    days = {moment.day for read in readings.values() for moment in read.values()}
+    rows = {day: (*(_label(day, unit) for unit in units), ROOT) for day in days}
+    ladder, *others = [{v: rows[at.day] for v, at in read.items()} for read in readings.values()]
+    _require_certain(all(other == ladder for other in others))
+    known = order or ("" if others else next(iter(readings)))
+    return Hierarchy(ladder, "date", f"date:{','.join(units)}" + (f"/{known}" if known else ""))
+
+
+def in_time_order(values: Collection[str]) -> list[str]:
+    """Dates from the earliest to the latest; of one moment as text."""
+    read, *others = _readings(values).values()
+    _require_certain(not others)
+    return sorted(values, key=lambda v: (read[v], v))
 
 
 def check_units(units: Sequence[str]) -> None:
@@ -47,17 +78,56 @@ def check_units(units: Sequence[str]) -> None:
 
 
 def is_date(value: str) -> bool:
-    """Whether a text is an ISO date, timestamp or month."""
-    return _day(value, ()) is not None
+    """Whether a text is a date, with or without time, or a month."""
+    return any(_moment(_parts(value), order) is not None for order in ORDERS)
 
 
-def _day(value: str, units: Sequence[str]) -> date | None:
-    """The first day that a value may mean; a month has no day or week."""
-    match = DATE.fullmatch(value)
-    if match is None or (match[3] is None and not {*units}.isdisjoint(("day", "week"))):
+def _require_certain(certain: bool) -> None:
+    require(
+        certain,
+        "date: whether the day or the month stands first is not certain",
+        hint="date:month,year/dmy where the day is first, /mdy where the month is; "
+        "date:year,decade needs no order",
+        error=InputError,
+    )
+
+
+def _readings(
+    values: Iterable[str], order: str | None = None, *, months: bool = True
+) -> dict[str, dict[str, Moment]]:
+    """The moments of all values, by the orders of day and month in which all are dates."""
+    parts = {v: _parts(v) for v in values}
+    depends = any("one" in part for part in parts.values())
+    orders = ("",) if not depends else (order,) if order else ORDERS
+    readings = {
+        known: {v: m for v, part in parts.items() if (m := _moment(part, known, months=months))}
+        for known in orders
+    }
+    most = max(map(len, readings.values()))
+    require(
+        most == len(parts),
+        f"date: {len(parts) - most} value(s) are not dates",
+        hint="dates as 2024-02-29, 29.02.2024 or 20240229, with or without time",
+        error=InputError,
+    )
+    return {known: read for known, read in readings.items() if len(read) == most}
+
+
+def _parts(value: str) -> dict[str, str | None]:
+    """The year, month, day and time of a date as they are written; nothing of another text."""
+    match = next((m for form in _DATES if (m := form.fullmatch(value))), None)
+    return {} if match is None else match.groupdict()
+
+
+def _moment(parts: Mapping[str, str | None], order: str, *, months: bool = True) -> Moment | None:
+    """The moment that is written, with day and month in an order; None if there is none."""
+    named = dict(zip(order, (parts.get("one"), parts.get("two")), strict=False))
+    year, month, day = (parts.get(part) or named.get(part) for part in "ymd")
+    if not year or not month or not (day or months):
         return None
+    hours, colon, rest = (parts.get("time") or "").partition(":")
     try:
-        return date(int(match[1]), int(match[2]), int(match[3] or 1))
+        return Moment(date(int(year), int(month), int(day or 1)), hours.zfill(2) + colon + rest)
     except ValueError:
         return None
 

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sievert.hierarchies.codes import BY_NAME, are_amounts, describe_codes
-from sievert.hierarchies.dates import date_labels, is_date
+from sievert.errors import InputError
+from sievert.hierarchies.codes import BY_NAME, FIRST_YEAR, LAST_YEAR, are_amounts, describe_codes
+from sievert.hierarchies.dates import date_hierarchy, is_date
 from sievert.hierarchies.hierarchy import Hierarchy
 from sievert.hierarchies.intervals import LONGEST, exact_numbers, sorted_numbers
 from sievert.hierarchies.labels import NUMBER, ROOT, all_digits
@@ -57,8 +58,8 @@ def _describe(counts: Mapping[str, int], name: str | None) -> tuple[str, str]:
     lengths = {len(v) for v in counts}
     if len(counts) <= 2:
         return ROOT, "few_values"
-    if all(is_date(v) for v in counts) and (units := _units(counts)):
-        return f"date:{','.join(units)}", "dates"
+    if all(is_date(v) and not _odd_year(v) for v in counts) and (dates := _dates(counts)):
+        return dates
     if (code := describe_codes(counts, name)) is not None:
         text, reason = code
         return (_categories(counts)[0], reason) if text is None else (text, reason)
@@ -85,20 +86,32 @@ def _categories(counts: Mapping[str, int]) -> tuple[str, str]:
     return ROOT, "few_values"
 
 
-def _units(values: Collection[str]) -> list[str]:
-    """The units of dates that merge some values, and leave more than one label."""
-    months = any(v[7:8] != "-" for v in values)
+def _odd_year(value: str) -> bool:
+    """Whether digits only, which may be a code, begin with what is no year of the living."""
+    return value.isdecimal() and not FIRST_YEAR <= int(value[:4]) <= LAST_YEAR
+
+
+def _dates(values: Collection[str]) -> tuple[str, str] | None:
+    """The units of dates that merge some values and leave more than one label.
+
+    Months have no days; years do not depend on whether day or month stands first.
+    """
     wholes = ("month", "quarter", "year", "decade")
-    for candidates in (wholes if months else ("day", *wholes), () if months else ("day", "week")):
+    for candidates in (("day", *wholes), wholes, ("day", "week"), wholes[2:]):
+        try:
+            tree = date_hierarchy(values, candidates)
+        except InputError:  # months, or an order that is not certain
+            continue
         units, before = [], len(values)
-        each = zip(*date_labels(values, candidates).values(), strict=True) if candidates else ()
-        for unit, column in zip(candidates, each, strict=False):
+        for unit, column in zip(candidates, zip(*tree.labels.values(), strict=True), strict=False):
             if 1 < (labels := len({*column})) < before:
                 units.append(unit)
                 before = labels
         if units:
-            return units
-    return []
+            order = (tree.fixed or "").partition("/")[1:]
+            certain = candidates != wholes[2:]
+            return f"date:{','.join(units)}{''.join(order)}", "dates" if certain else "years"
+    return None
 
 
 def _widths(values: Iterable[str]) -> list[Fraction]:

@@ -11,7 +11,7 @@ from typing import Any
 from sievert.errors import UsageError, require
 from sievert.hierarchies import categories, intervals
 from sievert.hierarchies.categories import ELSE, OTHER, read_tree, tree_hierarchy, tree_of
-from sievert.hierarchies.dates import check_units, date_labels
+from sievert.hierarchies.dates import ORDERS, check_units, date_hierarchy
 from sievert.hierarchies.hierarchy import Hierarchy, check_file
 from sievert.hierarchies.labels import ROOT
 
@@ -187,9 +187,15 @@ def _prefix(rest: str) -> Maker:
 
 
 def _date(rest: str) -> Maker:
-    units = [unit.strip() for unit in rest.split(",")]
+    named, slash, order = rest.partition("/")
+    units = [unit.strip() for unit in named.split(",")]
     check_units(units)
-    return lambda counts: Hierarchy(date_labels(counts, units), "date", f"date:{','.join(units)}")
+    require(
+        not slash or order in ORDERS,
+        "date: not an order of day, month and year",
+        hint="date:month,year/dmy or date:month,year/mdy",
+    )
+    return lambda counts: date_hierarchy(counts, units, order or None)
 
 
 def _order_sizes(rest: str) -> list[int]:
@@ -242,7 +248,7 @@ def describe_level(given: Any, level: int, height: int) -> str:
     ('with one label for all', 'at level 1 of its hierarchy')
     """
     kind, _, rest = given.partition(":") if isinstance(given, str) else ("", "", "")
-    steps = rest.split(",")
+    steps = rest.partition("/")[0].split(",")
     if kind == "prefix" and not rest:
         steps = [str(height - at) for at in range(1, height + 1)]
     if kind not in WORDS:

@@ -49,7 +49,11 @@ def level_names(texts: Texts, proposal: Mapping[str, Any]) -> list[LevelName]:
 def _short(texts: Texts, spec: str, level: int, height: int) -> str:
     """A word or two: of bands their width."""
     kind, _, rest = spec.partition(":")
-    steps = rest.split(",") if rest else [str(height - at) for at in range(1, height + 1)]
+    steps = (
+        rest.partition("/")[0].split(",")
+        if rest
+        else [str(height - at) for at in range(1, height + 1)]
+    )
     if kind == "date" and level <= len(steps):
         return texts.remark(steps[level - 1])
     if kind not in SHORT or level > len(steps):
