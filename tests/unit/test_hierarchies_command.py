@@ -197,7 +197,7 @@ def test_values_without_a_place_and_unknown_columns(
     with pytest.raises(InputError, match=r"1 value\(s\) of column 'grade'"):
         sievert.protect(table, policy=rules)
     table["day"][0] = SECRET_WORDS[0]
-    with pytest.raises(InputError, match="1 value"):
+    with pytest.raises(InputError, match=r"column 'day': date: 1 value\(s\) are not dates"):
         sievert.propose_hierarchies(table, "day", hierarchies={"day": "date:month"})
     assert app._run(["assess", str(data), "-q", "age", "--hierarchy", "age=intervl:5"]) != 0
     said = capsys.readouterr().err

@@ -57,7 +57,7 @@ def coarser_column(
         proposal = propose(values, column)
         hierarchy, tree = proposal.text, proposal.hierarchy
     else:
-        tree = to_hierarchy(hierarchy, values)
+        tree = to_hierarchy(hierarchy, values, column)
     if tree is None or not values:
         return []
     tree.require(values, column)

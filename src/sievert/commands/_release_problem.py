@@ -359,7 +359,7 @@ def assign_hierarchies(
     for at, name in enumerate(roles.quasi):
         counts = {text: n for text, n in classes.value_counts(at).items() if n}
         if name in given:
-            trees[name] = to_hierarchy(given[name], counts)
+            trees[name] = to_hierarchy(given[name], counts, name)
             own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
             sources[name] = own if isinstance(own, str) else GIVEN
         elif not proposed:

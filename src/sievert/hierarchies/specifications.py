@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sievert.errors import UsageError, require
+from sievert.errors import InputError, UsageError, require
 from sievert.hierarchies import categories, intervals
 from sievert.hierarchies.categories import ELSE, OTHER, read_tree, tree_hierarchy, tree_of
 from sievert.hierarchies.dates import ORDERS, check_units, date_hierarchy
@@ -27,11 +27,22 @@ WORDS = {  # of a column on one level
 Maker = Callable[[Mapping[str, int]], Hierarchy]
 
 
-def to_hierarchy(given: Any, values: Iterable[str] | Mapping[str, int]) -> Hierarchy | None:
+def to_hierarchy(
+    given: Any, values: Iterable[str] | Mapping[str, int], column: str | None = None
+) -> Hierarchy | None:
     """The hierarchy that is meant: by a text, a tree, the labels of each value, or a function.
 
     `values` are those of the column, with how often each occurs, or as often as they occur.
     """
+    try:
+        return _hierarchy(given, values)
+    except InputError as error:
+        if column is None:
+            raise
+        raise InputError(f"column {column!r}: {error.what}", hint=error.hint) from None
+
+
+def _hierarchy(given: Any, values: Iterable[str] | Mapping[str, int]) -> Hierarchy | None:
     if given is None or isinstance(given, Hierarchy):
         return given
     if isinstance(given, Mapping) and any(isinstance(x, Mapping) for x in given.values()):

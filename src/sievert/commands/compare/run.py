@@ -230,7 +230,7 @@ def _hierarchies(
         if column not in given:
             continue
         texts = people.cube.value_counts(people.cube.columns.index(column))
-        tree = to_hierarchy(given[column], texts)
+        tree = to_hierarchy(given[column], texts, column)
         if tree is not None:
             tree.require(texts, column)
             trees[column] = tree.with_root()

@@ -14,7 +14,7 @@ def propose_column(questions: Questions, name: str, given: Any) -> ProposedColum
         proposal = propose(counts, name)
         given, reason, tree = proposal.text, proposal.reason, proposal.hierarchy
     else:
-        reason, tree = GIVEN, to_hierarchy(given, counts)
+        reason, tree = GIVEN, to_hierarchy(given, counts, name)
     if tree is None:
         return ProposedColumn(given, reason, len(counts), (), None)
     tree.require(counts, name)
