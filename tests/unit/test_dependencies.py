@@ -91,7 +91,7 @@ def needs() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
 # once they are chosen.
 CHOSEN = re.compile(
     r"sievert\.counts\.(packed|spark)\b|\.(kernels|rollup|class_curves|class_windows)$"
-    r"|sievert\.workbench\.(application|connections|protection|server)$"
+    r"|sievert\.workbench\.(application|protection|server)$"
 )
 
 

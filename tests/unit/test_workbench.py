@@ -18,8 +18,7 @@ from sievert.formatting.toml import toml_document
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, History, parse_session, session_text
 from sievert.workbench.command_lines import pieces, real_arguments, role_arguments, shown
-from sievert.workbench.replay import open_session, replay
-from sievert.workbench.script import session_commands, session_script
+from sievert.workbench.replay import open_session, replay, session_commands, session_script
 from sievert.workbench.step import Form, View, known_settings
 from sievert.workbench.steps import STEPS
 from sievert.workbench.steps.load import LOAD, begin

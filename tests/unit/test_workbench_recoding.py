@@ -11,10 +11,9 @@ from sievert.errors import SievertError
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, parse_session, session_text
 from sievert.workbench.command_lines import check_arguments
-from sievert.workbench.file_stamps import file_stamps
 from sievert.workbench.jobs import CommandResult, Jobs
 from sievert.workbench.recoding_settings import recoding_context
-from sievert.workbench.script import session_commands, session_script
+from sievert.workbench.replay import session_commands, session_script
 from sievert.workbench.step import Form, View, known_settings
 from sievert.workbench.step_commands import (
     assess_command,
@@ -26,7 +25,7 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.steps import STEPS
 from sievert.workbench.steps.protect import PROTECT
-from sievert.workbench.written_releases import written_before
+from sievert.workbench.written_files import file_stamps, written_before
 
 OPTIONS = ("--hierarchy", "age=interval:5,20", "--hierarchy", "zip={file}")
 

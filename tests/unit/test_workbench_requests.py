@@ -26,9 +26,8 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.server import ServerState
 
-from sievert.workbench.connections import MOST_SILENT, GuardedConnection
 from sievert.workbench.protection import REFUSED, Admission, Gatekeeper
-from sievert.workbench.server import doorway
+from sievert.workbench.server import MOST_SILENT, GuardedConnection, doorway
 
 TABLE = "age,ill\n" + "30,y\n31,n\n" * 30
 CANARY = "canary-7Q"

@@ -11,8 +11,7 @@ from benchclient import BenchClient
 
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, session_text
-from sievert.workbench.replay import replay
-from sievert.workbench.script import outdated_files, session_commands, session_script
+from sievert.workbench.replay import outdated_files, replay, session_commands, session_script
 from sievert.workbench.step import Form
 from sievert.workbench.steps import STEPS
 from sievert.workbench.steps.policy import POLICY

@@ -23,7 +23,7 @@ from sievert.formatting import middle_cut, printable
 from sievert.workbench.bench import Bench, known_state
 from sievert.workbench.choices import check_texts
 from sievert.workbench.jobs import CommandResult
-from sievert.workbench.script import session_document, session_script
+from sievert.workbench.replay import session_document, session_script
 from sievert.workbench.step import Action, Form, Step
 from sievert.workbench.steps.load import replace_table
 from sievert.workbench.working_policy import write_policy

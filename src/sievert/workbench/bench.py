@@ -19,13 +19,12 @@ from sievert.report.html import tidy
 from sievert.report.texts import Texts
 from sievert.version import __version__
 from sievert.workbench.choices import Choices, History
-from sievert.workbench.command_lines import pieces, shown
-from sievert.workbench.field_names import with_field_names
-from sievert.workbench.file_stamps import Stamp, file_stamps
+from sievert.workbench.command_lines import pieces, shown, with_field_names
 from sievert.workbench.jobs import Jobs
-from sievert.workbench.script import session_script
+from sievert.workbench.replay import session_script
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.working_policy import policy_name, write_policy
+from sievert.workbench.written_files import Stamp, file_stamps
 
 HERE = Path(__file__).parent
 ENGLISH_LINE = Markup('<span lang="en">{}</span>')

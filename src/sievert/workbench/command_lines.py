@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sievert.errors import UsageError
+from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 from sievert.workbench.step import Argv
 from sievert.workbench.working_policy import named_policy
@@ -28,6 +29,18 @@ OPTIONS = {  # that a session may give to a command, besides
     "synthetic": {"--control"},
     "report": {"--html", "--share", "--mask-names", "--title", "--language"},
 }
+FIELDS = {  # as the pages call what an option of a message is
+    "delimiter": "load.delimiter",
+    "encoding": "load.encoding",
+    "no-header": "load.no_header",
+    "type": "load.types",
+    "na": "load.missing_values",
+    "keep-suppressed": "load.keep_suppressed",
+    "person": "roles.person",
+    "hierarchy": "protect.hierarchy",
+    "suppress": "protect.budget",
+}
+FIELD_OPTION = re.compile(rf"--({'|'.join(FIELDS)})(?![\w-])")
 
 
 def reading_arguments(choices: Choices, *, missing: bool = True) -> Argv:
@@ -102,3 +115,10 @@ def pieces(argv: Argv) -> Iterator[str]:
         if token.startswith("-") and tokens and not tokens[0].startswith("-"):
             token = f"{token} {tokens.pop(0)}"
         yield token
+
+
+def with_field_names(text: str, texts: Texts) -> str:
+    """The same text; who reads it on a page has fields, and no options to type."""
+    return FIELD_OPTION.sub(
+        lambda option: texts("workbench.field", name=texts(f"workbench.{FIELDS[option[1]]}")), text
+    )

@@ -1,13 +1,15 @@
-"""The levels of a hierarchy by name, with labels that are made up: no value of the data."""
+"""The levels of a hierarchy: by name, with labels that are made up, and as a button sends them."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.errors import SievertError
+from sievert.errors import SievertError, UsageError, require
 from sievert.hierarchies import ROOT, describe_level, is_made_from_data, to_hierarchy
 from sievert.report.texts import Texts
 
+MOST_DIGITS = 3
 MADE_NUMBERS = (0.7, 1.7)  # times the width of a band
 MADE_CODE = "0123456789"
 SHORT = {  # of a kind, the text beside a step
@@ -104,3 +106,39 @@ def level_of(proposal: Mapping[str, Any], how: str) -> int | None:
         return height or None
     levels = range(1, height + 1)
     return next((n for n in levels if describe_level(spec, n, height) == how), None)
+
+
+def levels_text(levels: Mapping[str, Any]) -> str:
+    """The level of each column as the value of a button.
+
+    >>> levels_text({"age": 5})
+    '{"age": "5"}'
+    """
+    return json.dumps({column: str(level) for column, level in levels.items()}, ensure_ascii=False)
+
+
+def read_levels(text: str) -> dict[str, str]:
+    """What the value of a button says.
+
+    >>> read_levels('{"age": "5"}')
+    {'age': '5'}
+    """
+    try:
+        levels = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        levels = None
+    require(isinstance(levels, dict), "the levels of a release were not understood")
+    return check_levels(levels)
+
+
+def check_levels(levels: Mapping[str, Any]) -> dict[str, str]:
+    """The same levels, if each is a whole number."""
+    for level in levels.values():
+        if not (
+            isinstance(level, str)
+            and level.isascii()
+            and level.isdigit()
+            and len(level) <= MOST_DIGITS
+        ):
+            raise UsageError("a level is a whole number from 0", hint="age=2")
+    return {column: str(int(level)) for column, level in levels.items()}

@@ -6,8 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sievert.report.parts import ReportPart
-from sievert.workbench.chosen_levels import levels_text
-from sievert.workbench.level_names import level_names
+from sievert.workbench.level_names import level_names, levels_text
 from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of
 from sievert.workbench.step import View

@@ -5,7 +5,7 @@ from typing import Any
 from sievert.report.limits import limited_row, limits_of, titles
 from sievert.report.page import NumberRow, Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
-from sievert.workbench.field_names import with_field_names
+from sievert.workbench.command_lines import with_field_names
 from sievert.workbench.result_pages import page_of, part_of, rendered
 from sievert.workbench.step import View
 

@@ -5,8 +5,7 @@ from typing import Any
 from sievert.report.limits import STATES, limits_of, own_limits, state_of
 from sievert.report.page import OptionCards, walk
 from sievert.workbench.choices import Choices
-from sievert.workbench.chosen_levels import levels_text
-from sievert.workbench.level_names import level_of
+from sievert.workbench.level_names import level_of, levels_text
 from sievert.workbench.result_pages import page_of, rendered
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import (

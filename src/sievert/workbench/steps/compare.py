@@ -14,7 +14,7 @@ from sievert.workbench.result_pages import part_of, releases_state, rendered
 from sievert.workbench.step import OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import compare_command, has_roles, named_file
 from sievert.workbench.typed_paths import is_there, short_name
-from sievert.workbench.written_releases import written_before
+from sievert.workbench.written_files import written_before
 
 NAME = "compare"
 WIDE, NARROW = 700, 330  # pixels of the map

@@ -4,8 +4,7 @@ from typing import Any
 
 from sievert.report.parts import ReportPart
 from sievert.workbench.choices import Choices
-from sievert.workbench.chosen_levels import levels_text
-from sievert.workbench.level_names import level_of
+from sievert.workbench.level_names import level_of, levels_text
 from sievert.workbench.result_pages import part_of, rendered
 from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
 from sievert.workbench.step_commands import explain_command, has_roles, hierarchies_command

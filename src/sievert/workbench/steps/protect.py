@@ -9,8 +9,7 @@ from sievert.errors import UsageError, require
 from sievert.formatting import percent
 from sievert.report.limits import STATES, own_limits, state_of
 from sievert.workbench.choices import Choices
-from sievert.workbench.chosen_levels import check_levels, levels_text, read_levels
-from sievert.workbench.level_names import level_names
+from sievert.workbench.level_names import check_levels, level_names, levels_text, read_levels
 from sievert.workbench.recoding_map import FORM, recoding_map
 from sievert.workbench.recoding_settings import SETTINGS as RECODING
 from sievert.workbench.recoding_settings import recoding_context, with_recoding_settings
@@ -32,7 +31,7 @@ from sievert.workbench.step_commands import (
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
 from sievert.workbench.verdict import release_verdict
-from sievert.workbench.written_releases import (
+from sievert.workbench.written_files import (
     BEFORE,
     CURRENT,
     age_of,

@@ -21,8 +21,7 @@ from sievert.workbench.step_commands import (
     synthetic_command,
 )
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
-from sievert.workbench.written_files import chosen_alike, conditions, split_options
-from sievert.workbench.written_releases import full_path
+from sievert.workbench.written_files import chosen_alike, conditions, full_path, split_options
 
 NAME = "report"
 KINDS = ("internal", "share")
