@@ -13,7 +13,7 @@ from sievert.report.remarks import pattern
 from sievert.report.texts import english
 from sievert.workbench import bench
 from sievert.workbench.choices import Choices
-from sievert.workbench.step_commands import assess_command
+from sievert.workbench.step_commands import table_command
 from sievert.workbench.steps.load import begin
 
 HERE = Path(bench.__file__).parent
@@ -64,7 +64,7 @@ def test_errors_of_forms_and_of_commands_in_german(
         "data.csv: no such file": "<p>data.csv: keine solche Datei</p>",
         "<b> went wrong. Try: x": '<p><span lang="en">&lt;b&gt; went wrong. Try: x</span></p>',
     }.items():
-        german.know(assess_command(choices), {}, 3, message)
+        german.know(table_command("assess", choices), {}, 3, message)
         assert shown in german.get("assess").body
     plain = BenchClient(Choices("data.csv"), tmp_path)
     assert plain.bench.line("data.csv: no such file. Try: x") == "data.csv: no such file. Try: x"

@@ -11,7 +11,7 @@ from benchclient import BenchClient
 
 import sievert
 from sievert.errors import InputError, UsageError
-from sievert.workbench.step_commands import assess_command
+from sievert.workbench.step_commands import table_command
 from sievert.workbench.steps.load import begin, columns_command
 from sievert.workbench.working_policy import policy_tables, policy_text, role_settings
 
@@ -41,7 +41,7 @@ def test_suppressed_rows_before_and_after_roles_are_chosen(
     assessed = sievert.assess(
         tmp_path / "data.csv", quasi=["age", "job"], sensitive=["ill"]
     ).to_dict()
-    client.know(assess_command(chosen), json.loads(json.dumps(assessed)))
+    client.know(table_command("assess", chosen), json.loads(json.dumps(assessed)))
     assert assessed["table"]["suppressed"] == 3
     assert "<h2>Unterdrückte Datensätze: 3</h2>" in client.get("load").body
 

@@ -40,10 +40,10 @@ def render(page: Page) -> str:
     return f"<!DOCTYPE html>\n{MARK}\n{rendered}\n"
 
 
-def render_parts(page: Page) -> tuple[Markup, Markup]:
+def render_parts(page: Page) -> dict[str, Markup]:
     """The first screen and the chapters, for a page that has a heading and these styles already."""
-    front, chapters = (_render(name, page) for name in ("front", "chapters"))
-    return Markup(front), Markup(chapters)  # noqa: S704 - rendered by our templates
+    parts = ("front", "chapters")
+    return {name: Markup(_render(name, page)) for name in parts}  # noqa: S704 - by our templates
 
 
 def _render(name: str, page: Page, **more: object) -> str:

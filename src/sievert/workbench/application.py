@@ -64,8 +64,7 @@ def make_application(bench: Bench) -> Starlette:
         Route("/script.sh", pages.script),
         Route("/session", pages.session),
         *(Route(f"/{name}", pages.move, methods=["POST"]) for name in ("undo", "redo")),
-        Route("/cancel", pages.cancel, methods=["POST"]),
-        Route("/again", pages.again, methods=["POST"]),
+        *(Route(f"/{name}", pages.work, methods=["POST"]) for name in ("cancel", "again")),
         Route("/upload", pages.upload, methods=["POST"]),
         Route("/{step}", pages.show, methods=["GET"]),
         Route("/{step}", pages.submit, methods=["POST"]),
@@ -168,23 +167,18 @@ class _Pages:
         step = self._step(form.one("step"))
         if form.one("revision") != str(bench.history.revision):
             return self._page(step, bench.texts("workbench.stale"), 409)
-        history = bench.history
         undo = request.url.path.endswith("/undo")
-        await bench.take(history.undo() if undo else history.redo())
+        await bench.take(bench.history.undo() if undo else bench.history.redo())
         return RedirectResponse(step.name, 303)
 
-    async def cancel(self, request: Request) -> Response:
-        """Stop what a step is waiting for."""
+    async def work(self, request: Request) -> Response:
+        """Stop what a step is waiting for, or begin anew what was stopped or has failed."""
         step = self._step((await _read_form(request)).one("step"))
         self.bench.outcomes.clear()
-        await self.bench.jobs.cancel(step.name, self.bench.commands(step))
-        return RedirectResponse(step.name, 303)
-
-    async def again(self, request: Request) -> Response:
-        """Begin anew what was stopped or has failed."""
-        step = self._step((await _read_form(request)).one("step"))
-        self.bench.outcomes.clear()
-        self.bench.jobs.again(self.bench.commands(step))
+        if request.url.path.endswith("/cancel"):
+            await self.bench.jobs.cancel(step.name, self.bench.commands(step))
+        else:
+            self.bench.jobs.again(self.bench.commands(step))
         return RedirectResponse(step.name, 303)
 
     async def job(self, request: Request) -> Response:

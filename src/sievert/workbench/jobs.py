@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
@@ -61,7 +60,6 @@ class Job:
     stage: str = ""  # in the words of the command
     share: float | None = None  # of this stage, from 0 to 1
     cancelled: bool = False
-    started: float = field(default_factory=time.monotonic)
 
     @property
     def rank(self) -> int:
@@ -72,8 +70,8 @@ class Job:
 class Jobs:
     """The commands of a session: a queue, the one that runs, and what they have given."""
 
-    def __init__(self, folder: Path, prepare: Callable[[], None] = lambda: None) -> None:
-        self.folder, self._prepare = folder, prepare
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.queue: list[Job] = []
         self.current: Job | None = None
         self._results: dict[Argv, CommandResult] = {}
@@ -200,19 +198,15 @@ class Jobs:
             await self._wake.wait()
             self._wake.clear()
             while self.queue:
-                self.current = self.queue.pop(0)
+                job = self.current = self.queue.pop(0)
                 try:
-                    result = await self._run_if_possible(self.current)
-                    if not self.current.cancelled:
-                        self._keep_result(self.current, result)
+                    result = await self._run_if_possible(job)
+                    if job.finish is not None and not job.cancelled:
+                        job.finish(result)
+                    elif not job.cancelled:
+                        self._results[job.argv] = result
                 finally:
                     self.current = None
-
-    def _keep_result(self, job: Job, result: CommandResult) -> None:
-        if job.finish is not None:
-            job.finish(result)
-        else:
-            self._results[job.argv] = result
 
     async def _run_if_possible(self, job: Job) -> CommandResult:
         """The same, where the system may refuse the command line: too long, or no memory."""
@@ -224,7 +218,6 @@ class Jobs:
 
     async def _run(self, job: Job) -> CommandResult:
         """A command, after those whose results it reads."""
-        self._prepare()
         for name, argv in job.inputs.items():
             result = self._results.get(argv) or await self._execute(job, argv, ("--json", "-"))
             if job.cancelled or not result.ended_well:
@@ -238,7 +231,6 @@ class Jobs:
     async def _execute(self, job: Job, argv: Argv, more: Argv) -> CommandResult:
         arguments = [*real_arguments(argv, self.folder), *more]
         own = {"TMPDIR": str(self.folder), "FORCE_COLOR": "1", isolation.GUARDIAN: str(os.getpid())}
-        job.started = time.monotonic()
         job.process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "sievert", *arguments),
             stdin=asyncio.subprocess.DEVNULL,

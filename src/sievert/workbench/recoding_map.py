@@ -12,8 +12,8 @@ from sievert.workbench.result_pages import part_of
 from sievert.workbench.step import View
 from sievert.workbench.step_commands import (
     frontier_command,
-    hierarchies_command,
     protect_command,
+    table_result,
 )
 
 NAME = "protect"
@@ -45,7 +45,7 @@ def recoding_map(view: View) -> dict[str, Any] | None:
 
 def _level_words(view: View) -> dict[str, list[str]]:
     """What each level of a column is called, while that is known."""
-    proposals = (view.get(hierarchies_command(view.choices)) or {}).get("proposals", {})
+    proposals = (table_result("hierarchies", view) or {}).get("proposals", {})
     return {c: [n.words for n in level_names(view.texts, p)] for c, p in proposals.items()}
 
 

@@ -10,7 +10,7 @@ from sievert.methods.full_domain import LOSSES
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE
 from sievert.workbench.step import Form, View
-from sievert.workbench.step_commands import hierarchies_command, known_columns
+from sievert.workbench.step_commands import known_columns, table_result
 
 NAME = "protect"
 SETTINGS = ("hierarchies", "loss", "weights")
@@ -69,7 +69,7 @@ def recoding_context(view: View) -> dict[str, Any]:
     Columns are those of the roles: a hierarchy that fails can be mended.
     """
     choices, sent = view.choices, view.sent or Form({})
-    proposals = (view.get(hierarchies_command(choices)) or {}).get("proposals", {})
+    proposals = (table_result("hierarchies", view) or {}).get("proposals", {})
     hierarchies, weights = (choices.mapping(NAME, name) for name in ("hierarchies", "weights"))
     columns = [
         {

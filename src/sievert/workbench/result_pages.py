@@ -24,15 +24,14 @@ def page_of(result: Mapping[str, Any], texts: Texts) -> Page:
     return build_page([result], ReportSettings(language=texts("words.language")))
 
 
-def rendered(result: Mapping[str, Any], texts: Texts) -> tuple[Markup, Markup]:
-    """Its first screen and its chapters."""
+def rendered(result: Mapping[str, Any], texts: Texts) -> dict[str, Markup]:
+    """Its first screen and its chapters, as templates call them."""
     return _rendered(json.dumps(result), texts("words.language"))
 
 
 @lru_cache(maxsize=KEPT)
-def _rendered(result: str, language: str) -> tuple[Markup, Markup]:
-    page = build_page([json.loads(result)], ReportSettings(language=language))
-    return html.render_parts(page)
+def _rendered(result: str, language: str) -> dict[str, Markup]:
+    return html.render_parts(build_page([json.loads(result)], ReportSettings(language=language)))
 
 
 def releases_state(result: Mapping[str, Any], texts: Texts) -> str:

@@ -63,17 +63,9 @@ class View:
         """Whether pages may name values of the data."""
         return bool(self.choices.text("load", "show_values"))
 
-    def get(self, argv: Argv | None) -> Any:
+    def get(self, argv: Argv) -> Any:
         """The JSON of a command; None where it has not ended well yet."""
-        return None if argv is None else self.results.get(argv)
-
-    def error(self, argv: Argv | None) -> str | None:
-        """The line of a command that failed."""
-        return None if argv is None else self.results.error(argv)
-
-    def running(self, argv: Argv | None) -> bool:
-        """Whether a command runs or waits for its turn."""
-        return argv is not None and self.results.running(argv)
+        return self.results.get(argv)
 
 
 @dataclass(frozen=True)
@@ -106,7 +98,7 @@ class Step:
     name: str
     context: Callable[[View], dict[str, Any]]
     status: Callable[[View], tuple[str, str]]
-    change: Callable[[Choices, Form], Choices]
+    change: Callable[[Choices, Form], Choices] = lambda choices, _form: choices
     commands: Callable[[Choices], tuple[Argv, ...]] = lambda _: ()
     act: Callable[[Choices, Form], Action | None] = lambda _choices, _form: None
     settings: Collection[str] = ()

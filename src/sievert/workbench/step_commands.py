@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sievert.errors import UsageError, require
 from sievert.workbench.choices import Choices
@@ -12,7 +13,7 @@ from sievert.workbench.command_lines import (
     role_arguments,
     table_arguments,
 )
-from sievert.workbench.step import Argv, Form
+from sievert.workbench.step import Argv, Form, View
 from sievert.workbench.typed_paths import look_up
 from sievert.workbench.working_policy import named_policy, policy_tables
 
@@ -57,19 +58,14 @@ def named_file(form: Form, field: str, example: str) -> str:
     return path
 
 
-def assess_command(choices: Choices) -> Argv:
-    """How the table as it is exposes people."""
-    return ("assess", *table_arguments(choices), *hierarchy_options(choices))
+def table_command(command: str, choices: Choices) -> Argv:
+    """A command on the table as it is: assess, explain or hierarchies."""
+    return (command, *table_arguments(choices), *hierarchy_options(choices))
 
 
-def explain_command(choices: Choices) -> Argv:
-    """Which columns, values and records are to blame."""
-    return ("explain", *table_arguments(choices), *hierarchy_options(choices))
-
-
-def hierarchies_command(choices: Choices) -> Argv:
-    """How each column can become coarser."""
-    return ("hierarchies", *table_arguments(choices), *hierarchy_options(choices))
+def table_result(command: str, view: View) -> Any:
+    """What such a command has given; None while nothing can be measured, or it has not ended."""
+    return view.get(table_command(command, view.choices)) if has_roles(view.choices) else None
 
 
 def protect_command(choices: Choices) -> Argv:

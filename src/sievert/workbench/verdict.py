@@ -19,15 +19,13 @@ def release_verdict(view: View, release: Any, before: Any) -> dict[str, Any] | N
     page = page_of(release, view.texts)
     answer = next((b for b in walk(page.front) if isinstance(b, PolicyAnswer)), None)
     part = part_of(release, view.texts)
-    front, chapters = rendered(release, view.texts)
     return {
         "answer": answer,
         "why": with_field_names(answer.why, view.texts) if answer else "",
         "nearest": _nearest(part),
         "advice": _advice(page) if release.get("unmet") else "",
         "numbers": [*_limits(view, part, before), *_own(part)],
-        "front": front,
-        "chapters": chapters,
+        **rendered(release, view.texts),
         "warnings": [view.texts.remark(warning) for warning in release.get("warnings", ())],
     }
 

@@ -13,10 +13,9 @@ from sievert.workbench.command_lines import table_arguments
 from sievert.workbench.step import Argv, View, WrittenFile
 from sievert.workbench.step_commands import (
     FULL,
-    explain_command,
-    hierarchies_command,
     protect_command,
     release_options,
+    table_result,
 )
 from sievert.workbench.working_policy import policy_text
 
@@ -135,10 +134,10 @@ def shown_levels(view: View) -> dict[str, str]:
     choices = view.choices
     release = view.get(protect_command(choices)) or {}
     levels = choices.mapping("protect", "levels") or release.get("levels")
-    proposals = (view.get(hierarchies_command(choices)) or {}).get("proposals")
+    proposals = (table_result("hierarchies", view) or {}).get("proposals")
     if not levels or not proposals:
         return {}
-    known = release or view.get(explain_command(choices))
+    known = release or table_result("explain", view)
     columns = known["roles"]["quasi"] if known else proposals
     most = {column: len(proposals[column]["labels"]) for column in columns}
     return {column: str(min(int(levels.get(column, 0)), most[column])) for column in columns}

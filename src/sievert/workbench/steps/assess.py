@@ -7,12 +7,12 @@ from sievert.report.page import OptionCards, walk
 from sievert.workbench.choices import Choices
 from sievert.workbench.level_names import level_of, levels_text
 from sievert.workbench.result_pages import page_of, rendered
-from sievert.workbench.step import OPEN, Argv, Form, Step, View
+from sievert.workbench.step import OPEN, Argv, Step, View
 from sievert.workbench.step_commands import (
-    assess_command,
     has_policy,
     has_roles,
-    hierarchies_command,
+    table_command,
+    table_result,
 )
 
 NAME = "assess"
@@ -22,24 +22,23 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     """The assessment, and the levels of the columns for the ways that would help."""
     if not has_roles(choices):
         return ()
-    more = (hierarchies_command(choices),) if has_policy(choices) else ()
-    return (assess_command(choices), *more)
+    more = (table_command("hierarchies", choices),) if has_policy(choices) else ()
+    return (table_command("assess", choices), *more)
 
 
 def context(view: View) -> dict[str, Any]:
     """The page's blocks, and the ways that can be taken to the next step."""
     if not has_roles(view.choices):
         return {"need": "roles"}
-    result = view.get(assess_command(view.choices))
+    result = table_result("assess", view)
     if result is None:
         return {"need": ""}
-    front, chapters = rendered(result, view.texts)
-    return {"need": "", "front": front, "chapters": chapters, "ways": _ways(view, result)}
+    return {"need": "", **rendered(result, view.texts), "ways": _ways(view, result)}
 
 
 def _ways(view: View, result: Any) -> list[dict[str, str]]:
     """The options of the assessment as levels of columns, where they can be said so."""
-    proposals = (view.get(hierarchies_command(view.choices)) or {}).get("proposals")
+    proposals = (table_result("hierarchies", view) or {}).get("proposals")
     page = page_of(result, view.texts)
     cards = next((b for b in walk(page.front) if isinstance(b, OptionCards)), None)
     if not proposals or cards is None:
@@ -55,20 +54,13 @@ def _ways(view: View, result: Any) -> list[dict[str, str]]:
 
 def status(view: View) -> tuple[str, str]:
     """Whether the policy is met; without one, that nothing is decided."""
-    texts = view.texts
-    result = view.get(assess_command(view.choices)) if has_roles(view.choices) else None
-    if result is None:
-        return OPEN, texts("workbench.assess.status_open")
-    if not limits_of(result):
-        return OPEN, texts("workbench.assess.status_no_policy")
+    result = table_result("assess", view)
+    if result is None or not limits_of(result):
+        key = "status_open" if result is None else "status_no_policy"
+        return OPEN, view.texts(f"workbench.assess.{key}")
     state = STATES[state_of(result)]
     number = sum(STATES[limit["met"]] == state for limit in own_limits(result))
-    return state, texts(f"workbench.assess.status_{state}", number=number)
+    return state, view.texts(f"workbench.assess.status_{state}", number=number)
 
 
-def change(choices: Choices, _form: Form) -> Choices:
-    """Nothing is chosen here: ways are taken to the step Protect."""
-    return choices
-
-
-ASSESS = Step(NAME, context, status, change, commands)
+ASSESS = Step(NAME, context, status, commands=commands)  # ways are taken to the step Protect

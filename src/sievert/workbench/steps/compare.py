@@ -38,12 +38,10 @@ def context(view: View) -> dict[str, Any]:
     result = view.get(compare_command(choices)) if releases and not need else None
     if result is None:
         return content
-    front, chapters = rendered(result, view.texts)
     rows, secret = _rows(view, result)
     return {
         **content,
-        "front": front,
-        "chapters": chapters,
+        **rendered(result, view.texts),
         "rows": rows,
         "secret": secret,
         "maps": _maps(view, rows, secret),

@@ -6,8 +6,8 @@ from sievert.report.parts import ReportPart
 from sievert.workbench.choices import Choices
 from sievert.workbench.level_names import level_of, levels_text
 from sievert.workbench.result_pages import part_of, rendered
-from sievert.workbench.step import MET, OPEN, Argv, Form, Step, View
-from sievert.workbench.step_commands import explain_command, has_roles, hierarchies_command
+from sievert.workbench.step import MET, OPEN, Argv, Step, View
+from sievert.workbench.step_commands import has_roles, table_command, table_result
 
 NAME = "explain"
 MOST_OPEN = 8  # changes that are not folded
@@ -19,22 +19,20 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     """The explanation, and the levels of the columns for its buttons."""
     if not has_roles(choices):
         return ()
-    return explain_command(choices), hierarchies_command(choices)
+    return table_command("explain", choices), table_command("hierarchies", choices)
 
 
 def context(view: View) -> dict[str, Any]:
     """The page's blocks, and every change that was measured with its button."""
     if not has_roles(view.choices):
         return {"need": "roles"}
-    result = view.get(explain_command(view.choices))
+    result = table_result("explain", view)
     if result is None:
         return {"need": ""}
-    front, chapters = rendered(result, view.texts)
     changes = _changes(view, result)
     return {
         "need": "",
-        "front": front,
-        "chapters": chapters,
+        **rendered(result, view.texts),
         "changes": changes[:MOST_OPEN],
         "more": changes[MOST_OPEN:],
         "now": part_of(result, view.texts).writer.count(_alone(result["subsets"]["list"][-1]))
@@ -50,7 +48,7 @@ def _alone(measured: Any) -> int:
 
 def _changes(view: View, result: Any) -> list[dict[str, Any]]:
     """Changes of one column, the one that leaves fewest people alone first."""
-    proposals = (view.get(hierarchies_command(view.choices)) or {}).get("proposals", {})
+    proposals = (table_result("hierarchies", view) or {}).get("proposals", {})
     part = part_of(result, view.texts)
     changes = []
     for column, about in result.get("columns", {}).items():
@@ -82,7 +80,7 @@ def _row(
 
 def status(view: View) -> tuple[str, str]:
     """The columns that tell people apart best."""
-    result = view.get(explain_command(view.choices)) if has_roles(view.choices) else None
+    result = table_result("explain", view)
     if result is None:
         return OPEN, view.texts("workbench.explain.status_open")
     shares = column_shares(result)
@@ -97,9 +95,4 @@ def column_shares(result: Any) -> dict[str, float]:
     return {c: about["share"] for c, about in columns.items() if about["share"] is not None}
 
 
-def change(choices: Choices, _form: Form) -> Choices:
-    """Nothing is chosen here: changes are taken to the step Protect."""
-    return choices
-
-
-EXPLAIN = Step(NAME, context, status, change, commands)
+EXPLAIN = Step(NAME, context, status, commands=commands)  # changes are taken to the step Protect

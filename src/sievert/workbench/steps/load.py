@@ -13,7 +13,7 @@ from sievert.sources.addresses import DATABASES
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE, reading_arguments
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Argv, Form, Step, View
-from sievert.workbench.step_commands import assess_command, has_roles
+from sievert.workbench.step_commands import has_roles, table_result
 from sievert.workbench.typed_paths import is_text, look_up, not_an_option
 
 TABLES = (
@@ -47,22 +47,22 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     return (("columns", choices.table, *reading_arguments(choices, missing=False), *values),)
 
 
-def columns_command(choices: Choices) -> Argv | None:
-    """The command whose JSON lists the columns; other steps need it as well."""
-    return next(iter(commands(choices)), None)
+def columns_command(choices: Choices) -> Argv:
+    """The command whose JSON lists the columns; other steps need it as well. Empty where none."""
+    return next(iter(commands(choices)), ())
 
 
 def _context(view: View) -> dict[str, Any]:
     choices = view.choices
     result = view.get(columns_command(choices)) or {}
-    columns = result.get("columns", [])
+    columns, assessed = result.get("columns", []), table_result("assess", view)
     own = choices.of("load")
     return {
         "read": result.get("table"),
         "lacking": [column for column in columns if column["missing"]],
         "coded": [column for column in columns if column["codes"]],
         "marked": [column for column in columns if column["suppressed"]],
-        "suppressed_rows": _suppressed_rows(choices, view),
+        "suppressed_rows": None if assessed is None else int(assessed["table"]["suppressed"]),
         "has_roles": has_roles(choices),
         "files": list(_files(choices)),
         "own": {**UNLESS_CHOSEN, **{name: own[name] for name in TEXTS if name in own}},
@@ -78,12 +78,6 @@ def _context(view: View) -> dict[str, Any]:
     }
 
 
-def _suppressed_rows(choices: Choices, view: View) -> int | None:
-    """How many rows are suppressed by the chosen roles, as the assessment has counted them."""
-    assessed = view.get(assess_command(choices)) if choices.table and has_roles(choices) else None
-    return None if assessed is None else int(assessed["table"]["suppressed"])
-
-
 def _files(choices: Choices) -> Iterator[str]:
     """The tables in the folder of the start, and one level below."""
     folder = Path(choices.text("load", "folder") or ".")
@@ -95,14 +89,14 @@ def _files(choices: Choices) -> Iterator[str]:
 
 def _status(view: View) -> tuple[str, str]:
     command = columns_command(view.choices)
-    if command is None:
+    if not command:
         return OPEN, view.texts("workbench.load.none")
-    if view.error(command):
+    if view.results.error(command):
         return DOUBTFUL, view.texts("workbench.load.unreadable")
     result = view.get(command)
     if result is None:
         working = view.texts("workbench.rail.working")
-        return OPEN, working if view.running(command) else Path(view.choices.table).name
+        return OPEN, working if view.results.running(command) else Path(view.choices.table).name
     return MET, result["table"]["name"]
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +135,12 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
         "synthetic": texts("workbench.policy.synthetic", attack=secret),
     }
     sides = dict(each.split() for each in bounds.split(","))
+    numbers = {end: float(sides[sign]) if sign in sides else None for sign, end in SIDES.items()}
     return {
         "key": json.dumps(key),
         "where": where[chapter],
         "measure": measure,
-        "asks": asked(texts, {"measure": measure, **_bounds(sides)}),
+        "asks": asked(texts, {"measure": measure, **numbers}),
         "title": texts.get(f"measures.{measure}.title", measure),
         "reading": texts.get(f"measures.{measure}.reading", ""),
         "min": sides.get(">="),
@@ -150,31 +152,21 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
     }
 
 
-def _bounds(sides: Mapping[str, str]) -> dict[str, float | None]:
-    """The sides of a limit as numbers."""
-    return {end: float(sides[sign]) if sign in sides else None for sign, end in SIDES.items()}
-
-
 def _first_comment(path: Path) -> str:
     """What a policy says of itself: the comment that it begins with, to the end of its sentence."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    comment = []
-    for line in lines:
-        if not line.startswith("# "):
-            break
-        comment.append(line[2:])
-    return " ".join(comment)
+    comment = takewhile(lambda line: line.startswith("# "), lines)
+    return " ".join(line[2:] for line in comment)
 
 
 def _status(view: View) -> tuple[str, str]:
-    number = len(current_limits(view.choices))
     if policy_tables(view.choices) is None:
         return OPEN, view.texts("workbench.policy.no_policy")
     words = _limit_words(view.choices, view.texts)
     check = next((view.get(argv) for argv in commands(view.choices)), None)
     if check is None:
         return OPEN, words
-    return (DOUBTFUL if check["gaps"] or not number else MET), words
+    return (DOUBTFUL if check["gaps"] or not current_limits(view.choices) else MET), words
 
 
 def _change(choices: Choices, form: Form) -> Choices:

@@ -17,16 +17,15 @@ from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step
 from sievert.workbench.step_commands import (
     CELLS,
     FULL,
-    assess_command,
     beside_table,
-    explain_command,
     frontier_command,
     has_policy,
     has_roles,
-    hierarchies_command,
     named_file,
     protect_command,
     release_options,
+    table_command,
+    table_result,
 )
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
@@ -54,7 +53,11 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     if not has_roles(choices) or not has_policy(choices):
         return ()
     more = (frontier_command(choices),) if choices.text(NAME, "frontier") else ()
-    beside = (hierarchies_command(choices), assess_command(choices), explain_command(choices))
+    beside = (
+        table_command("hierarchies", choices),
+        table_command("assess", choices),
+        table_command("explain", choices),
+    )
     return (protect_command(choices), *beside, *more)
 
 
@@ -63,7 +66,7 @@ def further(view: View) -> tuple[Argv, ...]:
     choices = view.choices
     if not has_roles(choices) or not has_policy(choices) or choices.text(NAME, "frontier"):
         return ()
-    known = view.get(hierarchies_command(choices))
+    known = table_result("hierarchies", view)
     if known is None or known["table"]["rows"] > FEW_RECORDS:
         return ()
     recodings = math.prod(len(each["labels"]) + 1 for each in known["proposals"].values())
@@ -86,7 +89,7 @@ def context(view: View) -> dict[str, Any]:
         "budgets": _budgets(view, release),
         "recoding": None if how == CELLS else recoding_context(view),
         "given": bool(choices.mapping(NAME, "levels")),
-        "release": release_verdict(view, release, view.get(assess_command(choices))),
+        "release": release_verdict(view, release, table_result("assess", view)),
         "frontier": recoding_map(view) if how == FULL else None,
         "wanted": bool(choices.text(NAME, "frontier") or further(view)),
         "form": FORM,
@@ -105,10 +108,10 @@ def _written(view: View) -> dict[str, Any]:
 
 def _columns(view: View, release: Any) -> list[dict[str, Any]]:
     """The levels of every column, the one that is chosen, and how many people it exposes."""
-    proposals = (view.get(hierarchies_command(view.choices)) or {}).get("proposals")
+    proposals = (table_result("hierarchies", view) or {}).get("proposals")
     if not proposals:
         return []
-    explained = view.get(explain_command(view.choices)) or {}
+    explained = table_result("explain", view) or {}
     shares, levels = column_shares(explained), shown_levels(view)
     rows = []
     for column in (release or explained)["roles"]["quasi"] if release or explained else proposals:

@@ -1,8 +1,9 @@
 """The step Report: one page of the results, internal or shareable, written where the user says."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,23 @@ from sievert.workbench.choices import Choices, Setting
 from sievert.workbench.command_lines import PRIVATE, pieces, shown
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step, View, WrittenFile
 from sievert.workbench.step_commands import (
-    assess_command,
     beside_table,
     compare_command,
-    explain_command,
     has_roles,
     named_file,
     synthetic_command,
+    table_command,
 )
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
 from sievert.workbench.written_files import chosen_alike, conditions, full_path, split_options
 
 NAME = "report"
 KINDS = ("internal", "share")
-OTHERS = {"explain": explain_command, "compare": compare_command, "synthetic": synthetic_command}
+OTHERS: dict[str, Callable[[Choices], Argv]] = {
+    "explain": partial(table_command, "explain"),
+    "compare": compare_command,
+    "synthetic": synthetic_command,
+}
 
 
 def _possible(choices: Choices) -> list[str]:
@@ -47,7 +51,7 @@ def _chosen(choices: Choices) -> list[str]:
 
 def _parts(choices: Choices, names: Iterable[str]) -> dict[str, Argv]:
     """The commands whose results stand on a page, by the names of their files."""
-    parts = {"assess": assess_command(choices)}
+    parts = {"assess": table_command("assess", choices)}
     for name in names:
         require(name in OTHERS, "no such result", hint=", ".join(OTHERS))
         parts[name] = OTHERS[name](choices)

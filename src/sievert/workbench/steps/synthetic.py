@@ -24,10 +24,7 @@ def context(view: View) -> dict[str, Any]:
     tables = [(path, Path(path).name) for path in choices.texts(NAME, "tables")]
     content = {"tables": tables, "control": choices.text(NAME, "control")}
     result = view.get(synthetic_command(choices)) if tables else None
-    if result is None:
-        return content
-    front, chapters = rendered(result, view.texts)
-    return {**content, "front": front, "chapters": chapters}
+    return content if result is None else {**content, **rendered(result, view.texts)}
 
 
 def change(choices: Choices, form: Form) -> Choices:
