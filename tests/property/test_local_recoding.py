@@ -20,7 +20,8 @@ from sievert.commands.protect import reasoned
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
 from sievert.methods.local import merging
-from sievert.methods.local.columns import INTERVAL, SET, TREE, LocalColumn
+from sievert.methods.local.columns import INTERVAL, NUMBERS, SET, TREE, LocalColumn, column_arrays
+from sievert.methods.local.costs import gather
 from sievert.methods.local.labels import column_labels, label
 from sievert.methods.local.recoding import recode_locally
 
@@ -127,8 +128,10 @@ def _named(text: str) -> set[str]:
     if text.startswith("["):
         return {part.strip() for part in text[1:-1].split(",")}
     if text.startswith("{"):
-        return {"red", "orange", "pink", "blue", "green", "grey", "a, b", 'q"t'} & {
-            part for part in COLOURS if f" {part}," in f" {text[1:-1]}," or f'"{part}"' in text
+        return {
+            part
+            for part in (*COLOURS, *AGES.labels)
+            if f" {part}," in f" {text[1:-1]}," or f'"{part}"' in text
         }
     return {text}
 
@@ -233,7 +236,11 @@ def test_labels() -> None:
     colours = LocalColumn.of_values("colour", [*COLOURS], TREES["colour"], sets=True)
     ages = LocalColumn.of_values("age", ["12", "31"], AGES, sets=True)
     tree = LocalColumn.of_values("age", ["12", "31"], AGES, sets=False)
-    assert (colours.kind, ages.kind, tree.kind) == (SET, INTERVAL, TREE)
+    many = [str(a) for a in range(300)]
+    numbers = LocalColumn.of_values("n", many, Hierarchy.intervals(many, [5]), sets=True)
+    wide = LocalColumn.of_values("n", many[:120], Hierarchy.intervals(many[:120], [5]), sets=True)
+    assert (colours.kind, ages.kind, tree.kind) == (SET, NUMBERS, TREE)
+    assert (numbers.kind, wide.kind) == (INTERVAL, NUMBERS)
 
     def of(column: LocalColumn, **several: bool) -> str | None:
         texts = [text.lstrip("_").replace("_", " ") for text in several]
@@ -245,9 +252,37 @@ def test_labels() -> None:
     assert of(colours, red=True, pink=False) == "warm"
     assert of(colours, red=False) == "red"  # all have it
     assert of(colours, red=True, grey=False) == "*"  # the label above stands for nothing else
-    assert of(ages, _12=True, _31=True) == "[12, 31]"
-    assert of(ages, _12=False, _31=False) == "[10, 34]"
+    assert of(numbers, _12=True, _31=True) == "[12, 31]"
+    assert of(numbers, _12=False, _31=False) == "[10, 34]"
+    # Of a set and an interval the one with fewer values, of equals the interval.
+    assert of(ages, _12=True, _31=True) == "{12, 31}"
+    assert of(ages, _12=False, _31=False) == '{"[10, 15)", "[30, 35)"}'
+    assert of(ages, _12=False, _31=True) == '{"[10, 15)", 31}'
+    assert of(ages, _12=True, _13=True) == "[12, 13]"
+    assert of(ages, _12=True, _13=False, _14=True) == "[12, 14]"  # "[10, 15)" has more
+    assert of(ages, _12=False, _13=False, _14=False) == "[10, 14]"
+    assert of(wide, _3=True, _61=True, _62=True, _119=False) == '{3, 61, 62, "[115, 120)"}'
     assert of(tree, _12=True, _31=True) == "*" and of(tree, _12=True, _14=True) == "[10, 15)"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_a_class_costs_is_what_its_label_covers(seed: int) -> None:
+    """Of numbers and of words, below and beyond one word of bits, with a missing value."""
+    random = Random(f"width {seed}")
+    values: list[str | None] = [str(v) for v in range(random.choice((7, 62, 63, 124, 125)))]
+    tree = Hierarchy.intervals([v for v in values if v], [3, 12]).with_root()
+    if seed % 2:
+        tree = Hierarchy({f"w{v}": labels for v, labels in tree.labels.items()})
+        values = [f"w{v}" for v in values] + [None]
+    column = LocalColumn.of_values("x", values, tree, sets=True)
+    arrays = column_arrays([column], [1.0])
+    codes, x = np.arange(column.domain)[:, None], np.zeros((1, 1, 4), dtype=np.int64)
+    for _ in range(60):
+        places = sorted(random.sample(range(column.domain), random.choice((1, 2, 3, 5))))
+        own = np.array([(p, random.choice((1, 1, 2, 4))) for p in places])
+        cost = gather(arrays, codes, own, len(own), x, 0, 1.0, np.inf)
+        runs = label(column, places, (own[:, 1] > 1).tolist())[1]
+        assert cost * (column.domain - 1) == pytest.approx(sum(b - a + 1 for a, b in runs) - 1)
 
 
 def test_blocks_and_combinations_that_are_left_over() -> None:

@@ -1,9 +1,10 @@
 """A column for local recoding: its values in an order in which every label is a run of positions.
 
-What the records of a class have in a column is kept as four numbers: the two least and the two
-largest positions where labels are those of a hierarchy (`TREE`) or intervals of numbers
-(`INTERVAL`), bit masks of the values that records have, and of those that two or more have, for
-sets (`SET`).
+What the records of a class have in a column is kept as four numbers. Where labels are those of a
+hierarchy (`TREE`) or intervals of numbers (`INTERVAL`) they are the two least and the two largest
+positions. For sets (`SET`) they are bit masks of the values that records have, and of those that
+two or more have; then the same for positions from `WORD` on. Numbers with few values (`NUMBERS`)
+have masks too: their label is a set or an interval, whichever stands for fewer values.
 
 A set or an interval never names a value that a single record of the class has, unless all have it:
 the label above it takes its place, the lowest one that stands for other values too. An interval
@@ -20,18 +21,19 @@ from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import NUMBER, Hierarchy
 from sievert.methods.full_domain import LevelledColumn
 
-TREE, INTERVAL, SET = 0, 1, 2
-ENDS = 3  # where the ends of the labels of all levels begin in a grid
+TREE, INTERVAL, SET, NUMBERS = 0, 1, 2, 3  # masks from SET on
+ENDS = 4  # where the ends of the labels of all levels begin in a grid
 TABULATED = 128  # positions of a column whose pairs have a table
-MOST_MEMBERS = 62  # values of a column whose labels are sets: the bits of a mask
+WORD = 62  # bits of a mask
+MOST_MEMBERS = 2 * WORD  # values of a column whose labels are sets
 
 
 class ColumnArrays(NamedTuple):
     """All columns as the loops read them.
 
-    `kinds[j]` is the kind of column j and its mask of missing values. `grid[j, :, p]` has for the
-    value at position p where the lowest label with other values begins and ends, that label's mask
-    in a column of sets, and where the label of every level begins and ends.
+    `kinds[j]` is the kind of column j and its two masks of missing values. `grid[j, :, p]` has for
+    the value at position p where the lowest label with other values begins and ends, that label's
+    two masks, and where the label of every level begins and ends.
     """
 
     kinds: Ints
@@ -70,9 +72,10 @@ class LocalColumn:
         kind = TREE
         if sets:
             by_size = _numeric_order(domain)
+            few = len(domain) <= MOST_MEMBERS
             if by_size is not None and _are_runs([t[numbers[by_size]] for t in column.tables]):
-                kind, order = INTERVAL, by_size
-            elif len(domain) <= MOST_MEMBERS:
+                kind, order = NUMBERS if few else INTERVAL, by_size
+            elif few:
                 kind = SET
         tables = [table[numbers[order]] for table in column.tables]
         firsts, lasts = zip(*map(_run_ends, tables), strict=True)
@@ -87,11 +90,6 @@ class LocalColumn:
         """The first and the last position below the lowest label of p that has other values."""
         level = min(int((self.first[:, p] == self.last[:, p]).sum()), len(self.first) - 1)
         return int(self.first[level, p]), int(self.last[level, p])
-
-    def mask_above(self, p: int) -> int:
-        """The same as a mask."""
-        first, last = self.run_above(p)
-        return ((1 << (last - first + 1)) - 1) << first
 
     def pair_widths(self, positions: int) -> Ints:
         """How many values the lowest common label of two of the first positions has, less one."""
@@ -112,7 +110,7 @@ def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> C
     """The columns as arrays, with how much each of them counts."""
     levels, widest = max(len(c.first) for c in columns), max(c.domain for c in columns)
     grid = np.zeros((len(columns), ENDS + 2 * levels, widest), dtype=np.int64)
-    kinds = np.zeros((len(columns), 2), dtype=np.int64)
+    kinds = np.zeros((len(columns), 3), dtype=np.int64)
     pairs = np.zeros((len(columns), *2 * (min(widest, TABULATED),)), dtype=np.int32)
     for j, column in enumerate(columns):
         alone, every = (column.first == column.last).sum(axis=0), np.arange(column.domain)
@@ -125,12 +123,21 @@ def column_arrays(columns: Sequence[LocalColumn], weights: Sequence[float]) -> C
         if column.kind == TREE:
             own = min(column.domain, TABULATED)
             pairs[j, :own, :own] = column.pair_widths(own)
-        if column.kind == SET:
-            grid[j, 2, : column.domain] = [column.mask_above(p) for p in range(column.domain)]
-            kinds[j, 1] = 1 << column.texts.index(None) if None in column.texts else 0
+        if column.kind >= SET:
+            grid[j, 2:ENDS, : column.domain] = np.transpose(
+                [_masks(*column.run_above(p)) for p in range(column.domain)]
+            )
+        if None in column.texts and column.kind == SET:
+            kinds[j, 1:] = _masks(*2 * (column.texts.index(None),))
     shares = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
     domain = np.array([c.domain for c in columns], dtype=np.int64)
     return ColumnArrays(kinds, grid, shares / np.maximum(domain - 1, 1), pairs)
+
+
+def _masks(first: int, last: int) -> tuple[int, int]:
+    """The masks of the positions from the first to the last."""
+    mask = (1 << (last + 1)) - (1 << first)
+    return mask & ((1 << WORD) - 1), mask >> WORD
 
 
 def _numeric_order(texts: Sequence[Text]) -> Ints | None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.methods.local.columns import ENDS, INTERVAL, SET, ColumnArrays
+from sievert.methods.local.columns import ENDS, INTERVAL, NUMBERS, SET, WORD, ColumnArrays
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,22 +38,42 @@ UNSURE = 0.75  # the `rule` for a class that is to grow
 PAIR = 0.5  # the `rule` for how near two combinations are
 
 
+@inner
+def highest_bit(mask: int) -> int:
+    """The place of the highest one in a mask."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> shift
+    place: int = count_bits(mask) - 1
+    return place
+
+
 @inlined
 def label_width(
     kinds: Ints, grid: Ints, pairs: Ints, j: int, state: tuple[int, int, int, int], rule: float
 ) -> float:
     """How many values the label of a class in column j stands for, less one."""
     s, t, u, v = state
-    if kinds[j, 0] == SET:
-        if s & (s - 1) == 0:
+    if kinds[j, 0] >= SET:
+        plain = count_bits(s) + count_bits(u) - 1
+        if plain == 0:
             return 0.0
         # Missing and other values: only the root has both below it.
-        cover, once, plain = s, (s & ~t) | (s & kinds[j, 1]), count_bits(s) - 1
-        while once:
-            low = once & -once
-            cover |= grid[j, 2, count_bits(low - 1)]
-            once ^= low
-        return float(plain + rule * (count_bits(cover) - 1 - plain))
+        covers, more, once = s, u, (s & ~t) | (s & kinds[j, 1])
+        for begin in (0, WORD):
+            while once:
+                low = once & -once
+                p = begin + count_bits(low - 1)
+                covers, more, once = covers | grid[j, 2, p], more | grid[j, 3, p], once ^ low
+            once = (u & ~v) | (u & kinds[j, 2])
+        width = count_bits(covers) + count_bits(more) - 1
+        if kinds[j, 0] == NUMBERS:
+            least, most = s if s else u, u if u else s
+            low, high = count_bits((least & -least) - 1), highest_bit(most)
+            first, last = low + (0 if s else WORD), high + (WORD if u else 0)
+            first = first if (t if s else v) >> low & 1 else grid[j, 0, first]
+            last = last if (v if u else t) >> high & 1 else grid[j, 1, last]
+            width = min(width, last - first)
+        return float(plain + rule * (width - plain))
     if s == u:
         return 0.0
     if kinds[j, 0] == INTERVAL:
@@ -68,16 +88,29 @@ def label_width(
 
 
 @inner
+def with_value(masks: tuple[int, int, int, int], p: int, records: int) -> tuple[int, int, int, int]:
+    """The masks of a class that gets records with the value at position p."""
+    s, t, u, v = masks
+    if p < WORD:
+        bit = 1 << p
+        return s | bit, t | (bit if records > 1 else s & bit), u, v
+    bit = 1 << (p - WORD)
+    return s, t, u | bit, v | (bit if records > 1 else u & bit)
+
+
+@inner
 def joint_cost(columns: ColumnArrays, x: Ints, a: int, b: int, rule: float, limit: float) -> float:
     """What the classes of rows a and b cost together, per record; infinite from a limit on."""
     kinds, grid, scale, pairs = columns
     cost = 0.0
     for j in range(len(scale)):
         s, t, u, v = x[a, j, 0], x[a, j, 1], x[a, j, 2], x[a, j, 3]
-        if kinds[j, 0] == SET:
-            q, r = x[b, j, 0], x[b, j, 1]
-            t |= r | (s & q)
+        if kinds[j, 0] >= SET:
+            q, r = x[b, j, 0], x[b, j, 2]
+            t |= x[b, j, 1] | (s & q)
+            v |= x[b, j, 3] | (u & r)
             s |= q
+            u |= r
         else:
             q, r = x[b, j, 0], x[b, j, 2]
             if kinds[j, 0] == INTERVAL:
@@ -106,10 +139,8 @@ def grown_cost(
         p = codes[combination, j]
         if more <= 0:
             pass
-        elif kinds[j, 0] == SET:
-            bit = 1 << p
-            t |= bit if more > 1 else s & bit
-            s |= bit
+        elif kinds[j, 0] >= SET:
+            s, t, u, v = with_value((s, t, u, v), p, more)
         else:
             if kinds[j, 0] == INTERVAL:
                 q, r = (p, p) if more > 1 else (NOWHERE, -1)
@@ -140,12 +171,10 @@ def gather(
     kinds, grid, scale, pairs = columns
     cost = 0.0
     for j in range(len(scale)):
-        if kinds[j, 0] == SET:
+        if kinds[j, 0] >= SET:
             s, t, u, v = 0, 0, 0, 0
             for i in range(number):
-                bit = 1 << codes[own[i, 0], j]
-                t |= bit if own[i, 1] > 1 else s & bit
-                s |= bit
+                s, t, u, v = with_value((s, t, u, v), codes[own[i, 0], j], own[i, 1])
         else:
             s, t, u, v = NOWHERE, NOWHERE, -1, -1
             for i in range(number):
@@ -176,8 +205,8 @@ def _pair_costs(
             q = present[j, i]
             low, high = min(p, q), max(p, q)
             both = (low, low, high, high)
-            if kinds[j, 0] == SET:
-                both = ((1 << p) | (1 << q), 0 * p, 0 * p, 0 * p)
+            if kinds[j, 0] >= SET:
+                both = with_value(with_value((0 * p, 0 * p, 0 * p, 0 * p), p, 1), q, 1)
             rows[j, q] = scale[j] * label_width(kinds, grid, pairs, j, both, PAIR)
 
 

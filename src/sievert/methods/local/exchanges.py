@@ -4,7 +4,16 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.methods.local.columns import SET, ColumnArrays
-from sievert.methods.local.costs import NOWHERE, UNSURE, gather, grown_cost, inner, loop, slack
+from sievert.methods.local.costs import (
+    NOWHERE,
+    UNSURE,
+    gather,
+    grown_cost,
+    inner,
+    loop,
+    slack,
+    with_value,
+)
 from sievert.methods.local.merging import altered_cost, keep_state, move_records
 from sievert.methods.local.states import (
     AFTER,
@@ -80,26 +89,25 @@ def _leave_out(kinds: Ints, block: ClassBlock, own: Ints, rests: Ints) -> None:
     """The state of a class without each of its pieces, which becomes that row of `rests`."""
     pieces, number = block.pieces, len(own)
     for j in range(len(kinds)):
-        union = kinds[j, 0] == SET
+        union = kinds[j, 0] >= SET
         for turn in range(2):  # what comes before a piece, then what comes after it
             s, t, u, v = (0, 0, 0, 0) if union else (NOWHERE, NOWHERE, -1, -1)
             for i in range(number):
                 p = own[number - 1 - i] if turn else own[i]
-                several, code = pieces[p, AMOUNT] > 1, block.codes[pieces[p, COMBINATION], j]
+                amount, code = pieces[p, AMOUNT], block.codes[pieces[p, COMBINATION], j]
                 e, f, g, h = s, t, u, v
                 if turn:
                     e, f, g, h = rests[p, j, 0], rests[p, j, 1], rests[p, j, 2], rests[p, j, 3]
                     if union:
-                        e, f = e | s, f | t | (e & s)
+                        e, f, g, h = e | s, f | t | (e & s), g | u, h | v | (g & u)
                     else:
                         e, f = min(e, s), min(max(e, s), min(f, t))
                         g, h = max(g, u), max(min(g, u), max(h, v))
                 rests[p, j, 0], rests[p, j, 1], rests[p, j, 2], rests[p, j, 3] = e, f, g, h
                 if union:
-                    bit = 1 << code
-                    s, t = s | bit, t | (bit if several else s & bit)
+                    s, t, u, v = with_value((s, t, u, v), code, amount)
                 else:
-                    q, r = (code, code) if several else (NOWHERE, -1)
+                    q, r = (code, code) if amount > 1 else (NOWHERE, -1)
                     s, t = min(s, code), min(max(s, code), min(t, q))
                     u, v = max(u, code), max(min(u, code), max(v, r))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Floats, Ints, Text
-from sievert.methods.local.columns import INTERVAL, TREE, LocalColumn
+from sievert.methods.local.columns import SET, TREE, LocalColumn
 from sievert.methods.local.recoding import Pieces
 
 PLAIN = re.compile(r"[\w.+/&'<>=-][\w .+/&'<>=:-]*(?<! )")  # a member of a set without quotes
@@ -69,18 +69,19 @@ def label(
         return column.labels[level][low], [
             (int(column.first[level, low]), int(column.last[level, low]))
         ]
-    if column.kind == INTERVAL:
-        run = (
-            low if several[0] else column.run_above(low)[0],
-            high if several[-1] else column.run_above(high)[1],
-        )
-        if run == whole:
-            return column.labels[-1][0], [whole]
+    run = (
+        low if several[0] else column.run_above(low)[0],
+        high if several[-1] else column.run_above(high)[1],
+    )
+    runs = [run]
+    if column.kind >= SET:
+        pairs = zip(positions, several, strict=True)
+        every = {(p, p) if often else column.run_above(p) for p, often in pairs}
+        runs = sorted(r for r in every if not any(_inside(r, other) for other in every))
+    width = sum(last - first + 1 for first, last in runs)
+    if column.kind != SET and run[1] - run[0] < width and run != whole:
         return f"[{column.texts[run[0]]}, {column.texts[run[1]]}]", [run]
-    pairs = zip(positions, several, strict=True)
-    every = {(p, p) if often else column.run_above(p) for p, often in pairs}
-    runs = sorted(r for r in every if not any(_inside(r, other) for other in every))
-    if None in (column.texts[p] for p in positions) or sum(b - a + 1 for a, b in runs) > whole[1]:
+    if width > whole[1] or None in (column.texts[p] for p in positions):
         return column.labels[-1][0], [whole]
     members = [_member(column, run) for run in runs]
     if len(members) == 1:

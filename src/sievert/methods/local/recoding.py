@@ -29,7 +29,7 @@ from sievert.numerics.acceleration import thread_count
 TALLIES = 1 << 25  # numbers in the tallies of a block
 # Combinations among which others are looked for: to join, and to exchange pieces; sweeps over all
 # classes to do so. Those of a table with MANY combinations, where near ones are near enough.
-EFFORT, LESS, MANY = (64, 16, 6), (24, 4, 1), 100_000
+EFFORT, LESS, MANY = (64, 12, 6), (24, 4, 1), 100_000
 UNCOMPILED = (12, 2, 1)  # and the smallest blocks, where numba is missing
 WIDE = 256  # to join, where a rule bounds a distance
 
