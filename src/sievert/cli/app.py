@@ -89,8 +89,7 @@ def _write_anything(stream: TextIO) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         plain = stream.encoding.lower().replace("_", "-") in ("ascii", "us-ascii", "ansi-x3.4-1968")
-        encoding = "utf-8" if plain else stream.encoding
-        reconfigure(encoding=encoding, errors="backslashreplace")
+        reconfigure(encoding="utf-8" if plain else stream.encoding, errors="backslashreplace")
 
 
 def run_until_stopped(arguments: list[str], call: Callable[[], int] | None = None) -> int:

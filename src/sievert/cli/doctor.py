@@ -211,11 +211,10 @@ def _temporary() -> dict[str, Any]:
         place = Path(gettempdir())
     except OSError:  # there is none
         return {"directory": None, "writable": False, "free_bytes": 0}
-    free = shutil.disk_usage(place).free
     return {
         "directory": _shown(place),
         "writable": os.access(place, os.W_OK),
-        "free_bytes": free,
+        "free_bytes": shutil.disk_usage(place).free,
     }
 
 

@@ -31,8 +31,7 @@ def show_help(*command: str) -> None:
 
 def show_page(command: str) -> None:
     """Print the page of a command, or of the words that several begin with."""
-    width = min(WIDEST, shutil.get_terminal_size().columns)
-    say("\n".join(page(command, width)) + "\n")
+    say("\n".join(page(command, min(WIDEST, shutil.get_terminal_size().columns))) + "\n")
 
 
 def summary(command: str) -> str:

@@ -115,8 +115,7 @@ def command_line(arguments: Iterable[str], error: SievertError) -> str:
 
 def language_of(arguments: Iterable[str]) -> str:
     """The language that the arguments ask for."""
-    values = parser.read(arguments)[2]
-    return next((v for p, v in values.items() if p.field == "language"), ENGLISH)
+    return next((v for p, v in parser.read(arguments)[2].items() if p.field == "language"), ENGLISH)
 
 
 def to_be_shared(arguments: Iterable[str]) -> bool:

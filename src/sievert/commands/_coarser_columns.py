@@ -51,8 +51,7 @@ def coarser_column(
     """The ways to coarsen one column: the levels that merge values, and leave more than one."""
     at = combinations.quasi.index(column)
     texts, records = combinations.classes.values[at], combinations.classes.totals(at)
-    counted = zip(texts, records.tolist(), strict=True)
-    values = {v: n for v, n in counted if v is not None and n}
+    values = {v: n for v, n in zip(texts, records.tolist(), strict=True) if v is not None and n}
     if hierarchy is None and len(values) <= MOST_VALUES:
         proposal = propose(values, column)
         hierarchy, tree = proposal.text, proposal.hierarchy

@@ -181,8 +181,7 @@ class RequestedRoles:
             notes.append(SYNTHETIC_LIMITS)
         if roles.person is not None:
             questions.engine.check_usable(roles.person)
-            counted = roles.quasi if people else ()
-            several = count_people(questions, roles.person).repeat(counted)
+            several = count_people(questions, roles.person).repeat(roles.quasi if people else ())
             require(
                 people or not several,
                 f"people have several rows by {roles.person!r}, which is not defined here",

@@ -85,11 +85,10 @@ class PeopleProblem(ProtectionProblem):
         def released(cube: Cube, owner: Ints) -> Cube:
             return recode(cube, codes).select_cells(np.flatnonzero(~gone[owner]))
 
-        secrets = {
-            s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()
-        }
         return RecodedPeopleQuestions(
-            self.questions, released(self.sightings, self.sightings.owner), secrets
+            self.questions,
+            released(self.sightings, self.sightings.owner),
+            {s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
         )
 
     def _owner(self, cube: Cube) -> Ints:

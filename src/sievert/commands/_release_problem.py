@@ -238,11 +238,10 @@ def secret_cells(
     tree = to_hierarchy(measuring.hierarchies.get(secret), counts)
     if tree is None:
         limits.pop("t_closeness_hierarchical", None)
-    numbers = np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)
     return SecretCells(
         secret,
         cells[0],
-        numbers[cells[1]],
+        np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)[cells[1]],
         cells[2],
         len(values),
         secret_rules(

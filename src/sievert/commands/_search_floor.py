@@ -185,8 +185,7 @@ def find_floor(
     while floor is not None:
         on_floor = floor.recode(questions, [*names])
         if _count_cells(on_floor, sets) <= MOST_COMBINATIONS:
-            counts = count_combinations(on_floor, roles.quasi, roles.sensitive)
-            return floor, on_floor, counts
+            return floor, on_floor, count_combinations(on_floor, roles.quasi, roles.sensitive)
         floor = floor.raised() if given is None else None
     raise ExhaustedError(
         f"more than {MOST_COMBINATIONS:,} combinations of values on any level",

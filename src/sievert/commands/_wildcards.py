@@ -35,8 +35,7 @@ def reidentification_under_wildcards(
     frequencies = None if risks is None else risks.frequencies
     if frequencies is None:
         measures.clock("matching wildcards", questions)
-        counts = questions.record_counts(quasi, wildcard=True)
-        histogram, parts = counts.wildcard, 1
+        histogram, parts = questions.record_counts(quasi, wildcard=True).wildcard, 1
     else:
         histogram = records_by(frequencies.matching, frequencies.classes.counts)
         parts = frequencies.parts

@@ -196,8 +196,7 @@ def _are_years(values: Collection[str]) -> bool:
 
 def _are_nested(values: Collection[str]) -> bool:
     """Whether some values are beginnings of others, and they are not numbered without gaps."""
-    beginnings = {v[:n] for v in values for n in range(1, len(v))}
-    if beginnings.isdisjoint(values):
+    if {v[:n] for v in values for n in range(1, len(v))}.isdisjoint(values):
         return False
     numbers = [int(v) for v in values if v.isdecimal()]
     return len(numbers) < len(values) or max(numbers) - min(numbers) >= DENSE * len(values)

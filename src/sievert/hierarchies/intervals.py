@@ -230,5 +230,4 @@ def _roundest(low: Fraction, high: Fraction) -> Fraction:
     powers = (Fraction(10) ** power for power in itertools.count(digits, -1))
     steps = (lead * power for power in powers for lead in (5, 2, 1))
     step = next(step for step in steps if low // step < high // step)
-    middle = round((low + high) / 2 / step)
-    return step * min(max(middle, low // step + 1), high // step)
+    return step * min(max(round((low + high) / 2 / step), low // step + 1), high // step)

@@ -175,9 +175,8 @@ def _ends(rest: str) -> Maker:
 
 def _quantile(rest: str) -> Maker:
     groups = _whole_numbers(rest, "quantile", "quantile:16,8,4", least=2)
-    falling = itertools.pairwise(groups)
     require(
-        all(a > b and a % b == 0 for a, b in falling),
+        all(a > b and a % b == 0 for a, b in itertools.pairwise(groups)),
         "quantile: each number of groups is a multiple of the next",
         hint="quantile:16,8,4",
     )

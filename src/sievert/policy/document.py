@@ -189,8 +189,7 @@ class Policy(_Strict):
                     raise ValueError(f"limits.synthetic.{attack}: {number} takes a {side}")
                 bound = limit.min if limit.max is None else limit.max
                 if bound is not None and not 0 <= bound <= 1:  # 5 for 5 % is met by every copy
-                    what = f"limits.synthetic.{attack}: {number} is a share from 0 to 1"
-                    raise ValueError(what)
+                    raise ValueError(f"limits.synthetic.{attack}: {number} is a share from 0 to 1")
         return self
 
     @property

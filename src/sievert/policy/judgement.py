@@ -304,8 +304,7 @@ def toothless(verdict: Verdict, policy: Policy) -> bool:
 
 def _risky_bound(verdict: Verdict, neither: float | None) -> float | None:
     """The bound of a limit on the side that is risky."""
-    bounds = {"low": verdict.min, "high": verdict.max}
-    return bounds.get(BY_ID[verdict.measure].riskier, neither)
+    return {"low": verdict.min, "high": verdict.max}.get(BY_ID[verdict.measure].riskier, neither)
 
 
 def _place(where: str) -> str:

@@ -311,8 +311,7 @@ class ChangedTables:
         for axis in range(len(sizes)):
             np.moveaxis(top, axis, 0)[:-1] &= ~np.moveaxis(there, axis, 0)[1:]
         nodes = np.argwhere(top)
-        order = np.argsort(-losses[top], kind="stable")
-        return [tuple(node) for node in nodes[order].tolist()]
+        return [tuple(node) for node in nodes[np.argsort(-losses[top], kind="stable")].tolist()]
 
     def _most_limits(self, most: float, before: ChangeOption) -> ChangeOption | None:
         """The least loss that meets as many limits as a table can that loses at most so much.

@@ -195,8 +195,7 @@ def _describe_population(
     from sievert.commands._population import describe_population
 
     clock("estimating the population", questions)
-    stated = settings.population
-    return describe_population(questions, roles.quasi, stated, settings.source, alpha)
+    return describe_population(questions, roles.quasi, settings.population, settings.source, alpha)
 
 
 def _judge(

@@ -168,13 +168,12 @@ def _with_keys(people: Cube, original: Cube, key: str) -> Cube:
         hint="a column with one value a person",
         error=InputError,
     )
-    keyed = Cube(
+    return Cube(
         (*people.columns, key),
         (*people.codes, keys),
         people.counts,
         (*people.values, original.values[-1]),
-    )
-    return keyed.select_cells(np.flatnonzero(keys > 0))
+    ).select_cells(np.flatnonzero(keys > 0))
 
 
 def _linkage(

@@ -32,14 +32,13 @@ def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[Describ
     tallies, described = tally_values(questions, distinct), []
     for name, evidence in examine_tallies(distinct, tallies, questions.records).items():
         option, reason = suggest_role(name, evidence)
-        role = reason if reason in IN_A_POLICY else ROLES.get(option)
         described.append(
             DescribedColumn(
                 name,
                 evidence.values,
                 missing.get(name, 0),
                 _kind(evidence),
-                role,
+                reason if reason in IN_A_POLICY else ROLES.get(option),
                 reason,
                 evidence.codes,
                 evidence.coded,

@@ -325,11 +325,10 @@ def compare_release(
     )
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
-    merged = tuple(questions.merged_by_type(quasi))
     policy, policy_doubts = judging.judge(
         name,
         assessment,
-        replace(roles, merged=merged),
+        replace(roles, merged=tuple(questions.merged_by_type(quasi))),
         columns,
         questions.suppression,
         paired=not pairing.undecided,
@@ -341,18 +340,17 @@ def compare_release(
     remarks += doubts(release, disclosed)
     clock(f"losses of {name}", questions)
     here = release.quasi[0].here
-    records = {
-        "paired": int(here.sum()),
-        "suppressed": int(release.suppressed.sum()),
-        "not_released": int((~here).sum()),
-        "unknown": release.extra,
-        "cells_suppressed": int(sum(c.suppressed.sum() for c in release.quasi)),
-    }
     compared = Compared(
         name,
         description,
         rows,
-        records,
+        {
+            "paired": int(here.sum()),
+            "suppressed": int(release.suppressed.sum()),
+            "not_released": int((~here).sum()),
+            "unknown": release.extra,
+            "cells_suppressed": int(sum(c.suppressed.sum() for c in release.quasi)),
+        },
         disclosed,
         dict(zip((kind.id for kind in KINDS), losses, strict=True)),
         assessment,

@@ -129,12 +129,11 @@ def run_experiment(
             clock(next(titles), None)
 
         next_round()
-        curves = tuple(
-            experiment_curve(data, settings, place, sizes, queries, released, next_round)
-            for place in range(number)
-        )
         experiments[secret] = SecretExperiment(
-            curves,
+            tuple(
+                experiment_curve(data, settings, place, sizes, queries, released, next_round)
+                for place in range(number)
+            ),
             {
                 "values": len(data.values),
                 "records": len(records),

@@ -32,7 +32,6 @@ class Scores:
     def levels(self, classes: Cube, show: bool) -> dict[str, list[dict[str, Any]]]:
         """By column the values whose records' MSUs with that column make up most of all scores."""
         whole = float(self.score.sum())
-        contributions = self.uniques.contributions() * self.score[:, None]
         return {
             column: [
                 {
@@ -50,7 +49,7 @@ class Scores:
                 classes.codes,
                 classes.values,
                 map(classes.totals, range(len(classes.columns))),
-                contributions.T,
+                (self.uniques.contributions() * self.score[:, None]).T,
                 strict=True,
             )
             for parts in [np.bincount(codes.astype(np.int64), own, len(texts))]

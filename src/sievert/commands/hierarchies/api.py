@@ -68,11 +68,10 @@ def propose_hierarchies(
         roles, notes = requested.assign(questions, people=True)
         dropped, more = requested.prepare(questions, roles, missing)
         reading.clock("looking at the values", questions)
-        columns = {name: propose_column(questions, name, given.get(name)) for name in roles.quasi}
         result = ProposedHierarchies(
             describe_input(table, questions, missing, dropped),
             roles,
-            columns,
+            {name: propose_column(questions, name, given.get(name)) for name in roles.quasi},
             warnings=(*notes, *more),
             unassessed=columns_without_role(questions, roles),
         )

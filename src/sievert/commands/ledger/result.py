@@ -42,7 +42,6 @@ class Ledger:
             number = texts.number_of(len(self.releases), "release")
             lines = [texts("ledger.line", what=head, ledger=printable(self.name), releases=number)]
             for release in self.releases:
-                secrets = release["roles"]["sensitive"]
                 lines.append(
                     texts(
                         "ledger.entry",
@@ -51,7 +50,7 @@ class Ledger:
                         rows=count(release["rows"]),
                         classes=count(release["classes"]),
                         quasi=printable(texts.join(release["roles"]["quasi"])),
-                        secrets=printable(texts.join(secrets)),
+                        secrets=printable(texts.join(release["roles"]["sensitive"])),
                     )
                 )
             return "\n".join(lines)
@@ -100,8 +99,7 @@ class LedgerCheck(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        chapters = [(None, self.reidentification), *self.inference.items()]
-        for secret, values in chapters:
+        for secret, values in [(None, self.reidentification), *self.inference.items()]:
             for measure, value in values.items():
                 yield {
                     "sensitive": secret,

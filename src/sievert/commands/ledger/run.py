@@ -52,14 +52,12 @@ def code_release(
     for column in columns:
         questions.engine.check_usable(column)
     cube = questions.cube(columns)
-    keys = cube.codes[-len(person) :]
-    lacking = np.any([codes == 0 for codes in keys], axis=0)
+    lacking = np.any([codes == 0 for codes in cube.codes[-len(person) :]], axis=0)
     number = int(cube.counts[lacking].sum())
     require(not number, f"{plural(number, 'record')} without a person", error=InputError)
     secrets = {}
     for place, secret in enumerate(roles.sensitive, len(roles.quasi)):
-        texts = [text for text in cube.values[place] if text is not None]
-        codes = pseudonyms.values(secret, texts)
+        codes = pseudonyms.values(secret, [text for text in cube.values[place] if text is not None])
         secrets[secret] = Secret(cube.codes[place].astype(np.int64), codes)
     parts = [json_names(columns)]
     parts += [
@@ -88,8 +86,7 @@ def json_names(columns: Iterable[str]) -> bytes:
 def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms) -> Ints:
     """The keyed hash of the person of each cell: of one column, or of several together."""
     if columns == 1:
-        texts = [text or "" for text in cube.values[-1]]
-        return pseudonyms.people(texts)[cube.codes[-1]]
+        return pseudonyms.people([text or "" for text in cube.values[-1]])[cube.codes[-1]]
     own = cube.select_columns(cube.columns[-columns:])
     stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
     different, place = np.unique(stacked, axis=0, return_inverse=True)
@@ -256,14 +253,13 @@ class JointAssessment:
             every.append(self.measures.measure(rows.split(joint.number), rows.person, rows.secrets))
         ordered = [*every[1:], every[0]]  # the new release first
         identified = {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}
-        learnt = {
+        return identified, {
             secret: {
                 m: riskiest([own[secret][m] for _, own in ordered if m in own.get(secret, {})])
                 for m in next(own[secret] for _, own in ordered if secret in own)
             }
             for secret in self.together.values
         }
-        return identified, learnt
 
     def secret(self, secret: str) -> dict[str, Any]:
         """What is learnt of a secret from all releases, and from the best one alone.
@@ -303,8 +299,7 @@ class JointAssessment:
 
     def _learnt(self, classes: Ints, rows: Audience) -> tuple[float, ...]:
         """Bits of a secret and the share of right guesses, with some classes known."""
-        each = np.arange(len(classes))
-        _, inference = self.measures.measure(classes, each, rows.secrets, LEARNT)
+        _, inference = self.measures.measure(classes, np.arange(len(classes)), rows.secrets, LEARNT)
         (numbers,) = inference.values()
         return tuple(float(numbers[m].value or 0.0) for m in LEARNT)
 

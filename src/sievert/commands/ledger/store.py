@@ -211,8 +211,7 @@ def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
         if archive.namelist() != [*expected, "seal"]:  # in this order, and none of them twice
             raise ValueError
         members = {name: archive.read(name) for name in expected}
-        seal = archive.read("seal").decode("ascii")
-        if not hmac.compare_digest(seal, pseudonyms.seal(members)):
+        if not hmac.compare_digest(archive.read("seal").decode("ascii"), pseudonyms.seal(members)):
             raise ValueError
         return [_release(i, each, members) for i, each in enumerate(manifest["releases"])]
 
@@ -263,10 +262,6 @@ def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]
         return numbers.reshape(rows, words) if words > 1 else numbers.astype(np.int64)
 
     rows = int(entry["rows"])
-    own = {
-        name: Secret(array(f"secret{i}", "<u4", rows), array(f"codes{i}", "<u8", values, 2))
-        for i, (name, values) in enumerate(entry["secrets"].items())
-    }
     return LedgerRelease(
         name=str(entry["name"]),
         date=str(entry["date"]),
@@ -275,7 +270,10 @@ def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]
         people=array("people", "<u8", rows, 2),
         classes=array("classes", "<u4", rows),
         rows=array("rows", "<u4", rows),
-        secrets=own,
+        secrets={
+            name: Secret(array(f"secret{i}", "<u4", rows), array(f"codes{i}", "<u8", values, 2))
+            for i, (name, values) in enumerate(entry["secrets"].items())
+        },
         suppressed=int(entry["suppressed"]),
     )
 

@@ -92,8 +92,7 @@ class PolicyCheck(DescribedResult):
 
     def _bare_columns(self, gaps: Sequence[PolicyGap], texts: Texts) -> Iterator[str]:
         """Columns without a role, by what they look like."""
-        looks = dict.fromkeys(gap.why for gap in gaps)
-        for why in looks:
+        for why in dict.fromkeys(gap.why for gap in gaps):
             names = [gap.name for gap in gaps if gap.why == why]
             shown = texts.join(
                 [

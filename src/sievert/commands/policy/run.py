@@ -224,8 +224,7 @@ def _absent_values(
             values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
             if value is not None and str(value) not in values:
                 text = f"{where}: {measure}: the value named for {key} does not occur"
-                hint = "[parameters] alpha_k"
-                yield PolicyGap("undecidable_limits", where, measure, text, hint)
+                yield PolicyGap("undecidable_limits", where, measure, text, "[parameters] alpha_k")
             order = policy.orders.get(secret) if "order" in BY_ID[measure].needs else None
             if order is not None and (lacking := len({*values} - {*order})):
                 text = f"{where}: {measure}: the order of {key} lacks {plural(lacking, 'value')}"

@@ -284,8 +284,7 @@ def protect(
             file.confirm(source)
             names = {name for part in file.parts for name in part.names}
             result = replace(result, released=True, dropped_columns=_dropped(questions, names))
-            content = manifest(result, file.parts, settings)
-            text = json.dumps(content, indent=1, sort_keys=True)
+            text = json.dumps(manifest(result, file.parts, settings), indent=1, sort_keys=True)
             manifest_file.write_text(f"{text}\n", encoding="utf-8")
     except _NothingIsWritten as stop:
         result = stop.result

@@ -43,10 +43,9 @@ def read_given(
             cells = questions.cube((*known, sensitive[0]))
             sizes, values = (cells.roll_up(c).counts for c in (known, [sensitive[0]]))
             told = _entropy(sizes)
-            name = Path(table).name if isinstance(table, str | Path) else f"release {number}"
             releases.append(
                 GivenRelease(
-                    name,
+                    Path(table).name if isinstance(table, str | Path) else f"release {number}",
                     cells.records,
                     len(sizes),
                     told,

@@ -38,23 +38,22 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     ]
     weights = [float(settings.weights.get(name, 1.0)) for name in quasi]
     recoded = ClassRecoding.of_table(table, columns, weights, settings)
-    details = {
-        "labels": settings.labels,
-        "classes": len(recoded.sizes),
-        "smallest_class": int(recoded.sizes.min()),
-        "cells_changed": recoded.cells_changed(),
-        **what_reasoning_tells(
-            table,
-            recoded.file_columns,
-            recoded.released_class[recoded.owner],
-            settings.seed,
-            settings.labels,
-        ),
-    }
     return RecordRelease(
         recoded.file_columns,
         recoded.losses(settings.weights).to_dict(),
-        details,
+        {
+            "labels": settings.labels,
+            "classes": len(recoded.sizes),
+            "smallest_class": int(recoded.sizes.min()),
+            "cells_changed": recoded.cells_changed(),
+            **what_reasoning_tells(
+                table,
+                recoded.file_columns,
+                recoded.released_class[recoded.owner],
+                settings.seed,
+                settings.labels,
+            ),
+        },
         recoded.suppressed,
         holds=recoded.holds(allowed_records(table, settings)),
         notes=(CAUTION,),

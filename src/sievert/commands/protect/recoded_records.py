@@ -145,13 +145,12 @@ class ClassRecoding:
             entropy += float((self.pieces.amount * np.log2(covered / own)).sum())
         suppressed = int(self.suppressed.sum())
         squares = int((self.sizes**2).sum())
-        discernability = squares + suppressed * (records - suppressed)
         return Losses(
             float(np.expm1((np.log1p(means) * shares).sum())),
             float((means * shares).sum()),
             float((np.array(penalties) * shares).sum()),
             entropy,
-            discernability,
+            squares + suppressed * (records - suppressed),
             squares,
             {
                 s.name: self._bits(codes)

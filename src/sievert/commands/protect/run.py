@@ -353,10 +353,9 @@ def read_columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn
     names = [c for c in questions.columns if c in wanted]
     records = questions.records_in_order(names)
     kinds = getattr(questions.engine, "kinds", {})
-    parts = zip(names, records.values, records.codes, strict=True)
     return {
         name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
-        for name, texts, codes in parts
+        for name, texts, codes in zip(names, records.values, records.codes, strict=True)
     }
 
 
@@ -378,8 +377,7 @@ def recoded_records(
     for j, name in enumerate(roles.quasi):
         if recoding.hierarchy_levels[j] or len(gone):  # else it is as it was
             maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])
-    names = [c for c in questions.columns if c in wanted]
-    return RecodedRecords(names, maps, gone, ROOT, drop)
+    return RecodedRecords([c for c in questions.columns if c in wanted], maps, gone, ROOT, drop)
 
 
 def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) -> Any:

@@ -18,11 +18,10 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     )
     size = round(fraction * table.records)
     require(size > 0, "a sample without records", hint="a larger --fraction")
-    drawn = np.random.default_rng((settings.seed, USE)).permutation(table.records)[:size]
     return RecordRelease(
         {},
         {"records": 1 - size / table.records},
         {"fraction": fraction, "records": size},
         np.zeros(table.records, dtype=bool),
-        np.sort(drawn),
+        np.sort(np.random.default_rng((settings.seed, USE)).permutation(table.records)[:size]),
     )

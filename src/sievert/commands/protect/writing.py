@@ -188,19 +188,18 @@ def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Po
         kind: {m: limit for m, limit in everywhere.items() if kind in BY_ID[m].kinds}
         for kind in ("record", "secret")
     }
-    roles = policy.roles.model_copy(
-        update={"ignored": {**policy.roles.ignored, group: "it joins the two tables"}}
-    )
     of_people = policy.model_copy(
         update={
-            "roles": roles,
+            "roles": policy.roles.model_copy(
+                update={"ignored": {**policy.roles.ignored, group: "it joins the two tables"}}
+            ),
             "parameters": policy.parameters.model_copy(update={"alpha_k": None}),
             "everywhere": {},
             "reidentification": {**about["record"], **policy.reidentification},
             "inference": {},
         }
     )
-    of_secrets = policy.model_copy(
+    return of_people, policy.model_copy(
         update={
             "roles": policy.roles.model_copy(update={"quasi": (group,)}),
             "everywhere": {},
@@ -208,7 +207,6 @@ def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Po
             "inference": {s: {**about["secret"], **policy.inference.get(s, {})} for s in secrets},
         }
     )
-    return of_people, of_secrets
 
 
 def _plain_hierarchy(tree: Any) -> Any:

@@ -167,8 +167,7 @@ def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:
         "columns": len(columns) + len(file.secrets),
         "engine": "sketch",
     }
-    notes = [OVERLAP] if overlap else []
-    return _estimate(description, Roles(columns, file.secrets), file, notes)
+    return _estimate(description, Roles(columns, file.secrets), file, [OVERLAP] if overlap else [])
 
 
 def _estimate(

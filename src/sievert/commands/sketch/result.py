@@ -29,14 +29,13 @@ class SketchedKey:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        own = self.estimates
         return {
             "columns": list(self.columns),
             "exact": self.exact,
             "sampled_classes": self.sampled,
             "sampled_share": self.share,
             **{name: estimate.to_dict() for name, _, estimate in self.numbers if name != "certain"},
-            "certain": {secret: each.to_dict() for secret, each in own.certain.items()},
+            "certain": {secret: each.to_dict() for secret, each in self.estimates.certain.items()},
         }
 
     @property

@@ -61,10 +61,9 @@ class CountState(DescribedResult):
         state, number = self.manifest, texts.number_of
         name, table = printable(state.folder.name), printable(state.table["name"])
         yield texts("state.title", state=name, table=table, size=number(state.records, "record"))
-        rows = sum(segment.rows for segment in state.segments)
         yield texts(
             "state.rows",
-            rows=number(rows, "combination"),
+            rows=number(sum(segment.rows for segment in state.segments), "combination"),
             columns=", ".join(map(printable, state.kept)),
         )
         if self.added or self.removed:

@@ -251,8 +251,7 @@ def _compact(state: StateManifest, number: int, means: Means) -> Segment:
 def _count_change(state: StateManifest, data: Any, folder: Path, reading: Reading) -> StateManifest:
     """A table that is added or taken away, counted as the state was."""
     options = {"types": state.types, "na": state.na, "header": state.table["header"]}
-    output = segment_path(folder, 0)
-    with reading(data, outputs=[output], **options) as (table, questions):
+    with reading(data, outputs=[segment_path(folder, 0)], **options) as (table, questions):
         lacking = [c for c in state.needed_columns if c not in questions.columns]
         require(not lacking, f"{table.name}: other columns than the state", error=InputError)
         roles = role.assign(
