@@ -20,7 +20,7 @@ import pytest
 
 import sievert
 from sievert.cli import app, protect_options
-from sievert.commands.protect import check, method, noise, writing
+from sievert.commands.protect import check, method, number_columns, writing
 from sievert.errors import InputError, RefusedError, UsageError
 
 QUASI = ["age", "pay", "town"]
@@ -168,7 +168,7 @@ def test_hierarchies_make_categories_near(tmp_path: Path) -> None:
 def test_noise_is_what_it_says(tmp_path: Path) -> None:
     table = people(2000)
     released = release(table, tmp_path / "r.csv", "noise", amount=0.5, seed=7)
-    drawn = np.random.default_rng((7, noise.USE)).standard_normal((2, 2000))
+    drawn = np.random.default_rng((7, number_columns.NOISE)).standard_normal((2, 2000))
     for place, name in enumerate(("age", "pay")):
         before = np.array([float(x) for x in table[name]])
         after = np.array([float(row[name]) for row in released])

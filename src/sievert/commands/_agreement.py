@@ -10,6 +10,7 @@ which for plain equality is the variance of matches. Records may be permuted wit
 then expectations and variances add up.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,8 +71,7 @@ class Agreement:
     def _sides(self) -> tuple[list[Ints], Ints]:
         """The labels above each record's value, list by list, and its released label."""
         kind = np.min_scalar_type(-max(self.labels, 2))
-        lists = [each.astype(kind)[self.original] for each in self.above]
-        return lists, self.released.astype(kind)
+        return [each.astype(kind)[self.original] for each in self.above], self.released.astype(kind)
 
     @cached_property
     def _table(self) -> Bools:
@@ -179,7 +179,7 @@ def agreement(column: PairedColumn) -> Agreement:
 
 def exact_agreement(column: PairedColumn) -> Agreement:
     """Which released labels of a column equal an original value or stand above it."""
-    lists: list[dict[int, int]] = []
+    above: list[Ints] = []
     filled: dict[int, int] = defaultdict(int)
     readable = np.zeros(len(column.labels), dtype=bool)
     occurring = np.flatnonzero(np.bincount(column.released, minlength=len(column.labels)))
@@ -189,18 +189,10 @@ def exact_agreement(column: PairedColumn) -> Agreement:
             continue  # it may be anybody, whoever it is paired with
         readable[label] = True
         for value in members:
-            slot = filled[value]
+            if filled[value] == len(above):
+                above.append(np.full(len(column.values), NO_LABEL, dtype=np.int64))
+            above[filled[value]][value] = label
             filled[value] += 1
-            if slot == len(lists):
-                lists.append({})
-            lists[slot][value] = label
-    above = []
-    for each in lists:
-        codes = np.full(len(column.values), NO_LABEL, dtype=np.int64)
-        codes[np.fromiter(each, np.int64, len(each))] = np.fromiter(
-            each.values(), np.int64, len(each)
-        )
-        above.append(codes)
     cells = len(column.values) * len(column.labels)
     known = len(above) <= MOST_LISTS or cells <= MOST_CELLS
     return Agreement(
@@ -230,12 +222,12 @@ def _members(column: PairedColumn, occurring: Sequence[int]) -> list[tuple[int, 
     if len(others) > MOST_READ:
         return plain
     sets = label_members([texts[w] for w in others], column.values, column.hierarchy)
-    members, total = plain, 0
-    for label, below in zip(others, sets, strict=True):
-        total += len(below)
-        if len(below) and total <= MOST_MEMBERS:
-            members.append((label, below.tolist()))
-    return members
+    totals = itertools.accumulate(len(below) for below in sets)
+    return plain + [
+        (label, below.tolist())
+        for label, below, total in zip(others, sets, totals, strict=True)
+        if len(below) and total <= MOST_MEMBERS
+    ]
 
 
 def _by_bands(column: PairedColumn, before: Floats, after: Floats) -> Agreement:

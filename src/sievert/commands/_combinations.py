@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.attacks.attack import with_target
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import Cube
 from sievert.counts.people import PeopleQuestions
@@ -48,9 +47,7 @@ class CombinationCounts:
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
         """What measures subsets: of each sensitive attribute, or of the classes alone."""
-        cubes: dict[str | None, Cube] = {None: self.classes}
-        if self.secrets:
-            cubes = dict(self.secrets.items())
+        cubes: dict[str | None, Cube] = {**self.secrets} or {None: self.classes}
         cells = sum(len(cube.counts) for cube in cubes.values())
         compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
         return {
@@ -97,10 +94,9 @@ class PeopleCombinations(CombinationCounts):
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
         """What measures subsets: of people, and of each sensitive attribute."""
-        lattices: dict[str | None, Lattice | PeopleLattice] = {None: PeopleLattice(self.sightings)}
-        for secret, cube in self.secret_sightings.items():
-            lattices[secret] = PeopleLattice(cube, secret_column(secret))
-        return lattices
+        return {None: PeopleLattice(self.sightings)} | {
+            s: PeopleLattice(cube, secret_column(s)) for s, cube in self.secret_sightings.items()
+        }
 
     def _change(self, change: Callable[[Cube], Cube]) -> PeopleCombinations:
         secrets = {s: change(cube) for s, cube in self.secret_sightings.items()}
@@ -143,7 +139,7 @@ def count_combinations(
     if isinstance(questions, PeopleQuestions):
         sightings = count_sightings(questions.sighting_cube, quasi, secrets)
         return PeopleCombinations.from_sightings(quasi, *sightings)
-    cubes = {s: _name_secret(_with_secret(questions, quasi, s), s, -1) for s in secrets}
+    cubes = {s: _with_secret(questions.cube, quasi, s) for s in secrets}
     finest = next(iter(cubes.values()), None)
     return CombinationCounts(
         quasi, questions.cube(quasi) if finest is None else finest.roll_up(quasi), cubes
@@ -155,7 +151,7 @@ def count_sightings(
 ) -> tuple[Cube, dict[str, Cube]]:
     """Combinations with the person, last, alone and with each secret before it."""
     quasi = tuple(quasi)
-    return ask(quasi), {s: _name_secret(_person_last(ask, quasi, s), s, -2) for s in secrets}
+    return ask(quasi), {s: _with_secret(ask, quasi, s) for s in secrets}
 
 
 def secret_column(column: str) -> str:
@@ -163,28 +159,9 @@ def secret_column(column: str) -> str:
     return f"{column}\0"
 
 
-def _name_secret(cube: Cube, secret: str, place: int) -> Cube:
-    names = list(cube.columns)
-    names[place] = secret_column(secret)
-    return replace(cube, columns=tuple(names))
-
-
-def _with_secret(questions: Questions, quasi: tuple[str, ...], secret: str) -> Cube:
-    if secret in quasi:
-        return with_target(questions.cube(quasi), secret)
-    return questions.cube((*quasi, secret))
-
-
-def _person_last(ask: Callable[[Sequence[str]], Cube], quasi: tuple[str, ...], secret: str) -> Cube:
-    """Sightings with a secret before the person, which may be a quasi-identifier as well."""
-    if secret not in quasi:
-        return ask((*quasi, secret))
-    cube = ask(quasi)
-    doubled = (*quasi, secret, cube.columns[-1])
-    places = [cube.columns.index(c) for c in doubled]
-    return Cube(
-        doubled,
-        tuple(cube.codes[p] for p in places),
-        cube.counts,
-        tuple(cube.values[p] for p in places),
-    )
+def _with_secret(ask: Callable[[Sequence[str]], Cube], quasi: tuple[str, ...], secret: str) -> Cube:
+    """Combinations with a secret, which may be a quasi-identifier as well; the person is last."""
+    cube = ask(quasi if secret in quasi else (*quasi, secret))
+    person = cube.columns[len({*quasi, secret}) :]
+    with_secret = cube.select_columns((*quasi, secret, *person))
+    return replace(with_secret, columns=(*quasi, secret_column(secret), *person))

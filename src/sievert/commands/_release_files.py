@@ -80,10 +80,9 @@ def _as_parquet(target: Path, columns: Sequence[FileColumn], questions: Question
     number = "record"
     while number in names:
         number += "_"
-    typed: dict[str, tuple[str, Any]] = {number: ("BIGINT", range(1, len(columns[0].codes) + 1))}
-    for c in columns:
-        typed[c.name] = (c.kind, np.array(c.texts, object)[c.codes].tolist())
-    questions.write_columns(typed, target, "parquet")
+    typed = {c.name: (c.kind, np.array(c.texts, object)[c.codes].tolist()) for c in columns}
+    order = {number: ("BIGINT", range(1, len(columns[0].codes) + 1))}
+    questions.write_columns(order | typed, target, "parquet")
     table = parquet.read_table(target).drop_columns([number]).replace_schema_metadata(None)
     try:
         parquet.write_table(table, target)

@@ -277,17 +277,13 @@ def _labels_by_level(tree: Hierarchy, values: Sequence[str | None]) -> Ints:
 
 def without_limit(policy: Policy, table: str, measure: str) -> Policy:
     """The policy without one of its limits."""
-    _, _, place = table.partition("limits")
-    if not place:
-        return policy.model_copy(
-            update={"everywhere": {m: x for m, x in policy.everywhere.items() if m != measure}}
-        )
-    if place == ".reidentification":
-        kept = {m: x for m, x in policy.reidentification.items() if m != measure}
-        return policy.model_copy(update={"reidentification": kept})
-    secret = place.removeprefix(".inference.")
-    kept = {m: x for m, x in policy.inference[secret].items() if m != measure}
-    return policy.model_copy(update={"inference": {**policy.inference, secret: kept}})
+    part, _, secret = (table.partition(".")[2] or "everywhere").partition(".")
+    limits = getattr(policy, part)
+    own = limits[secret] if part == "inference" else limits
+    kept = {m: x for m, x in own.items() if m != measure}
+    return policy.model_copy(
+        update={part: {**limits, secret: kept} if part == "inference" else kept}
+    )
 
 
 def share_of_records(share: float, records: int) -> int:

@@ -20,6 +20,7 @@ from sievert.commands._subsets import (
     MOST_SUBSETS,
     Subset,
     Subsets,
+    exposure,
     knowledge,
     largest_size,
     undefined_reasons,
@@ -68,9 +69,8 @@ def measure_subsets(
     quasi, n = combinations.quasi, len(combinations.quasi)
     size = largest_size(n, most) if settings.max_size is None else min(settings.max_size, n)
     expected = settings.budget or number_of_sets(n, size)
-    pace = clock.count("measuring subsets", expected + n + 1)
     subsets = Subsets(combinations, settings.threads)
-    subsets.pace = pace
+    subsets.pace = clock.count("measuring subsets", expected + n + 1)
     if settings.budget is not None:
         subsets.best_first(settings.budget)
         way = "best first"
@@ -131,10 +131,11 @@ def _share_chapter(
         place = chapter["reidentification"]
         if secret is not None:
             place = chapter["inference"].setdefault(secret, {})
-        if subsets.whole.numbers(secret)[name] is None:
-            place[name] = {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
-        else:
-            place[name] = shares_by_column(quasi, share, whole, error) | {"reason": None}
+        place[name] = (
+            {"whole": None, "reason": NOTHING_TO_LEARN, "columns": {}}
+            if subsets.whole.numbers(secret)[name] is None
+            else shares_by_column(quasi, share, whole, error) | {"reason": None}
+        )
     return chapter, prefixes
 
 
@@ -261,13 +262,12 @@ def explain_columns(
     combinations = count()
     cells = sum(len(cube.counts) for cube in combinations.cubes)
     n = len(combinations.quasi)
-    orders = max(LEAST_ORDERS, min(default_orders(n), WORK_ALONE // (cells * n)))
+    alone = WORK_ALONE // (cells * n)
+    settings = SubsetSettings(orders=max(LEAST_ORDERS, min(default_orders(n), alone)))
     work = WORK_ALONE if isinstance(combinations, PeopleCombinations) else WORK
     most = min(MOST_SUBSETS, max(n, work // cells))
-    settings = SubsetSettings(orders=orders)
     subsets, chapters = measure_subsets(combinations, settings, measures.clock, most)
-    steps = min(n, LONGEST, max(1, WORK_ALONE // (cells * n)))
-    return {**chapters, "path": _path(subsets, steps)}, []
+    return {**chapters, "path": _path(subsets, min(n, LONGEST, max(1, alone)))}, []
 
 
 def _path(subsets: Subsets, steps: int) -> list[dict[str, Any]]:
@@ -278,11 +278,8 @@ def _path(subsets: Subsets, steps: int) -> list[dict[str, Any]]:
         others = [c for c in subsets.quasi if c not in known]
         subsets.some([*known, c] for c in others)
 
-        def risk(column: str, known: tuple[str, ...] = known) -> tuple[float, float]:
-            numbers = subsets.one([*known, column]).reidentification
-            return numbers["unique_count"] or 0, numbers["discrimination_rate"] or 0.0
-
-        column = max(others, key=risk)
+        exposures = {c: exposure(subsets.one([*known, c])) for c in others}
+        column = max(exposures, key=exposures.__getitem__)
         known = (*known, column)
         path.append(_step(subsets, known, column))
     return path

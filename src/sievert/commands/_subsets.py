@@ -300,7 +300,7 @@ def _path(subsets: Subsets) -> list[dict[str, Any]]:
         for column in subsets.quasi
         if column not in known and known | {column} in by_columns
     }:
-        column = max(measured, key=lambda c: _exposure(measured[c]))
+        column = max(measured, key=lambda c: exposure(measured[c]))
         known |= {column}
         numbers = measured[column].reidentification
         path.append(
@@ -309,7 +309,8 @@ def _path(subsets: Subsets) -> list[dict[str, Any]]:
     return path
 
 
-def _exposure(subset: Subset) -> tuple[float, float]:
+def exposure(subset: Subset) -> tuple[float, float]:
+    """How many people are unique who are known by these columns, then the discrimination rate."""
     numbers = subset.reidentification
     return numbers["unique_count"] or 0, numbers["discrimination_rate"] or 0.0
 

@@ -1,4 +1,4 @@
-"""`--how local`: records of one value may get different labels, so that classes stay small."""
+"""Local recoding: classes stay small, as records of one value may differ (`local`, `suppress`)."""
 
 from sievert.commands.protect.method import (
     MethodSettings,
@@ -9,6 +9,7 @@ from sievert.commands.protect.method import (
 from sievert.commands.protect.reasoned import what_reasoning_tells
 from sievert.commands.protect.recoded_records import ClassRecoding, allowed_records
 from sievert.errors import require
+from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.local.columns import LocalColumn
 
 MINIMISED = ("generalization_loss", "arithmetic_loss")
@@ -18,7 +19,7 @@ CAUTION = (
 )
 
 
-def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+def recode(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     """Classes that hold the rules, joined where that loses little."""
     require(
         settings.loss in MINIMISED,
@@ -53,6 +54,39 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
                 settings.seed,
                 settings.labels,
             ),
+        },
+        recoded.suppressed,
+        holds=recoded.holds(allowed_records(table, settings)),
+        notes=(CAUTION,),
+        minimised="arithmetic_loss",
+    )
+
+
+def suppress_cells(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """Classes with `*` in the columns in which their records differ.
+
+    Every class has k records with the same cells, `*` being a value of its own; so every record
+    matches k records too where `*` stands for anything.
+    """
+    quasi = table.roles.quasi
+    check_weights("--importance", settings.importance, quasi)
+    columns = []
+    for name in quasi:
+        texts = table.present_texts(name)
+        flat = {text: (ROOT,) for text in texts if text is not None}
+        tree = Hierarchy(flat) if flat else None
+        columns.append(LocalColumn.of_values(name, texts, tree, sets=False))
+    importance = [float(settings.importance.get(name, 1.0)) for name in quasi]
+    recoded = ClassRecoding.of_table(table, columns, importance, settings)
+    cells = recoded.cells_changed()
+    return RecordRelease(
+        recoded.file_columns,
+        recoded.losses(settings.weights).to_dict(),
+        {
+            "classes": len(recoded.sizes),
+            "smallest_class": int(recoded.sizes.min()),
+            "cells_suppressed": cells,
+            "share_suppressed": cells / (table.records * len(quasi)),
         },
         recoded.suppressed,
         holds=recoded.holds(allowed_records(table, settings)),

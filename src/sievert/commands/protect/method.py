@@ -21,16 +21,16 @@ from sievert.methods.microaggregation import GAMMA
 from sievert.policy import Policy
 from sievert.roles import Roles
 
-# The module of each method in this folder; its function is called `make`.
+# The function of each method, in a module of this folder.
 METHODS = {
-    "local": "local",
-    "suppress": "suppress",
-    "microaggregate": "microaggregate",
-    "noise": "noise",
-    "round": "rounding",
-    "pram": "pram",
-    "anatomy": "anatomy",
-    "sample": "sample",
+    "local": "local.recode",
+    "suppress": "local.suppress_cells",
+    "microaggregate": "microaggregate.make",
+    "noise": "number_columns.add_noise",
+    "round": "number_columns.round_numbers",
+    "pram": "pram.make",
+    "anatomy": "anatomy.make",
+    "sample": "sample.make",
 }
 HOW = ("full", *METHODS)
 # Those that suppress no record, minimise nothing, and need no hierarchy of every column.
@@ -95,10 +95,6 @@ class RecordTable:
         """The number of records."""
         return len(next(iter(self.columns.values())).codes)
 
-    def numbers_of(self, name: str) -> Ints:
-        """The code of the value of a column in every record."""
-        return self.columns[name].codes
-
     def present_texts(self, name: str) -> list[str | None]:
         """The different values of a column."""
         column = self.columns[name]
@@ -153,5 +149,8 @@ def seed_remark(seed: int) -> str:
 
 def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:
     """The function that makes a release by a method."""
-    module = import_module(f"sievert.commands.protect.{METHODS[how]}")
-    return module.make  # type: ignore[no-any-return]
+    module, _, name = METHODS[how].partition(".")
+    function: Callable[[RecordTable, MethodSettings], RecordRelease] = getattr(
+        import_module(f"sievert.commands.protect.{module}"), name
+    )
+    return function

@@ -1,21 +1,25 @@
-"""Quasi-identifiers of numbers, before and after a method; and what a method has changed."""
+"""Quasi-identifiers of numbers: noise, rounding, and what a method has changed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.commands._common import check_known
 from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands.protect.method import RecordTable
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names
 from sievert.losses.distortion import expected_distortion
 from sievert.losses.label_sets import value_label_pairs
 from sievert.losses.loss import PairedColumn, Release, as_numbers
 from sievert.losses.numeric_columns import LARGEST
+
+NOISE, ROUNDING = 0x5A3D1E12, 0x5A3D1E13  # tell the random numbers of methods apart
+EXACT = Context(prec=60)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,3 +121,96 @@ def change_losses(table: RecordTable, changed: Mapping[str, FileColumn]) -> dict
     unchanged = sum(int(p.times[p.unchanged].sum()) for p in map(value_label_pairs, pairs))
     losses["changed_cells"] = (cells - unchanged) / cells
     return {name: value for name, value in losses.items() if value is not None}
+
+
+# -- noise and rounding ---------------------------------------------------------------------------
+
+
+def add_noise(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """Independent noise per column; correlated noise keeps means and covariances on average.
+
+    Correlated: e has the covariance of the columns times amount², and x becomes
+    mean + (x - mean + e)/sqrt(1 + amount²) (Kim 1986).
+    """
+    amount = settings.amount or 0.0
+    require(
+        0 < amount <= 100,
+        "noise needs its standard deviation in those of the column, above 0 and at most 100",
+        hint="--amount 0.1",
+    )
+    columns = required_numbers(table, "noise")
+    rng = np.random.default_rng((settings.seed, NOISE))
+    drawn = rng.standard_normal((len(columns), table.records))
+    numbers = np.stack([column.numbers for column in columns.values()])
+    if settings.correlated:
+        released = _correlated(numbers, drawn, amount)
+    else:
+        scale = np.array([column.deviation for column in columns.values()])
+        released = numbers + amount * scale[:, None] * drawn
+    parts = zip(columns.items(), released, strict=True)
+    changed = {name: column.with_numbers(own) for (name, column), own in parts}
+    return RecordRelease(
+        changed,
+        change_losses(table, changed),
+        {
+            "amount": amount,
+            "noise": "correlated" if settings.correlated else "independent",
+            "noisy_columns": len(columns),
+        },
+        np.zeros(table.records, dtype=bool),
+        notes=[remark_on_numbers(columns), seed_remark(settings.seed)],
+    )
+
+
+def _correlated(numbers: Floats, drawn: Floats, amount: float) -> Floats:
+    """Noise with the covariance of the columns; one that is missing is their mean there."""
+    missing = np.isnan(numbers)
+    means = np.nanmean(numbers, axis=1, keepdims=True)
+    off = np.where(missing, 0.0, numbers - means)
+    values, vectors = np.linalg.eigh(off @ off.T / off.shape[1])
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    released = means + (off + amount * (root @ drawn)) / np.sqrt(1 + amount**2)
+    return np.asarray(np.where(missing, np.nan, released))
+
+
+def round_numbers(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """The nearest multiple, of two as near the even one; or one of both, right on average."""
+    require(settings.base, "rounding needs the base of a column", hint="--base income=100")
+    columns = required_numbers(table, "rounding")
+    for name, base in settings.base.items():
+        check_known("--base: quasi-identifier of numbers", name, tuple(columns))
+        require(0 < base < np.inf, f"--base: that of {name!r} is not positive")
+    rng = np.random.default_rng((settings.seed, ROUNDING))
+    changed = {
+        name: _rounded(columns[name], base, rng if settings.unbiased else None)
+        for name, base in sorted(settings.base.items())
+    }
+    return RecordRelease(
+        changed,
+        change_losses(table, changed),
+        {
+            "rounding": "unbiased" if settings.unbiased else "nearest",
+            "rounded_columns": len(changed),
+        },
+        np.zeros(table.records, dtype=bool),
+        notes=[seed_remark(settings.seed)] if settings.unbiased else (),
+    )
+
+
+def _rounded(column: NumberColumn, base: float, rng: np.random.Generator | None) -> FileColumn:
+    """Each value as a multiple of the base; by decimals, so that 0.3 is a multiple of 0.1."""
+    step, own = Decimal(repr(float(base))), column.column
+    how = ROUND_HALF_EVEN if rng is None else ROUND_FLOOR
+    quotients = [EXACT.divide(Decimal(text or 0), step) for text in own.texts]
+    wholes = [quotient.to_integral_value(how) for quotient in quotients]
+    texts = [
+        None if text is None else f"{EXACT.multiply(EXACT.add(whole, up), step).normalize(EXACT):f}"
+        for up in ((0,) if rng is None else (0, 1))
+        for text, whole in zip(own.texts, wholes, strict=True)
+    ]
+    codes = own.codes
+    if rng is not None:
+        parts = zip(quotients, wholes, strict=True)
+        chance = np.array([float(EXACT.subtract(quotient, whole)) for quotient, whole in parts])
+        codes = codes + len(own.texts) * (rng.random(len(codes)) < chance[codes])
+    return number_column(own, texts, codes)
