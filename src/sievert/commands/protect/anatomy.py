@@ -34,7 +34,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
     tables = anatomised(texts, roles.quasi, secret, size, settings.seed)
     numbers, own = [str(group) for group in range(len(tables.sizes))], table.columns[secret]
     codes = {text: code for code, text in enumerate(own.texts)}
-    rows = tables.sensitive_table
+    values = np.array([codes[text] for text in tables.sensitive_table[secret]])
     return RecordRelease(
         {GROUP: FileColumn(GROUP, numbers, tables.groups, TEXT)},
         {"unlinked": 1 - len(numbers) / table.records},
@@ -48,7 +48,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         notes=[seed_remark(settings.seed)],
         secrets=[
             FileColumn(GROUP, numbers, np.sort(tables.groups)),
-            FileColumn(secret, own.texts, np.array([codes[t] for t in rows[secret]]), own.kind),
+            FileColumn(secret, own.texts, values, own.kind),
         ],
     )
 

@@ -6,7 +6,7 @@ from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings
-from sievert.commands._release_problem import limit_suppressed
+from sievert.commands._release_problem import assign_hierarchies, limit_suppressed
 from sievert.commands.protect.method import PLAIN, MethodSettings, RecordTable, method
 from sievert.commands.protect.result import ColumnLevel
 from sievert.commands.protect.run import Protection, prepare, read_columns
@@ -27,7 +27,9 @@ def make_release(
     start = prepare(questions, requested, measuring, settings.suppress, missing, keep)
     roles, notes = start.roles, start.notes
     classes = count_combinations(questions, roles.quasi, ()).classes
-    trees, sources = start.hierarchies(classes, measuring.hierarchies, proposed=how not in PLAIN)
+    trees, sources = assign_hierarchies(
+        classes, roles, measuring.hierarchies, notes, proposed=how not in PLAIN
+    )
     clock(f"making the release ({how})", questions)
     table = RecordTable(
         read_columns(questions, {*roles.quasi, *roles.sensitive, *keep}),
@@ -48,9 +50,8 @@ def make_release(
         for c in columns
         if c.name in roles.quasi
     }
-    policy = start.policy
-    if release.suppressed_records:  # more than may be are a breach, also where none may be
-        policy = limit_suppressed(policy, 0)
+    # More suppressed records than may be are a breach, also where none may be.
+    policy = limit_suppressed(start.policy, 0) if release.suppressed_records else start.policy
     return Protection(
         roles, policy, start.gate, described, notes, release=release, file_columns=columns
     )

@@ -58,13 +58,10 @@ def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:
     from sievert.session import OPTIONS, open_source
 
     reading: Any = {o: options[o] for o in OPTIONS if o in options}
-    names: list[str] = []
-    counted = []
-    for each in (released, path):
-        with open_source(each, **reading) as (_, questions):
-            names = names or list(questions.columns)
-            counted.append(questions.cube(names))
-    one, other = counted
+    with open_source(released, **reading) as (_, questions):
+        one = questions.cube(list(questions.columns))
+    with open_source(path, **reading) as (_, questions):
+        other = questions.cube(one.columns)
     same = one.values == other.values and np.array_equal(one.counts, other.counts)
     return same and all(map(np.array_equal, one.codes, other.codes))
 
@@ -74,10 +71,13 @@ def is_confirmed(order: Mapping[str, Any]) -> bool:
     checked, released = order["file"], order["released"]
     result = _assess(**checked)
     rows = result.table["rows"] + result.table["suppressed"]
-    if result.policy.met is not True or order["records"] not in (None, rows):
-        return False
-    return released == checked["path"] or _same_records(
-        checked["path"], released, checked["options"]
+    return (
+        result.policy.met is True
+        and order["records"] in (None, rows)
+        and (
+            released == checked["path"]
+            or _same_records(checked["path"], released, checked["options"])
+        )
     )
 
 

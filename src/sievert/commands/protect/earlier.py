@@ -11,7 +11,7 @@ from sievert.commands._common import Reading, RequestedRoles, check_known
 from sievert.counts.cube import Cube
 from sievert.counts.joint_classes import JointClasses, find_patterns, join_releases
 from sievert.counts.questions import Questions
-from sievert.errors import InputError, require
+from sievert.errors import InputError, UsageError, require
 from sievert.formatting import plural
 from sievert.methods.full_domain import FullDomainRecoding
 
@@ -33,8 +33,8 @@ def read_earlier(
     """Read the classes of earlier releases; an outsider knows all columns but key and secrets."""
     if not tables:
         return ()
-    require(key is not None, "--earlier finds people by a column of both tables", hint="--key COL")
-    assert key is not None
+    if key is None:
+        raise UsageError("--earlier finds people by a column of both tables", hint="--key COL")
     releases = []
     for table in tables:
         with reading(table) as (_, questions):

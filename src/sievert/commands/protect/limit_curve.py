@@ -61,10 +61,8 @@ class LimitCurve:
         """
         if lost < self.alphabet.loss - NEAR:
             return None
-        information = min(self.information - lost, self.information - self.alphabet.loss)
-        if information <= NEAR:
-            return 0.0
-        return self._curve.point(None, information * LN2).rate / LN2
+        information = self.information - max(lost, self.alphabet.loss)
+        return 0.0 if information <= NEAR else self._curve.point(None, information * LN2).rate / LN2
 
     def gap(self, recoding: FullDomainRecoding, disclosed: float, lost: float) -> float | None:
         """How many bits a recoding discloses beyond that; None if it is finer than the alphabet."""
@@ -89,9 +87,14 @@ def limit_curve(problem: ProtectionProblem, policy: Policy) -> LimitCurve | None
     cells = problem.search(policy).bits_of
     if cells is None:
         return None
-    own = [replace(cells, rules=())]
-    counts = problem.combinations.classes.counts
-    search = Search(problem.columns, problem.codes, counts, own, loss="bits", secret=cells.name)
+    search = Search(
+        problem.columns,
+        problem.codes,
+        problem.combinations.classes.counts,
+        [replace(cells, rules=())],
+        loss="bits",
+        secret=cells.name,
+    )
     tables: dict[tuple[int, ...], Ints] = {}
 
     def is_small(recoding: FullDomainRecoding) -> bool:

@@ -7,7 +7,7 @@ from sievert.commands.protect.method import (
     check_weights,
 )
 from sievert.commands.protect.reasoned import what_reasoning_tells
-from sievert.commands.protect.recoded_records import ClassRecoding, allowed_records
+from sievert.commands.protect.recoded_records import ClassRecoding
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.local.columns import LocalColumn
@@ -56,7 +56,7 @@ def recode(table: RecordTable, settings: MethodSettings) -> RecordRelease:
             ),
         },
         recoded.suppressed,
-        holds=recoded.holds(allowed_records(table, settings)),
+        holds=recoded.holds(settings.suppress),
         notes=(CAUTION,),
         minimised="arithmetic_loss",
     )
@@ -89,7 +89,7 @@ def suppress_cells(table: RecordTable, settings: MethodSettings) -> RecordReleas
             "share_suppressed": cells / (table.records * len(quasi)),
         },
         recoded.suppressed,
-        holds=recoded.holds(allowed_records(table, settings)),
+        holds=recoded.holds(settings.suppress),
         notes=(CAUTION,),
         minimised="arithmetic_loss",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from sievert.commands._release_problem import GIVEN
 from sievert.commands.protect.method import MethodSettings
-from sievert.commands.protect.result import ColumnLevel, Protected
+from sievert.commands.protect.result import Protected
 from sievert.commands.protect.writing import ReleasePart
 from sievert.errors import InputError, require
 from sievert.files import read_json
@@ -17,11 +17,6 @@ from sievert.version import __version__
 
 USUAL = MethodSettings()
 PARTS = ("levels", "hierarchies")
-
-
-def _made_anew(column: ColumnLevel) -> bool:
-    """Whether the hierarchy of other data would differ: it would name values, which none may."""
-    return column.fixed is None and is_made_from_data(column.hierarchy)
 
 
 def manifest(
@@ -39,7 +34,12 @@ def manifest(
         "hierarchies": {
             n: column.fixed or column.hierarchy for n, column in result.columns.items()
         },
-        "made_from_data": [n for n, column in result.columns.items() if _made_anew(column)],
+        # of other data they would differ: they would name values, which a manifest may not
+        "made_from_data": [
+            n
+            for n, c in result.columns.items()
+            if c.fixed is None and is_made_from_data(c.hierarchy)
+        ],
         "minimised": result.minimised,
         "suppress": settings.suppress,
         "suppressed": result.suppressed_records,
@@ -48,14 +48,17 @@ def manifest(
         content["secrets"] = {"columns": list(part.names), **release_digest(part.path)}
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
-    if result.floor:
-        content["floor"] = result.floor
+    content |= {"floor": result.floor} if result.floor else {}
     if result.earlier is not None:
         content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:
         content |= {
             "seed": settings.seed,
-            "settings": _unusual(settings),
+            "settings": {  # what the caller has chosen, but for what has a place of its own
+                n: v
+                for n, v in vars(settings).items()
+                if n not in ("seed", "suppress", "loss") and v != getattr(USUAL, n)
+            },
             "loss": dict(result.release.loss),
             "details": dict(result.release.details),
             "notes": list(result.release.notes),
@@ -87,9 +90,3 @@ def read_recoding(path: str | os.PathLike[str]) -> tuple[dict[str, int], dict[st
         error=InputError,
     )
     return levels, {c: tree for c, tree in trees.items() if tree not in (None, GIVEN)}
-
-
-def _unusual(settings: MethodSettings) -> dict[str, Any]:
-    """What the caller has chosen, but for what has a place of its own."""
-    own = {"seed", "suppress", "loss"}
-    return {n: v for n, v in vars(settings).items() if n not in own and v != getattr(USUAL, n)}

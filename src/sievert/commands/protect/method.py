@@ -71,10 +71,9 @@ class MethodSettings:
 
     def check_read_by(self, how: str) -> None:
         """Refuse what the method would not read."""
-        usual = MethodSettings()
         for name, readers in SETTINGS_OF.items():
             require(
-                how in readers or getattr(self, name) == getattr(usual, name),
+                how in readers or getattr(self, name) == getattr(MethodSettings(), name),
                 f"--{name} is not read by --how {how}",
                 hint=" or ".join(f"--how {reader}" for reader in readers),
             )
@@ -139,12 +138,12 @@ def check_weights(option: str, weights: Mapping[str, float], quasi: Sequence[str
 
 def seed_remark(seed: int) -> str:
     """What the reader should know of a release that can be worked back with its seed."""
-    if seed == 0:
-        return (
-            "drawn with the seed that everybody has: who knows the method can repeat it; give a "
-            "--seed of your own, and keep it to yourself"
-        )
-    return "the manifest holds the seed, with which the draw can be repeated: do not publish it"
+    return (
+        "the manifest holds the seed, with which the draw can be repeated: do not publish it"
+        if seed
+        else "drawn with the seed that everybody has: who knows the method can repeat it; give a "
+        "--seed of your own, and keep it to yourself"
+    )
 
 
 def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:

@@ -49,10 +49,10 @@ class ClassRecoding:
     ) -> "ClassRecoding":
         """The classes that hold the rules of the policy, at little loss."""
         policy, quasi = table.policy, table.roles.quasi
-        positions = []
-        for column, name in zip(columns, quasi, strict=True):
-            own = table.columns[name]
-            positions.append(column.positions(own.texts)[own.codes])
+        positions = [
+            column.positions(own.texts)[own.codes]
+            for column, own in zip(columns, map(table.columns.__getitem__, quasi), strict=True)
+        ]
         combination = combination_codes(positions)
         first = np.unique(combination, return_index=True)[1]
         codes = np.stack([p[first] for p in positions], axis=1)
@@ -93,9 +93,8 @@ class ClassRecoding:
     @cached_property
     def file_columns(self) -> dict[str, FileColumn]:
         """The quasi-identifiers of the release."""
-        pairs = zip(self.table.roles.quasi, self.labels, strict=True)
         changed = {}
-        for name, labels in pairs:
+        for name, labels in zip(self.table.roles.quasi, self.labels, strict=True):
             own, codes = self.table.columns[name], labels.codes[self.owner]
             kind = own.kind if set(labels.texts) <= set(own.texts) else TEXT
             changed[name] = FileColumn(name, labels.texts, codes, kind)
@@ -164,8 +163,12 @@ class ClassRecoding:
         after = _uncertainty(self.released_class[self.owner], secret)
         return after - _uncertainty(self.combination, secret)
 
-    def holds(self, allowed: int) -> bool:
-        """Whether the method enforces every limit of the policy, and the release holds them."""
+    def holds(self, share: float) -> bool:
+        """Whether the method enforces every limit of the policy, and the release holds them.
+
+        At most this share of the records may be suppressed.
+        """
+        allowed = share_of_records(share, self.table.records)
         if int(self.suppressed.sum()) > allowed or int(self.sizes.min()) < self.k:
             return False
         if not all(_is_enforced(self.table.policy, self.secrets)):
@@ -191,8 +194,7 @@ def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:
     for _, measure, limit in policy.every_limit():
         least = measure in {"k_anonymity", *LEAST} and limit.max is None
         most = measure in {"highest_risk", "suppressed_records", *MOST} and limit.min is None
-        rule = MOST.get(measure, ())[:1]
-        lacking = measure.startswith("t_closeness") and not set(rule) <= kinds
+        lacking = measure.startswith("t_closeness") and not {*MOST.get(measure, ())[:1]} <= kinds
         known.append((least or most) and not lacking)
     return known
 
@@ -204,8 +206,3 @@ def _uncertainty(classes: Ints, secret: Ints) -> float:
     wholes = wholes[wholes > 0]
     total = float((wholes * np.log2(wholes)).sum() - (cells * np.log2(cells)).sum())
     return max(0.0, total) / len(classes)
-
-
-def allowed_records(table: RecordTable, settings: MethodSettings) -> int:
-    """How many records may be suppressed."""
-    return share_of_records(settings.suppress, table.records)

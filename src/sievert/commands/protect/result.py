@@ -100,8 +100,7 @@ class Protected(Result):
                 "nodes": recoding.nodes,
                 "evaluated": recoding.visited,
             }
-            if self.floor:
-                content["floor"] = self.floor
+            content |= {"floor": self.floor} if self.floor else {}
         if self.stopped:
             content["stopped"] = True
         if self.frontier:
@@ -158,5 +157,4 @@ class Protected(Result):
         return of_frontier(self.to_dict())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for name, column in self.columns.items():
-            yield {"column": name, **vars(column)}
+        return ({"column": name, **vars(column)} for name, column in self.columns.items())

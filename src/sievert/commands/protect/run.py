@@ -79,12 +79,6 @@ class Preparation:
     gate: Gate
     notes: list[str]
 
-    def hierarchies(
-        self, classes: Any, given: Mapping[str, Any], *, proposed: bool = True
-    ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-        """The hierarchy of every quasi-identifier, and where it is from; or of those given only."""
-        return assign_hierarchies(classes, self.roles, given, self.notes, proposed=proposed)
-
 
 def prepare(
     questions: Questions,
@@ -219,10 +213,12 @@ def _problem(
     sets = counted_sets(roles, None if people is None else people.person, key)
     if fits(questions, sets):
         combinations = count_combinations(questions, roles.quasi, roles.sensitive)
-        trees, sources = start.hierarchies(combinations.classes, measuring.hierarchies)
+        trees, sources = assign_hierarchies(
+            combinations.classes, roles, measuring.hierarchies, start.notes
+        )
     else:
         values = ColumnValues.of_table(questions, roles.quasi)
-        trees, sources = start.hierarchies(values, measuring.hierarchies)
+        trees, sources = assign_hierarchies(values, roles, measuring.hierarchies, start.notes)
         lowest = SearchFloor.of_values(values, roles, trees)
         floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
         start.notes.extend([floor.remark] if given is None else [])
@@ -240,8 +236,10 @@ def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQue
     require(missing != "wildcard", NO_WILDCARDS, hint="--missing value")
     people = count_people(questions, start.roles.person)
     if people.unnamed:
-        rows = plural(people.unnamed, "record")
-        start.notes.append(f"{rows} without a person: each counts as a person of its own")
+        start.notes.append(
+            f"{plural(people.unnamed, 'record')} without a person: each counts as a person of its "
+            "own"
+        )
         start.gate.undecided("rows_without_person")
     return people if people.repeat(start.roles.quasi) else None
 
@@ -387,7 +385,7 @@ def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) ->
     numbers = []
     for j, name in enumerate(protection.roles.quasi):
         known = problem.combinations.classes.values[j]
-        place = {text: problem.numbers[j][code] for code, text in enumerate(known)}
+        place = dict(zip(known, problem.numbers[j], strict=True))
         own = np.array([place.get(text, 0) for text in columns[name].texts], dtype=np.int64)
         numbers.append(own[columns[name].codes])
     return np.stack(numbers, axis=1)

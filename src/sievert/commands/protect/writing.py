@@ -61,44 +61,36 @@ class ReleaseFile:
     def write_from_memory(self, with_person: Path, keep: Iterable[str]) -> None:
         """Read the records, and write them; with a person beside, where people are counted."""
         columns, suppressed = release_columns(self.questions, self.protection, keep)
-        people = self.protection.people
-        who = None if people is None else person_column(people)
+        names, people = [c.name for c in columns], self.protection.people
+        # People can be counted in no other way: with their person beside, in a private file that
+        # is not kept. Where the release holds the person there is no need.
+        if people is not None and people.person not in names:
+            columns.append(person_column(people))
+            self.with_person = with_person
         if self.drop:
             columns = [c.only(~suppressed) for c in columns]
-            who = None if who is None else who.only(~suppressed)
-        self._write(self.path, columns)
-        self.parts = [self._whole(c.name for c in columns)]
+        self._write(self.path, columns[: len(names)])
+        if self.with_person is not None:
+            self._write(self.with_person, columns)
+        self.parts = [self._whole(names)]
         release = self.protection.release
         if release is not None and release.secrets:
-            self.parts = self._apart(columns, release.secrets)
-        if who is not None:
-            self._write_people(with_person, columns, who)
+            self.parts = self._apart(names, release.secrets)
 
     def _whole(self, names: Iterable[str]) -> ReleasePart:
         roles, policy = self.protection.roles, self.protection.policy
         return ReleasePart(self.path, tuple(names), roles.quasi, roles.sensitive, policy)
 
-    def _apart(
-        self, columns: Sequence[FileColumn], secrets: Sequence[FileColumn]
-    ) -> list[ReleasePart]:
+    def _apart(self, names: Sequence[str], secrets: Sequence[FileColumn]) -> list[ReleasePart]:
         """Write the secrets into a file of their own; both files, and what each is held against."""
         self._write(self.secrets_path, secrets)
         roles, policy = self.protection.roles, self.protection.policy
         group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
         return [
-            ReleasePart(self.path, tuple(c.name for c in columns), roles.quasi, (), of_people),
+            ReleasePart(self.path, tuple(names), roles.quasi, (), of_people),
             ReleasePart(self.secrets_path, (group, *named), (group,), tuple(named), of_secrets),
         ]
-
-    def _write_people(self, path: Path, columns: Sequence[FileColumn], person: FileColumn) -> None:
-        """Write the same records with their person beside: people can be counted in no other way.
-
-        The file is private, and is not kept; where the release holds the person there is no need.
-        """
-        if person.name not in self.parts[0].names:
-            self._write(path, [*columns, person])
-            self.with_person = path
 
     def write_in_engine(self, with_person: Path, records: RecodedRecords) -> None:
         """Let the engine write the release from its own records; with a person, as above."""
@@ -112,9 +104,11 @@ class ReleaseFile:
 
     def _csv(self) -> dict[str, Any]:
         """A text file is written as the input is."""
-        if self.table.kind != "csv":
-            return {"delimiter": ",", "header": True}
-        return {"delimiter": self.table.delimiter or ",", "header": self.table.header}
+        csv = self.table.kind == "csv"
+        return {
+            "delimiter": (csv and self.table.delimiter) or ",",
+            "header": not csv or self.table.header,
+        }
 
     def _write(self, path: Path, columns: Sequence[FileColumn]) -> None:
         write_release(path, self.kind, columns, self.questions, **self._csv())
@@ -141,9 +135,8 @@ class ReleaseFile:
     def _records(self) -> int | None:
         """How many records the file must have; None where its method decides."""
         recoding = self.protection.recoding
-        if recoding is None:
-            return None
-        return self.questions.records - (recoding.suppressed_records if self.drop else 0)
+        gone = recoding.suppressed_records if recoding is not None and self.drop else 0
+        return None if recoding is None else self.questions.records - gone
 
     @property
     def _limited(self) -> list[ReleasePart]:
