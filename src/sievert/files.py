@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -61,9 +61,8 @@ def csv_cell(text: str | None, delimiter: str) -> str:
     """
     if text is None:
         return ""
-    if not text or any(c in text for c in (delimiter, '"', "\n", "\r")):
-        return '"' + text.replace('"', '""') + '"'
-    return text
+    quoted = not text or any(c in text for c in (delimiter, '"', "\n", "\r"))
+    return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
 def _is_ours(path: Path) -> bool:
@@ -82,8 +81,7 @@ def _is_ours(path: Path) -> bool:
                 content = bag
             return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
     begins = start.startswith((OUR_SKETCH, OUR_CSV)) or OUR_BELIEFS.match(start) is not None
-    own = OUR_PAGE in start or begins
-    return own or is_our_release(path)
+    return begins or OUR_PAGE in start or is_our_release(path)
 
 
 def manifest_beside(release: Path) -> Path:
@@ -99,29 +97,25 @@ def is_our_release(path: Path) -> bool:
     """Whether the manifest beside a file says that it is a release, unchanged since."""
     from sievert.sources.checksums import files_sha256
 
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         for part in ("release", "secrets"):
             release = path if part == "release" else path.with_name(path.name.replace(*SECRETS))
             if (beside := manifest_beside(release)).is_file():
                 content = json.loads(beside.read_bytes())
                 return bool(content["sievert"]) and content[part]["sha256"] == files_sha256([path])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass
     return False
 
 
 def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:
     """An input is never written; another existing file only with --force."""
+    refuse_link(path, "file name")
+    places = (path, *path.resolve().parents)  # an input may be a directory, as a state is
     require(
-        not path.is_symlink(),
-        f"{path.name} is a symbolic link",
-        hint="a plain file name",
+        not any(is_same(place, source) for source in sources for place in places),
+        "the output is the input",
+        hint="another name for the output",
         error=RefusedError,
     )
-    places = (path, *path.resolve().parents)  # an input may be a directory, as a state is
-    same = any(is_same(place, source) for source in sources for place in places)
-    hint = "another name for the output"
-    require(not same, "the output is the input", hint=hint, error=RefusedError)
     if not path.exists():
         return
     if path.is_dir():
@@ -164,16 +158,13 @@ def read_json(path: str | os.PathLike[str], hint: str) -> Any:
         require(size <= MOST_JSON, too_large, error=InputError)
         text = path.read_text(encoding="utf-8")
         return json.loads(text, parse_float=_finite, parse_constant=_finite)
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file", hint=hint) from None
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror}", hint=hint) from None
-    except RecursionError:
-        raise InputError(f"{name}: nested too deeply", hint=hint) from None
-    except OverflowError:
-        raise InputError(f"{name}: a number is not finite", hint=hint) from None
-    except ValueError:
-        raise InputError(f"{name}: not JSON", hint=hint) from None
+    except (OSError, RecursionError, OverflowError, ValueError) as error:
+        why = {
+            FileNotFoundError: "no such file",
+            RecursionError: "nested too deeply",
+            OverflowError: "a number is not finite",
+        }.get(type(error), getattr(error, "strerror", "not JSON"))
+        raise InputError(f"{name}: {why}", hint=hint) from None
 
 
 def _finite(digits: str) -> float:
@@ -192,12 +183,12 @@ def is_same(path: Path, source: Any) -> bool:
         return False
 
 
-def refuse_link(directory: Path) -> None:
+def refuse_link(path: Path, what: str = "directory") -> None:
     """Nothing is written into a directory that is a symbolic link; one further up may be one."""
     require(
-        not directory.is_symlink(),
-        f"{directory.name} is a symbolic link",
-        hint="a plain directory",
+        not path.is_symlink(),
+        f"{path.name} is a symbolic link",
+        hint=f"a plain {what}",
         error=RefusedError,
     )
 
@@ -208,9 +199,8 @@ def check(
     """Whether an output may be written there; asked before the work, not after it."""
     target = Path(path)
     try:
-        parent = target.parent
-        require(parent.is_dir(), f"{target.name}: its directory does not exist")
-        refuse_link(parent)
+        require(target.parent.is_dir(), f"{target.name}: its directory does not exist")
+        refuse_link(target.parent)
         refuse_overwriting(target, sources, force=force)
     except OSError as error:
         raise UsageError(f"the output cannot be written there: {error.strerror}") from None
@@ -239,11 +229,10 @@ def write_whole(
         hint="another name",
         error=RefusedError,
     )
-    isolation.sweep(target.resolve().parent)
-    isolation.announce_directory(target.resolve().parent)
-    temporary, old = (
-        target.resolve().parent / f".{isolation.temporary_name()}.part" for _ in range(2)
-    )
+    folder = target.resolve().parent
+    isolation.sweep(folder)
+    isolation.announce_directory(folder)
+    temporary, old = (folder / f".{isolation.temporary_name()}.part" for _ in range(2))
     failed = f"{target.name} cannot be written"
     try:
         if not directory:

@@ -47,7 +47,7 @@ class CombinationCounts:
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
         """What measures subsets: of each sensitive attribute, or of the classes alone."""
-        cubes: dict[str | None, Cube] = {**self.secrets} or {None: self.classes}
+        cubes: dict[str | None, Cube] = dict(self.secrets.items()) or {None: self.classes}
         cells = sum(len(cube.counts) for cube in cubes.values())
         compiled = None if cells * min(expected, (1 << len(self.quasi)) - 1) >= WORK else False
         return {
@@ -94,8 +94,10 @@ class PeopleCombinations(CombinationCounts):
 
     def lattices(self, threads: int, expected: int) -> dict[str | None, Lattice | PeopleLattice]:
         """What measures subsets: of people, and of each sensitive attribute."""
-        return {None: PeopleLattice(self.sightings)} | {
-            s: PeopleLattice(cube, secret_column(s)) for s, cube in self.secret_sightings.items()
+        of_secrets = self.secret_sightings.items()
+        return {
+            None: PeopleLattice(self.sightings),
+            **{s: PeopleLattice(cube, secret_column(s)) for s, cube in of_secrets},
         }
 
     def _change(self, change: Callable[[Cube], Cube]) -> PeopleCombinations:

@@ -49,17 +49,7 @@ class Pairing:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        return {
-            "paired": self.paired,
-            "by": self.by,
-            "columns": list(self.columns),
-            "excess": list(self.excess),
-        }
-
-    @property
-    def undecided(self) -> bool:
-        """Whether it cannot be told."""
-        return self.paired is None
+        return {**vars(self), "columns": list(self.columns), "excess": list(self.excess)}
 
     def notes(self) -> Iterable[str]:
         """What is to be said of it: nothing of a key."""

@@ -1,7 +1,7 @@
 """A table and a policy as a search: combinations, columns on their levels, rules for classes."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +16,6 @@ from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
 from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.cells import Suppression
-from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.recoded_records import ColumnMap
@@ -335,14 +334,17 @@ def limit_suppressed(policy: Policy, most: int) -> Policy:
 
 
 def assign_hierarchies(
-    classes: Cube,
+    value_counts: Callable[[int], Mapping[str, int]],
     roles: Roles,
     given: Mapping[str, Any],
     notes: list[str],
     *,
     proposed: bool = True,
 ) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
-    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default."""
+    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default.
+
+    `value_counts` says how many records have each value of the quasi-identifier at a place.
+    """
     for secret in roles.sensitive:
         require(
             not is_made_from_data(given.get(secret)) and not callable(given.get(secret)),
@@ -352,7 +354,7 @@ def assign_hierarchies(
     trees: dict[str, Hierarchy | None] = {}
     sources = {}
     for at, name in enumerate(roles.quasi):
-        counts = {text: n for text, n in classes.value_counts(at).items() if n}
+        counts = {text: n for text, n in value_counts(at).items() if n}
         if name in given:
             trees[name] = to_hierarchy(given[name], counts, name)
             own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
@@ -365,8 +367,7 @@ def assign_hierarchies(
             if proposal.by_name:
                 how = f"--hierarchy {name}=interval:5,10"
                 notes.append(f"by its name {name!r} has codes ({proposal.text}); quantities: {how}")
-        tree = trees[name]
-        if tree is not None:
+        if (tree := trees[name]) is not None:
             trees[name] = tree.with_root()
     if proposed and (own := [repr(name) for name in roles.quasi if name not in given]):
         notes.append(f"proposed hierarchies: {', '.join(own)}; sievert hierarchies writes them")

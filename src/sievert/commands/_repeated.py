@@ -59,8 +59,6 @@ def spread_values(questions: Questions, columns: Sequence[str]) -> dict[str, Spr
     """How many rows have a value of each column of plain values, and how many values these are."""
     if not (usable := usable_columns(questions, columns)):
         return {}
-    lacking, spreads = questions.missing(usable), {}
-    for column, values in questions.distinct(usable).items():
-        named = values - (column in lacking)
-        spreads[column] = Spread(questions.records - lacking.get(column, 0), named, named)
-    return spreads
+    lacking = questions.missing(usable)
+    named = {c: values - (c in lacking) for c, values in questions.distinct(usable).items()}
+    return {c: Spread(questions.records - lacking.get(c, 0), n, n) for c, n in named.items()}

@@ -1,6 +1,7 @@
 """What the results of all commands share: JSON, frame, charts, terminal text, notebook."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from typing import Any
@@ -133,9 +134,6 @@ class SharedResult(ShownResult):
 def frame(rows: Iterable[Mapping[str, Any]]) -> Any:
     """Rows as a pandas or Polars frame, whichever is installed."""
     for library in ("pandas", "polars"):
-        try:
-            module = import_module(library)
-        except ImportError:
-            continue
-        return module.DataFrame(list(rows))
+        with suppress(ImportError):
+            return import_module(library).DataFrame(list(rows))
     raise UsageError("to_frame() needs pandas or Polars", hint="pip install pandas")

@@ -3,13 +3,12 @@
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sievert.commands._repeated import FEW_RECORDS, MANY
+from sievert.commands._repeated import FEW_RECORDS, MANY, usable_columns
 from sievert.counts.questions import Questions
-from sievert.errors import MissingRolesError, SievertError, require
+from sievert.errors import MissingRolesError, require
 from sievert.formatting import percent, printable, wrap
 from sievert.formatting.language import count
 from sievert.hierarchies import NUMBER
@@ -90,9 +89,9 @@ def looks_like_identifier(column: str) -> bool:
 def _is_telling(column: str) -> bool:
     """Whether the name of a column says what it is: of very many these are looked at first."""
     name = column.casefold()
-    wholes = (*_IN_A_POLICY.values(), _OF_A_PERSON)
-    parts = (part for usual in _USUAL.values() for part in usual)
-    return any(w.fullmatch(name) for w in wholes) or any(part in name for part in parts)
+    return any(w.fullmatch(name) for w in (*_IN_A_POLICY.values(), _OF_A_PERSON)) or any(
+        part in name for usual in _USUAL.values() for part in usual
+    )
 
 
 def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
@@ -121,9 +120,7 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
         return "", "nearly_unique"
     if "-q" in named:
         return "-q", "known"
-    if evidence.numbers and values > AMOUNT:
-        return "-s", "amount"
-    return "-q", "unclear"
+    return ("-s", "amount") if evidence.numbers and values > AMOUNT else ("-q", "unclear")
 
 
 def reason_text(evidence: ColumnEvidence, reason: str, texts: Texts) -> str:
@@ -136,23 +133,14 @@ def reason_text(evidence: ColumnEvidence, reason: str, texts: Texts) -> str:
     return "; ".join(words)
 
 
-def examine_columns(questions: Questions, columns: Sequence[str]) -> dict[str, ColumnEvidence]:
-    """What some columns look like; values are looked at where they are not too many."""
-    distinct = questions.distinct(columns)
-    return examine_tallies(distinct, tally_values(questions, distinct), questions.records)
-
-
 def tally_values(
     questions: Questions, distinct: Mapping[str, int]
 ) -> dict[str, dict[str | None, int]]:
     """How many records have each text of the columns whose values are not too many."""
-    few = {}
-    for column, values in distinct.items():
-        with suppress(SievertError):  # of a type that cannot be compared
-            questions.engine.check_usable(column)
-            if 0 < values <= MOST_VALUES:
-                few[column] = values
-    return questions.tallies(few)
+    few = [column for column, values in distinct.items() if 0 < values <= MOST_VALUES]
+    return questions.tallies(
+        {column: distinct[column] for column in usable_columns(questions, few)}
+    )
 
 
 def examine_tallies(
@@ -222,7 +210,8 @@ def no_quasi(
     require(columns, "no quasi-identifiers given: every column has another role", hint="-q COLUMNS")
     telling = [c for c in columns if _is_telling(c)]
     first = {*(telling + [c for c in columns if c not in telling])[:MOST_COLUMNS]}
-    evidence = examine_columns(questions, [c for c in columns if c in first])
+    distinct = questions.distinct([c for c in columns if c in first])
+    evidence = examine_tallies(distinct, tally_values(questions, distinct), questions.records)
     roles = {column: suggest_role(column, each) for column, each in evidence.items()}
     likely = {
         option: _list_for_shell(c for c, (o, _) in roles.items() if o == option)
@@ -276,11 +265,9 @@ def _describe(
 
 def _list_for_shell(columns: Iterable[str]) -> str:
     """Names as one argument that a shell takes literally."""
-    awkward = set(',"')
-    listed = (
-        '"' + c.replace('"', '""') + '"' if awkward & set(c) else c
+    text = ",".join(
+        '"' + c.replace('"', '""') + '"' if {",", '"'} & {*c} else c
         for c in columns
         if printable(c) == c
     )
-    text = ",".join(listed)
     return shlex.quote(text) if text else ""

@@ -53,22 +53,6 @@ def _count_cells(questions: Questions, sets: Sequence[tuple[str, ...]]) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnValues:
-    """The values of every quasi-identifier by itself, with the records of each."""
-
-    cubes: tuple[Cube, ...]
-
-    @classmethod
-    def of_table(cls, questions: Questions, quasi: Sequence[str]) -> ColumnValues:
-        """Ask an engine: one pass for each column."""
-        return cls(tuple(questions.cube((name,)) for name in quasi))
-
-    def value_counts(self, place: int) -> dict[str, int]:
-        """How many records have each value of one column that is not missing."""
-        return self.cubes[place].value_counts(0)
-
-
-@dataclass(frozen=True, eq=False)
 class SearchFloor:
     """The columns with all their levels, and the lowest ones that are searched."""
 
@@ -79,11 +63,11 @@ class SearchFloor:
 
     @classmethod
     def of_values(
-        cls, counted: ColumnValues, roles: Roles, trees: Mapping[str, Hierarchy | None]
+        cls, counted: Sequence[Cube], roles: Roles, trees: Mapping[str, Hierarchy | None]
     ) -> SearchFloor:
-        """No floor yet."""
+        """No floor yet; `counted` are the values of every quasi-identifier by itself."""
         columns, values, counts = [], [], []
-        for name, cube in zip(roles.quasi, counted.cubes, strict=True):
+        for name, cube in zip(roles.quasi, counted, strict=True):
             totals = cube.totals(0)
             present = np.flatnonzero(totals)
             texts = [cube.values[0][code] for code in present]

@@ -71,8 +71,10 @@ def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[str]:
     if not number:
         return notes
     questions.suppression = replace(questions.suppression, kept=True)
-    suppressed = f"{plural(number, 'record')} suppressed{MARKED}"
-    return [f"{suppressed}; counted as any other here: {what}", *notes]
+    return [
+        f"{plural(number, 'record')} suppressed{MARKED}; counted as any other here: {what}",
+        *notes,
+    ]
 
 
 def _partial_marks(suppression: Suppression) -> list[str]:
@@ -89,9 +91,8 @@ def suppression_rule(suppression: Suppression) -> str:
     """What becomes of suppressed records, whether there are any or not."""
     what = {None: "without any quasi-identifier", MARK: f"with {MARK} in every quasi-identifier"}
     which = what.get(suppression.mark, "with the mark given here in every quasi-identifier")
-    if suppression.kept:
-        return f"records {which} are counted as any other"
-    return f"records {which} are left out as suppressed"
+    becomes = "counted as any other" if suppression.kept else "left out as suppressed"
+    return f"records {which} are {becomes}"
 
 
 def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:

@@ -11,8 +11,7 @@ def columns_without_role(
     questions: Questions, roles: Roles, *others: str | None
 ) -> tuple[str, ...]:
     """The columns that are not assessed; `others` have a role besides the three."""
-    used = {*roles.every_column, *others}
-    return tuple(c for c in questions.columns if c not in used)
+    return tuple(c for c in questions.columns if c not in {*roles.every_column, *others})
 
 
 def describe_table(table: Table, questions: Questions) -> dict[str, Any]:

@@ -164,9 +164,12 @@ def assess(
     stated = PopulationSettings(
         population_size, fraction, population, weight, household, alpha, individual_risk
     )
-    needed = {**stated.parameters, **(parameters or {})}
-    measuring = MeasureSettings(hierarchies or {}, orders or {}, partitions or {}, needed)
-    measuring = measuring.with_policy(requested.policy)
+    measuring = MeasureSettings(
+        hierarchies or {},
+        orders or {},
+        partitions or {},
+        {**stated.parameters, **(parameters or {})},
+    ).with_policy(requested.policy)
     check_hierarchies(measuring.hierarchies)
     settings = AssessmentSettings(
         measuring,
@@ -184,8 +187,8 @@ def assess(
         source,
         framework,
     )
-    verify = verify or framework is not None
-    reading = Reading(watch, None, verify=verify, **requested.read_as_stated({**source}))
+    how = requested.read_as_stated({**source})
+    reading = Reading(watch, None, verify=verify or framework is not None, **how)
     secrets = len(requested.names(())[1])
     with (
         files.write_whole(

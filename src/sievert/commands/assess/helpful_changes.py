@@ -8,6 +8,7 @@ not from the clock, so that the same table has the same options.
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +34,7 @@ from sievert.errors import SievertError
 from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
+from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import check_secrets
 
@@ -73,10 +75,11 @@ class OptionSearch:
             return ChangeOptions(before, reason=reason), []
         questions, roles = self.measures.questions, self.measures.roles
         self.measures.clock("searching options", questions)
-        if isinstance(questions, PeopleQuestions):  # their rows are recoded
-            combinations = count_combinations(questions.rows, roles.quasi, roles.sensitive)
-        else:
-            combinations = count()
+        combinations = (
+            count_combinations(questions.rows, roles.quasi, roles.sensitive)
+            if isinstance(questions, PeopleQuestions)  # their rows are recoded
+            else count()
+        )
         if not self._have_order(combinations):
             return ChangeOptions(before, reason=result.NO_ORDER), []
         tables, release, notes = self._tables(combinations, leave_out=leave_out)
@@ -95,16 +98,15 @@ class OptionSearch:
         measuring = replace(given, hierarchies=own)
         if self.released is not None and self.released.policy.protect.how in (None, "full"):
             share = share_to_suppress(self.released.policy, combinations.records)
-            try:
+            with suppress(SievertError):  # what protect refuses, with its reason
                 check_secrets(roles, roles.sensitive)
-                pair = assign_hierarchies(combinations.classes, roles, given.hierarchies, [])
-                problem = self._problem(combinations, measuring, pair[0], share)
-                release, finished = self._release(problem, pair[1])
-                tables = ChangedTables(problem, pair[1], self.gate)
-                tables.complete = finished
+                trees, sources = assign_hierarchies(
+                    combinations.classes.value_counts, roles, given.hierarchies, []
+                )
+                problem = self._problem(combinations, measuring, trees, share)
+                tables = ChangedTables(problem, sources, self.gate)
+                release, tables.complete = self._release(problem, sources)
                 return tables, release, []
-            except SievertError:  # what protect refuses, with its reason
-                pass
         trees, sources, notes = self._own_hierarchies(combinations)
         problem = self._problem(combinations, measuring, trees, 0.0)
         return ChangedTables(problem, sources, self.gate, leave_out=leave_out), None, notes
@@ -142,7 +144,7 @@ class OptionSearch:
                 usable[column] = given
             except SievertError:
                 notes.append(f"the hierarchy of {column!r} is not used: it lacks values")
-        trees, sources = assign_hierarchies(classes, roles, usable, [])
+        trees, sources = assign_hierarchies(classes.value_counts, roles, usable, [])
         trees |= {c: None for c in roles.quasi if c in (*roles.sensitive, roles.person)}
         return trees, sources, notes
 
@@ -180,14 +182,13 @@ class OptionSearch:
 
     def _obstacle(self, wildcards: bool) -> str | None:
         """Why no changed table is measured, if so."""
-        questions = self.measures.questions
         if all(v.met for v in self.judgement.verdicts):
             return result.EVERY_LIMIT_MET
         if wildcards:
             return result.WILDCARDS
-        if most_cells(self.measures) > MOST_CELLS or questions.records > MOST_RECORDS:
-            return result.TOO_MANY
-        return None
+        records = self.measures.questions.records
+        many = most_cells(self.measures) > MOST_CELLS or records > MOST_RECORDS
+        return result.TOO_MANY if many else None
 
     def _have_order(self, combinations: CombinationCounts) -> bool:
         """Whether values of secrets can be put into the order of their type, where it is needed."""
@@ -267,15 +268,18 @@ class ChangedTables:
     def _measure(self, levels: Levels) -> ChangeOption | None:
         problem, marked = self.problem, self._marked(levels)
         gone = [own[level] for own, level in zip(self._gone, levels, strict=True)]
-        if is_nothing(problem, levels) or (any(gone) and not self.leave_out):
-            return None
-        if (marked & ~self._marked_before).any():
+        left_out = any(gone) and not self.leave_out
+        if left_out or is_nothing(problem, levels) or (marked & ~self._marked_before).any():
             return None
         verdicts, alone = problem.judge(levels, np.zeros_like(marked), self.gate.policy)
         losses = [own[level] for own, level in zip(self._losses, levels, strict=True)]
-        changes = describe_changes(problem, levels, self.sources)
-        met = self.gate.judge(verdicts).met
-        return ChangeOption(changes, met, verdicts, alone, sum(losses) / len(losses))
+        return ChangeOption(
+            describe_changes(problem, levels, self.sources),
+            self.gate.judge(verdicts).met,
+            verdicts,
+            alone,
+            sum(losses) / len(losses),
+        )
 
     def _marked(self, levels: Levels) -> Bools:
         """Which combinations have the mark of suppression in all columns that are there."""
@@ -319,17 +323,17 @@ class ChangedTables:
         None if these are no more than before.
         """
         half = len(self.options) + (self._most - len(self.options)) // 2
-        coarse = []
-        for levels in self._coarsest(most):
-            if self._is_affordable(levels, half) and (option := self.measure(levels)) is not None:
-                coarse.append(option)
+        coarse = [
+            option
+            for levels in self._coarsest(most)
+            if self._is_affordable(levels, half) and (option := self.measure(levels)) is not None
+        ]
         limits = max((o.limits_met for o in coarse), default=0)
         if limits <= before.limits_met:
             return None
         best = [o for o in coarse if o.limits_met == limits]
-        for wanted in dict.fromkeys(frozenset(_limits_met(o)) for o in best):
-            if (less := self._least_loss(wanted)) is not None:
-                best.append(less)
+        every = dict.fromkeys(frozenset(_limits_met(o)) for o in best)
+        best += [less for wanted in every if (less := self._least_loss(wanted)) is not None]
         return min(best, key=lambda o: (-o.limits_met, o.detail_lost, o.alone))
 
     def _least_loss(self, wanted: Collection[Limit]) -> ChangeOption | None:
@@ -337,10 +341,9 @@ class ChangedTables:
 
         most = len(self.options) + (self._most - len(self.options)) // 2
 
-        def meets(levels: Levels) -> bool:
-            if not self._is_affordable(levels, most):
-                return False
-            option = self.measure(levels)
+        def meets(recoding: FullDomainRecoding) -> bool:
+            affordable = self._is_affordable(recoding.levels, most)
+            option = self.measure(recoding.levels) if affordable else None
             return option is not None and {*wanted} <= {*_limits_met(option)}
 
         policy = _with_limits(self.gate.policy, wanted, self.problem.roles.sensitive)
@@ -349,7 +352,7 @@ class ChangedTables:
         except SievertError:  # too many columns
             self.complete = False
             return None
-        recoding = search.run(lambda recoding: meets(recoding.levels), cells=CHANGE_WORK)
+        recoding = search.run(meets, cells=CHANGE_WORK)
         self.complete &= search.finished
         return None if recoding is None else self.measure(recoding.levels)
 
@@ -383,8 +386,8 @@ def _with_limits(policy: Policy, wanted: Collection[Limit], secrets: Sequence[st
     every = ("reidentification", *(f"inference.{s}" for s in secrets))
     for table, measure, _ in list(policy.every_limit()):
         place = table.partition("limits.")[2]
-        kinds = BY_ID[measure].kinds
-        places = [place] if place else [w for w in every if ("secret" in kinds) or w == every[0]]
+        of_secrets = "secret" in BY_ID[measure].kinds
+        places = [place] if place else every if of_secrets else every[:1]
         if not all((measure, where) in wanted for where in places):
             policy = without_limit(policy, table, measure)
     return policy

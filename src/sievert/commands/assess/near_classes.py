@@ -116,8 +116,8 @@ def _worst_class(
         return int(worst[0])
     like, same = {cells_of(c) for c in worst.tolist()}, np.isin(lengths, lengths[worst])
     several = np.flatnonzero(same & (sizes == sizes[worst[0]])).tolist()
-    tied = np.array([c for c in several if cells_of(c) in like])
-    return int(np.searchsorted(numbers, cells.first(numbers[tied])))
+    tied = numbers[[c for c in several if cells_of(c) in like]]
+    return int(np.searchsorted(numbers, cells.first(tied)))
 
 
 def _curve(curve: Compromise, uniform: float) -> dict[str, Any]:

@@ -45,8 +45,9 @@ def missing_values(
             notes.append(
                 f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
             )
-        secret = column in measures.roles.sensitive
-        notes += value_remarks(column, tally, counts["looks_missing"], secret=secret)
+        notes += value_remarks(
+            column, tally, counts["looks_missing"], secret=column in measures.roles.sensitive
+        )
     return by_column, notes
 
 
@@ -88,11 +89,6 @@ def value_remarks(
             yield Caution(remark) if secret else remark
 
 
-def _spell_alike(text: str) -> str:
-    """A text as all texts are that look the same; codes may differ by their case on purpose."""
-    return SPELLINGS["Unicode form"](SPELLINGS["surrounding blanks"](text))
-
-
 def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) -> list[str]:
     """Secrets with a limit, and the person, whose values look the same and are told apart.
 
@@ -105,7 +101,8 @@ def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) ->
         s for s in roles.sensitive if (every or policy.inference.get(s)) and s not in policy.orders
     ]
     texts = {s: [*filter(None, measures.questions.tally(s, quasi))] for s in limited}
-    respelt = [s for s, values in texts.items() if len({*map(_spell_alike, values)}) < len(values)]
+    composed = SPELLINGS["Unicode form"]  # codes may differ by their case on purpose
+    respelt = [s for s, v in texts.items() if len({composed(t.strip()) for t in v}) < len(v)]
     if roles.person is not None and rows.is_spelt_differently(roles.person):
         respelt.append(roles.person)
     return respelt

@@ -31,11 +31,16 @@ def write_records(
         marks[secret] = kernel.cell_columns(
             joint, people, files.escape_formula(secret) if kind == "csv" else secret
         )
-    beside = None
-    if risks is not None and risks.frequencies is not None:
-        beside = risks.frequencies.classes, risks.columns
-    names = {s: diversity_column(s, kind) for s in roles.sensitive}
-    microdata.write_records(questions, roles.quasi, names, path, kind, marks, beside)
+    frequencies = None if risks is None else risks.frequencies
+    microdata.write_records(
+        questions,
+        roles.quasi,
+        {s: diversity_column(s, kind) for s in roles.sensitive},
+        path,
+        kind,
+        marks,
+        None if risks is None or frequencies is None else (frequencies.classes, risks.columns),
+    )
 
 
 def write_wildcard_records(

@@ -66,12 +66,11 @@ class Assessment(Result):
                 {"quasi": list(each.roles.quasi), **each._content(), "warnings": [*each.warnings]}
                 for each in self.key_sets
             ]
-        if self.trajectory is not None:
-            content["trajectory"] = dict(self.trajectory)
         if self.options is not None:
             content["options"] = self.options.to_dict()
-        if self.explanation is not None:
-            content["explanation"] = dict(self.explanation)
+        for name in ("trajectory", "explanation"):
+            if (chapter := getattr(self, name)) is not None:
+                content[name] = dict(chapter)
         if self.attacks is not None:
             content["attacks"] = {
                 name: {target: attack.to_dict() for target, attack in each.items()}
@@ -131,10 +130,6 @@ class ColumnChange:
     how: str  # "in bands of 20", "left out"
     values: int  # different values that are left; missing may be one; 0 of a column left out
 
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class ChangeOption:
@@ -155,11 +150,6 @@ class ChangeOption:
         return sum(v.met is True for v in self.verdicts)
 
     @property
-    def limits(self) -> int:
-        """How many limits there are."""
-        return len(self.verdicts)
-
-    @property
     def standing(self) -> tuple[float, ...]:
         """What speaks for it: the more, the better."""
         return self.limits_met, -(self.alone or 0), -self.detail_lost, -len(self.changes)
@@ -176,7 +166,7 @@ class ChangeOption:
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
         return {
-            "changes": [change.to_dict() for change in self.changes],
+            "changes": [dict(vars(change)) for change in self.changes],
             "met": self.met,
             "limits_met": self.limits_met,
             "limits": [

@@ -58,8 +58,7 @@ def attack_with_original(
     with run.read(data, **run.other_source) as (table, questions):
         shared = _shared_columns(run, release, questions, "original", table.name)
         run.clock("comparing with the original", questions)
-        if reasoner is not None and (release.hidden or reasoner.cells):
-            secrets = release.hidden or tuple(reasoner.cells)
+        if reasoner is not None and (secrets := release.hidden or tuple(reasoner.cells)):
             reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
             return {}, release, None
@@ -106,8 +105,7 @@ def attack_with_original(
 def _places(release: AttackedRelease, people: Cube, original: Cube) -> tuple[Ints, Ints]:
     """Where people of both tables are, in the release and in the original."""
     if not release.keyed:
-        every = np.arange(len(people.counts))
-        return every, every
+        return (np.arange(len(people.counts)),) * 2
     mine, theirs = microdata.match_keys(people, original)
     require(len(mine), "no record of the release has a key of the other table", error=InputError)
     return mine, theirs
@@ -182,12 +180,10 @@ def _linkage(
     """Every released record to its nearest original, by all columns at once."""
     from sievert.attacks.linkage import link
 
-    scaled = [_same_scale(people, original, column) for column in columns]
+    released, originals = zip(*(_same_scale(people, original, c) for c in columns), strict=True)
     origin = np.full(len(people.counts), -1, dtype=np.int64)
     origin[mine] = theirs
-    linkage = link(
-        [a for a, _ in scaled], [b for _, b in scaled], origin, threads=run.source.get("threads")
-    )
+    linkage = link(released, originals, origin, threads=run.source.get("threads"))
     low, high = linkage.interval
     reading = (
         f"{percent(linkage.correct_linkage)} of the released records are nearest to their own "
@@ -196,15 +192,17 @@ def _linkage(
     )
     if low <= linkage.baseline:
         reading += " That is not shown to be better than chance."
-    numbers = ("correct_linkage", "spruill_confidentiality", "baseline")
     return Attack(
-        {n: value(n, getattr(linkage, n)) for n in numbers},
+        {
+            n: value(n, getattr(linkage, n))
+            for n in ("correct_linkage", "spruill_confidentiality", "baseline")
+        },
         reading,
         details={"linkage": linkage.to_dict()},
     )
 
 
-def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
+def _same_scale(first: Cube, second: Cube, column: str) -> list[Any]:
     """A column of both tables as numbers, where all its values are; otherwise as common codes."""
     tables = [
         (c.values[at], c.codes[at]) for c in (first, second) for at in [c.columns.index(column)]
@@ -218,10 +216,7 @@ def _same_scale(first: Cube, second: Cube, column: str) -> tuple[Any, Any]:
         else {None: 0} | {v: i for i, v in enumerate(every, 1)}
     )
     kind = np.float64 if numeric else np.int64
-    one, other = (
-        np.array([number.get(v, 0) for v in texts], kind)[codes] for texts, codes in tables
-    )
-    return one, other
+    return [np.array([number.get(v, 0) for v in texts], kind)[codes] for texts, codes in tables]
 
 
 # -- a register ---------------------------------------------------------------------------------

@@ -114,14 +114,11 @@ class Reasoner:
                 continue
             try:
                 results[secret] = self._one(secret, clock)
-            except UnfitLabelError as error:  # a hierarchy would not help a release with noise
-                if self.changed == 0 and self.required:
-                    raise
-                if self.changed:
-                    self.withheld[secret] = withheld(self.changed)
-                else:
-                    self.remark(f"no reasoning about {secret!r}: {error!s}")
             except (ExhaustedError, InputError) as error:
+                if self.changed and isinstance(error, UnfitLabelError):
+                    # a hierarchy would not help a release with noise
+                    self.withheld[secret] = withheld(self.changed)
+                    continue
                 if self.required:
                     raise
                 self.remark(f"no reasoning about {secret!r}: {error!s}")
@@ -142,8 +139,9 @@ class Reasoner:
             if column not in known.columns or column in given:
                 continue
             labels, records = release.values[place], release.totals(place)
-            texts = known.values[known.columns.index(column)]
-            members = label_members(labels, texts, self._hierarchy(column))
+            members = label_members(
+                labels, known.values[known.columns.index(column)], self._hierarchy(column)
+            )
             unread = sum(
                 int(n)
                 for label, n, those in zip(labels, records, members, strict=True)
@@ -200,16 +198,18 @@ class Reasoner:
 def withheld(share: float) -> Attack:
     """The attack on a randomised release: no number, and why."""
     reading = f"{RANDOMISED} ({percent(share)} of the records): no number is given."
-    numbers = {name: value(name, None, RANDOMISED) for name in HEADLINES}
-    return Attack(numbers, reading[0].upper() + reading[1:], details={"randomised": share})
+    return _no_numbers(RANDOMISED, reading[0].upper() + reading[1:], {"randomised": share})
 
 
 def unreadable_labels(columns: Sequence[str]) -> Attack:
     """The attack on a release whose labels cannot be read: no number, and what it takes."""
     needed = ", ".join(f"--hierarchy {column}=FILE" for column in columns)
     reading = f"It is not known: {UNREADABLE}. It takes {needed}."
-    numbers = {name: value(name, None, UNREADABLE) for name in HEADLINES}
-    return Attack(numbers, reading, details={"unreadable_labels": list(columns)})
+    return _no_numbers(UNREADABLE, reading, {"unreadable_labels": list(columns)})
+
+
+def _no_numbers(why: str, reading: str, details: Mapping[str, Any]) -> Attack:
+    return Attack({name: value(name, None, why) for name in HEADLINES}, reading, details=details)
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:

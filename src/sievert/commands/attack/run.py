@@ -193,9 +193,11 @@ def _check_columns(run: AttackRun, roles: Roles, columns: Sequence[str]) -> None
     ):
         for column in by_column:
             check_known(f"{what}: column", column, columns)
-    for column in settings.partitions:
-        if column not in roles.sensitive:
-            run.notes.append(f"the partition of {column!r} is not used: it is not a secret here")
+    run.notes += [
+        f"the partition of {column!r} is not used: it is not a secret here"
+        for column in settings.partitions
+        if column not in roles.sensitive
+    ]
     require(
         settings.key is None or settings.key not in roles.measured_columns,
         f"the key {settings.key!r} tells everybody apart: it is no role of a release",
@@ -284,8 +286,7 @@ def write_beliefs(
         if by_record is None:
             raise UsageError("the source has no order of records: no file can name them")
         prefix = files.escape_formula(secret) if kind == "csv" else secret
-        records = len(next(iter(by_record.values()))[1])
-        columns.setdefault("record", ("BIGINT", range(1, records + 1)))
+        columns["record"] = "BIGINT", range(1, len(next(iter(by_record.values()))[1]) + 1)
         columns |= {f"{prefix}_{name}": column for name, column in by_record.items()}
     require(columns, "nobody has reasoned here: there is no record to tell of")
     with (

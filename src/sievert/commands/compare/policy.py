@@ -125,8 +125,9 @@ class Judging:
             else judged[_place(s), m]
             for s, m, limit in limits
         ]
-        absent = {(_place(s), m) for s, m in lacking}
-        doubts = verdict_remarks([v for v in whole if (v.where, v.measure) not in absent])
+        doubts = verdict_remarks(
+            [v for v, (s, m, _) in zip(whole, limits, strict=True) if (s, m) not in lacking]
+        )
         doubts += [
             f"the limit on {measure} ({(secret or '')!r}) was not evaluated: {why}"
             for (secret, measure), why in lacking.items()

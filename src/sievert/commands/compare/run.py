@@ -75,11 +75,6 @@ class ComparisonSettings:
     limit: bool
 
     @property
-    def by_order(self) -> bool:
-        """Whether the tables must show that they have the same order."""
-        return self.key is None and not self.paired
-
-    @property
     def _one_by_one(self) -> bool:
         return self.threads == 1 or self.shuffles > MOST_TOGETHER
 
@@ -163,9 +158,10 @@ def read_original(
     if people.keyless:
         notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
     require(people.records, f"{table.name}: no record has a key", error=InputError)
-    further = None
-    if settings.by_order:
-        further = _pairing.read_further(questions, used, roles.identifier, table.name)
+    by_order = settings.key is None and not settings.paired  # the tables must show it
+    further = (
+        _pairing.read_further(questions, used, roles.identifier, table.name) if by_order else None
+    )
     description = describe_input(table, questions)
     pair = partial(
         _pairing.pair_columns,
@@ -226,12 +222,9 @@ def _hierarchies(
     people: _pairing.People, columns: Sequence[str], given: Mapping[str, Any]
 ) -> dict[str, Hierarchy]:
     trees: dict[str, Hierarchy] = {}
-    for column in columns:
-        if column not in given:
-            continue
+    for column in (c for c in columns if c in given):
         texts = people.cube.value_counts(people.cube.columns.index(column))
-        tree = to_hierarchy(given[column], texts, column)
-        if tree is not None:
+        if (tree := to_hierarchy(given[column], texts, column)) is not None:
             tree.require(texts, column)
             trees[column] = tree.with_root()
     return trees
@@ -248,16 +241,19 @@ def _edges(
             number is None or number <= 0 or numbers is not None,
             f"bins: column {column!r} does not hold numbers",
         )
-        if numbers is None or number == 0:
+        codes = people.codes(column)
+        if (
+            numbers is None
+            or number == 0
+            or (number is None and not _pairing.sparse_numbers(codes))
+        ):
             continue
         if number is None:
-            if not _pairing.sparse_numbers(people.codes(column)):
-                continue
             notes.append(
                 f"{column!r} has nearly as many numbers as there are records: cut at quantiles of "
                 f"the original, the same in every release (--bins {column}=0 for the values)"
             )
-        edges[column] = quantile_bins(numbers[people.codes(column)], number)
+        edges[column] = quantile_bins(numbers[codes], number)
     return edges
 
 
@@ -312,8 +308,7 @@ def compare_release(
         *_pairing.pairing_notes(release, people, pairing, lacking, strange),
     ]
     description, rows = describe_input(table, questions), questions.records
-    information = original.information()
-    ordered = in_order(release)
+    information, ordered = original.information(), in_order(release)
     losses = each(lambda kind: kind.compute(ordered), KINDS)
     cut = _pairing.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
@@ -331,7 +326,7 @@ def compare_release(
         replace(roles, merged=tuple(questions.merged_by_type(quasi))),
         columns,
         questions.suppression,
-        paired=not pairing.undecided,
+        paired=pairing.paired is not None,
     )
     clock(f"estimating {name}", questions)
     disclosed = disclosing(

@@ -28,7 +28,7 @@ def make_release(
     roles, notes = start.roles, start.notes
     classes = count_combinations(questions, roles.quasi, ()).classes
     trees, sources = assign_hierarchies(
-        classes, roles, measuring.hierarchies, notes, proposed=how not in PLAIN
+        classes.value_counts, roles, measuring.hierarchies, notes, proposed=how not in PLAIN
     )
     clock(f"making the release ({how})", questions)
     table = RecordTable(

@@ -20,7 +20,6 @@ from sievert.commands._release_problem import (
     without_limit,
 )
 from sievert.commands._search_floor import (
-    ColumnValues,
     SearchFloor,
     counted_sets,
     find_floor,
@@ -214,12 +213,14 @@ def _problem(
     if fits(questions, sets):
         combinations = count_combinations(questions, roles.quasi, roles.sensitive)
         trees, sources = assign_hierarchies(
-            combinations.classes, roles, measuring.hierarchies, start.notes
+            combinations.classes.value_counts, roles, measuring.hierarchies, start.notes
         )
     else:
-        values = ColumnValues.of_table(questions, roles.quasi)
-        trees, sources = assign_hierarchies(values, roles, measuring.hierarchies, start.notes)
-        lowest = SearchFloor.of_values(values, roles, trees)
+        columns = [questions.cube((name,)) for name in roles.quasi]
+        trees, sources = assign_hierarchies(
+            lambda at: columns[at].value_counts(0), roles, measuring.hierarchies, start.notes
+        )
+        lowest = SearchFloor.of_values(columns, roles, trees)
         floor, counted, combinations = find_floor(questions, roles, lowest, given, sets)
         start.notes.extend([floor.remark] if given is None else [])
     parts = (roles, combinations, measuring, trees, settings, floor)
