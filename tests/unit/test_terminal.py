@@ -163,7 +163,9 @@ def test_wide_tables_are_parted_or_told_row_by_row() -> None:
     shown = text(page(make_grid("c", ["name", *columns], [["x", *map(str, range(20))]])))
     assert max(map(len, shown.splitlines())) <= 100 and shown.count("name") > 1
     long = make_grid("c", ["name", "words"], [["x", "word " * 30]])
-    assert "x: words: word word" in text(page(long))
+    assert "x: word word" in text(page(long))
+    long = make_grid("c", ["name", "words", "number"], [["x", "word " * 30, "3"]])
+    assert "x: words: word word" in text(page(long)) and "; number: 3" in text(page(long))
 
 
 def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

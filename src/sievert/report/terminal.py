@@ -223,10 +223,10 @@ def _first_column(texts: Sequence[str], longest: int) -> tuple[list[list[str]], 
 
 
 def _row_by_row(rows: Sequence[Sequence[str]], width: int) -> Iterator[Line]:
-    """A table with long texts: each row a sentence, its cells behind their heads."""
-    head, *body = rows
+    """A table with long texts: each row a sentence, its cells behind their heads if several."""
+    (_, *head), *body = rows
     for first, *cells in body:
-        pairs = zip(head[1:], cells, strict=True)
+        pairs = zip(head if len(head) > 1 else [""], cells, strict=True)
         text = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
         yield from _text(f"{first}: {text}", width, GAP, GAP * 2)
 
