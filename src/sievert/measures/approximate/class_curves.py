@@ -67,14 +67,15 @@ def weigh_runs(
             low[i + 1] = low[i] + ((total - (new - part)) + (p - part))
         for i in range(1, size + 1):
             rest[i] = (high[size] - high[i]) + (low[size] - low[i])
-            for j in range(i):
-                mass = (high[i] - high[j]) + (low[i] - low[j])
-                masses[runs] = mass
-                if mass > 0.5:
-                    large[many] = runs
-                    rests[many] = -(high[j] + rest[i])
-                    many += 1
-                runs += 1
+            own = masses[runs : runs + i]
+            for j in range(np.uint64(i)):
+                own[j] = (high[i] - high[j]) + (low[i] - low[j])
+            j = 0
+            while j < i and own[j] > 0.5:  # the longest runs: every value adds at least a record
+                large[many + j] = runs + j
+                rests[many + j] = -(high[j] + rest[i])
+                j += 1
+            runs, many = runs + i, many + j
     return runs, many
 
 
@@ -203,42 +204,47 @@ def trace_classes(
     sizes = np.add.reduceat(counts, bounds[:-1])
     cells = np.diff(bounds)[classes]
     # A chunk has so many probabilities or runs as are near the processor.
-    work = np.cumsum(np.maximum(values, cells * (cells + 1) // 2))
-    parts = np.split(classes, np.flatnonzero(np.diff(work // CHUNK)) + 1)
+    runs = cells * (cells + 1) // 2
+    work = np.cumsum(np.maximum(values, runs))
+    cuts = np.flatnonzero(np.diff(work // CHUNK)) + 1
+    chunks = list(zip(np.append(0, cuts), np.append(cuts, len(classes)), strict=True))
+    most = int(np.add.reduceat(runs, np.append(0, cuts)).max())
+    initial, area, waiting = np.empty(len(classes)), np.empty(len(classes)), iter(chunks)
 
-    def measure(some: Ints) -> Floats:
-        own = bounds[some + 1] - bounds[some]
-        matrix = np.zeros((len(some), values))
-        spread(codes, counts, bounds, some, matrix)
-        matrix /= sizes[some][:, None]
-        matrix /= matrix.sum(axis=1)[:, None]
-        runs = int((own * (own + 1) // 2).sum())
-        masses, rests = np.empty(runs), np.empty(runs)
-        large = np.empty(runs, dtype=np.int64)
-        runs, many = weigh_runs(matrix, codes, bounds, some, masses, large, rests)
-        costs, near_one = np.log2(masses), np.log1p(rests[:many])
-        cost_runs(masses, costs, large[:many], near_one)
-        longest = int(np.minimum(own * (own - 1) // 2 + 1, len(windows)).sum())
-        begins = np.empty(len(some), dtype=np.int64)
-        heights, widths = np.empty(longest + 1), np.empty(longest + 1)
-        steps = trace_curves(
-            costs,
-            codes,
-            bounds,
-            some,
-            sizes[some],
-            axis.places,
-            windows,
-            grid,
-            ranks,
-            pairs,
-            begins,
-            heights,
-            widths,
-        )
-        heights, widths = heights[:steps], widths[:steps]
-        return np.stack((heights[begins], axis.real(np.add.reduceat(heights * widths, begins))))
+    def measure(_: int) -> None:
+        # Memory is taken once: the system clears new pages, which takes as long as the costs.
+        room, large = np.empty((5, most + 1)), np.empty(most, dtype=np.int64)
+        for start, end in waiting:
+            some = classes[start:end]
+            matrix = np.zeros((len(some), values))
+            spread(codes, counts, bounds, some, matrix)
+            matrix /= sizes[some][:, None]
+            matrix /= matrix.sum(axis=1)[:, None]
+            number, many = weigh_runs(matrix, codes, bounds, some, room[0], large, room[1])
+            masses, rests, costs = room[0, :number], room[1, :many], room[2, :number]
+            cost_runs(masses, np.log2(masses, out=costs), large[:many], np.log1p(rests, out=rests))
+            begins = np.empty(len(some), dtype=np.int64)
+            steps = trace_curves(
+                costs,
+                codes,
+                bounds,
+                some,
+                sizes[some],
+                axis.places,
+                windows,
+                grid,
+                ranks,
+                pairs,
+                begins,
+                room[3],
+                room[4],
+            )
+            heights = room[3, :steps]
+            initial[start:end] = heights[begins]
+            np.multiply(heights, room[4, :steps], out=heights)
+            area[start:end] = axis.real(np.add.reduceat(heights, begins))
 
-    with ThreadPoolExecutor(thread_count(threads)) as pool:
-        initial, area = np.concatenate(list(pool.map(measure, parts)), axis=1)
+    workers = thread_count(threads)
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(measure, range(workers)))
     return initial, area
