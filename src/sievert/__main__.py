@@ -1,5 +1,6 @@
 """`python -m sievert`, and the command."""
 
+import gc
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ def _open_streams() -> None:
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(100_000)  # new objects between two looks for cycles, which imports hardly make
     _open_streams()
     from sievert.cli.app import main as run
 

@@ -120,11 +120,13 @@ class Command:
 
     def _release_command(self, assessment: Any, table: str, people: int | None) -> str:
         """The command that makes the best release, to be run where this one was; none: empty."""
+        ways = [] if assessment.options is None else assessment.options.to_dict()["ways"]
+        if not ways:
+            return ""
         from sievert.cli.parser import function_of, spell
         from sievert.report.options import best_way
 
-        ways = [] if assessment.options is None else assessment.options.to_dict()["ways"]
-        if not ways or "levels" not in best_way(ways):
+        if "levels" not in best_way(ways):
             return ""
         options = {
             **{("roles", field): value for field, value in vars(self.roles).items()},

@@ -1,7 +1,6 @@
 """Levels of categories: the most frequent values, groups of neighbours, trees."""
 
 import json
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -74,6 +73,8 @@ def _in_order(values: Collection[str]) -> list[str]:
 
 def read_tree(path: Path) -> Any:
     """The tree in a TOML or JSON file."""
+    import tomllib
+
     text = read_text(path)
     try:
         return json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 
 import numpy as np
 
@@ -315,6 +314,8 @@ def wilson(successes: float, trials: int, level: float = 0.95) -> tuple[float, f
     >>> [round(end, 6) for end in wilson(23, 100)]
     [0.158433, 0.321544]
     """
+    from statistics import NormalDist
+
     z = NormalDist().inv_cdf((1.0 + level) / 2.0)
     share = successes / trials
     middle = share + z * z / (2 * trials)

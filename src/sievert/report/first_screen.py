@@ -9,7 +9,6 @@ from sievert.formatting.language import count, digits
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
-from sievert.report.chapters.synthetic import synthetic_facts
 from sievert.report.limits import (
     STATES,
     budget_text,
@@ -243,6 +242,8 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     label = texts("synthetic.fact_original" if original else "front.fact_table")
     yield label, size if name is None else f"{name}, {size}"
     if original:
+        from sievert.report.chapters.synthetic import synthetic_facts
+
         yield from synthetic_facts(part)
     yield from _file_facts(part)
     if policy.get("name"):

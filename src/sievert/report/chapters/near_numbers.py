@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from sievert.charts import lines
-from sievert.charts.curves import close_stairs
 from sievert.formatting import significant
 from sievert.report.page import Grid, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
@@ -28,6 +26,8 @@ def near_numbers(part: ReportPart, secret: str) -> Iterator[Grid | Picture]:
     near = getattr(part.result, "approximate", {}).get(secret)
     if near is None:
         return
+    from sievert.charts.curves import close_stairs, lines
+
     yield _table(part, secret, near)
     stairs = close_stairs({part.say(f"near_{w}"): near[w]["steps"] for w in ("table", "worst")})
     line, across, below, caption = part.texts.each(
