@@ -141,3 +141,18 @@ def test_what_needs_compiled_loops_says_so_in_one_line() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.endswith("needs the package numba. Try: pip install 'sievert[fast]'\n")
+
+
+def test_a_page_for_the_terminal_loads_no_charts_and_no_other_command(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("sex,job\nf,a\nf,b\nm,a\n", encoding="utf-8")
+    call = (
+        "import sys; from sievert.cli.app import _run; "
+        f"_run(['assess', {str(table)!r}, '-q', 'sex', '-s', 'job']); "
+        "print(*sys.modules, sep='\\n')"
+    )
+    run = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.splitlines())
+    assert "sievert.report.chapters.assess" in loaded
+    unused = {"statistics", "tomllib", "sievert.charts.curves", "sievert.charts.risk_utility_map"}
+    assert not loaded & (unused | {"sievert.report.chapters.synthetic", "numba", "pandas"})
