@@ -452,6 +452,7 @@ SAME = {
     "frameworks.sp800188.name",
     "units.1", "months.4", "months.8", "months.9", "months.11", "definitions.formula",
     "front.size_people", "short_names.itpr", "reasoned.sensitivity_relative", "compared.table_k",
+    "assessed.key_sets_k", "assessed.remarks_all",
     "explained.rate", "explained.rate_of", "explained.head_itpr", "explained.term_itpr",
     "synthetic.fact_original", "synthetic.number_p", "synthetic.head_p", "synthetic.head_cap",
     "synthetic.head_gcap", "synthetic.head_tcap", "remarks.p_value", "remarks.p_tiny",

@@ -122,6 +122,72 @@ def test_one_secret_fits_a_screen() -> None:
         assert len(lines) <= 40 and max(map(len, lines)) <= 100
 
 
+REAL = {  # quasi-identifiers and a secret; missing values, many columns, few rows
+    "pums/acs12.csv": ("employment race age gender citizen lang married edu disability", "income"),
+    "pums/PUMS.csv": ("age sex educ race married", "income"),
+    "sdcmicro/testdata2.csv": (
+        "urbrur roof walls water electcon relat sex age hhcivil relat2 water2 water3",
+        "income",
+    ),
+    "sdcmicro/Tarragona.csv": ("FIXED.ASSETS CURRENT.ASSETS TREASURY", "SALES"),
+    "nist/ma2019.csv.gz": ("PUMA AGEP SEX MSP HISP RAC1P NOC NPF", "PINCP_DECILE"),
+    "adult/adult_uci_32561.csv": (
+        "age workclass education marital-status race sex native-country",
+        "salary-class",
+    ),
+}
+POLICIES = Path(__file__).parents[2] / "examples" / "policies"
+
+
+def heights(result: Any) -> dict[int, int]:
+    """Lines by the width of the terminal, with the command that makes a release, which is long."""
+    screen = builder.screen(result, release_command="sievert protect " + "x" * 140)
+    return {width: len(text(screen, width=width).splitlines()) for width in (80, 100, 120)}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_one_secret_of_real_tables_fits_a_screen(name: str, reference: Path) -> None:
+    quasi, secret = REAL[name][0].split(), REAL[name][1]
+    for policy in (None, POLICIES / "public_use.toml", POLICIES / "scientific_use.toml"):
+        result = sievert.assess(reference / "data" / name, quasi, [secret], policy=policy)
+        assert max(heights(result).values()) <= 40
+    sets = [quasi[:2], quasi[1:3]]
+    result = sievert.assess(
+        reference / "data" / name, key_sets=sets, sensitive=[secret], policy=policy
+    )
+    assert max(heights(result).values()) <= 40
+
+
+def test_long_names_fit_a_screen() -> None:
+    names = [f"a_column_with_a_very_long_name_that_somebody_gave_it_{i:02d}" for i in range(40)]
+    table = {n: [str(j * (i + 1) % (5 + j)) for i in range(PEOPLE)] for j, n in enumerate(names)}
+    policy = POLICIES / "public_use.toml"
+    for quasi in (names[:3], names[:30]):
+        result = sievert.assess(table, quasi, names[-1:], policy=policy)
+        assert max(heights(result).values()) <= 40
+        assert names[0] in text(builder.screen(result)) and names[2] not in text(
+            builder.screen(result)
+        )
+
+
+def test_what_is_left_out_of_a_screen() -> None:
+    """Remarks are counted, limits that are met share a line; nothing that is breached goes."""
+    result = assessment(policy=POLICY)
+    screen = builder.screen(result)
+    whole = text(screen)
+    remark = Chapter("Remarks", "r", (BulletList(("x",) * 30),), screen=True, instead="30: --all")
+    short = text(replace(screen, chapters=(*screen.chapters, remark)))
+    assert "Remarks (30: --all). Every number: --all." in short and "- x" not in short
+    assert [line in short for line in whole.splitlines() if "✗" in line] == [True] * 3
+    met = tuple(replace(ROW, name=f"m{i}", state="met", mark="met") for i in range(40))
+    group = replace(NUMBERS.groups[0], rows=(ROW, *met))
+    answer = PolicyAnswer("breached", "No.")
+    limits = Chapter("Limits", "l", (replace(NUMBERS, groups=(group,)),), screen=True)
+    short = text(page(answer, chapters=(limits,)))
+    assert "✗ Smallest group" in short and "    met: m0 1 person (at least 5), m1" in short
+    assert "✓ m0" in text(page(answer, chapters=(limits,)), everything=True)
+
+
 @pytest.mark.parametrize("width", [56, 60, 71, 72, 80, 99, 100])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = text(builder.screen(assessment(policy=POLICY)), width=width).splitlines()

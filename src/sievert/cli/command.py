@@ -110,12 +110,9 @@ class Command:
         outputs.write_limits(result, self.roles.policy)
         if output.json_ != "-":
             from sievert.report import builder, terminal
-            from sievert.report.texts import read_texts
 
-            page = builder.screen(result, output.language)
+            page = builder.screen(result, output.language, line)
             say(terminal.for_stdout(page, everything=output.all_))
-            if line:
-                say(f"{read_texts(None, output.language)('options.command')}\n  {line}\n")
         return code
 
     def _release_command(self, assessment: Any, table: str, people: int | None) -> str:

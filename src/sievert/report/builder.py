@@ -6,7 +6,7 @@ A page becomes files: whole or absent, never over an input.
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from types import ModuleType
@@ -101,14 +101,16 @@ def _page_of(results: Sequence[Any], settings: ReportSettings, texts: Texts) -> 
     return _build(parts, settings, _now())
 
 
-def screen(result: Any, language: str = ENGLISH) -> Page:
+def screen(result: Any, language: str = ENGLISH, release_command: str = "") -> Page:
     """The page of one result for a terminal: without definitions and without a date."""
     settings = ReportSettings(language=language)
     if "shared" in result.to_dict()["table"]:
         return build([result], settings)
     texts = read_texts(None, language)
     with texts.spoken():
-        return _build([make_part(result, 1, texts)], settings, None)
+        page = _build([make_part(result, 1, texts)], settings, None)
+        words = (texts("options.command"), f"  {release_command}") if release_command else ()
+        return replace(page, commands=words)
 
 
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
@@ -117,8 +119,7 @@ def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datet
     command = settings.release_command
     ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part, command)]
     first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
-    if written is not None:
-        chapters += _closing(texts, parts, (*first, *chapters))
+    chapters += _closing(texts, parts, () if written is None else (*first, *chapters))
     return Page(
         title=_title(parts, settings),
         language=texts("words.language"),

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sievert.formatting import printable
+from sievert.charts.drawing import short_name
 from sievert.formatting.language import count, digits
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
 from sievert.report.limits import (
+    SHARED,
     STATES,
     budget_text,
     counts_rows,
@@ -31,14 +32,12 @@ from sievert.report.page import (
     Points,
     PolicyAnswer,
 )
-from sievert.report.parts import ROLE_TEXTS, Data, ReportPart
+from sievert.report.parts import LONGEST, ROLE_TEXTS, Data, ReportPart, some_columns
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
 from sievert.sources.csv_header import SHOWN
 
 SMALL = 5  # people: a group below is small, unless a policy says otherwise
-NAMED = 6  # columns in a sentence
-LISTED = 30  # columns in a list
 FEW_SECRETS = 3  # whose limits are counted one by one
 DIGITS = 8  # of the digest of a policy
 FACTS = {"quasi": "outsider", "sensitive": "secret"}  # roles on the line below the title
@@ -58,7 +57,7 @@ def front(
         *verdicts(parts),
         *(
             Paragraph(part.texts("front.caution", what=part.texts.remark(caution)), "warning")
-            for caution in dict.fromkeys(c for p in parts for c in p.data.get("cautions", ()))
+            for caution in dict.fromkeys(c for p in parts for c in _cautions(p))
         ),
     ]
     if points:
@@ -67,6 +66,12 @@ def front(
         blocks += hundred(assessed)
     blocks += not_covered(part.texts, part.data, part.writer.name)
     return (*blocks, *options)
+
+
+def _cautions(part: ReportPart) -> Iterator[str]:
+    """Cautions that the verdict does not say as a reason."""
+    said = any(reason["what"] == "identifier_repeats" for reason in reasons_of(part.data))
+    yield from (c for c in part.data.get("cautions", ()) if not (said and SHARED in c))
 
 
 # -- the verdict ----------------------------------------------------------------------------------
@@ -146,14 +151,6 @@ def dropped_columns(roles: Data) -> list[str]:
     return [*dict.fromkeys(c for kind in kinds for c in named[kind])]
 
 
-def some_columns(texts: Texts, columns: Sequence[str], shown: Callable[[str], str]) -> str:
-    """Columns in a list; of very many the first ones, and how many more there are."""
-    names = [*map(shown, columns[:LISTED])]
-    if more := len(columns) - LISTED:
-        names += [texts("front.more_columns", number=count(more))] if more > 0 else []
-    return texts.join(names)
-
-
 def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> Iterator[str]:
     """How many limits are met or not, and what they are about."""
     number, such = len(limits), counts[state]
@@ -170,7 +167,7 @@ def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> I
         here = [STATES[v["met"]] == state for v in limits if v["where"] in group]
         if some := sum(here):
             about = "secrets" if len(group) > 1 else "secret" if "." in group[0] else "finding"
-            secret = printable(group[0].partition(".")[2])
+            secret = short_name(group[0].partition(".")[2], LONGEST)
             words = texts(f"front.about_{about}", secret=secret, number=len(group))
             all_ = {1: "the_one_on", 2: "both_on"}.get(some, "all_on")
             key = "some_on" if some < len(here) else all_
@@ -290,14 +287,6 @@ def table_size(part: ReportPart) -> str:
         rows=texts.number_of(part.rows, "row"),
         columns=texts.number_of(table["columns"], "column"),
     )
-
-
-def names_of(part: ReportPart, columns: Sequence[str]) -> str:
-    """Columns in a sentence; of many the first ones."""
-    if len(columns) <= NAMED:
-        return part.writer.names(columns)
-    first = ", ".join(map(part.writer.name, columns[: NAMED - 1]))
-    return part.texts("front.and_more", first=first, number=len(columns) - NAMED + 1)
 
 
 def what_was_assessed(parts: Sequence[ReportPart]) -> Iterator[str]:

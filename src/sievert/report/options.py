@@ -6,7 +6,7 @@ from sievert.formatting import percent
 from sievert.formatting.language import count
 from sievert.report.limits import STATES, limits_of, titles
 from sievert.report.page import Block, Chapter, Option, OptionCards, OptionRow, Paragraph
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import Data, ReportPart, first_words, some_columns
 
 LEFT_OUT = "left out"
 FEW_LIMITS = 2  # that are named
@@ -137,14 +137,15 @@ _ORDER = ("met", "doubtful", "breached")
 def _change(part: ReportPart, way: Data) -> str:
     """The changes of an option in words: columns left out, then coarser ones."""
     texts, name = part.texts, part.writer.name
-    gone = [name(c["column"]) for c in way["changes"] if c["how"] == LEFT_OUT]
+    gone = [c["column"] for c in way["changes"] if c["how"] == LEFT_OUT]
     quasi = part.data["roles"]["quasi"]
-    words = [texts("options.without", columns=texts.join(gone))] if gone else []
+    left = [c for c in quasi if c not in gone]
+    words = [texts("options.without", columns=some_columns(texts, gone, name))] if gone else []
     if len(gone) > len(quasi) / 2:
-        left = [name(c) for c in quasi if name(c) not in gone]
-        words = [texts("options.only", columns=texts.join(left))]
+        words = [texts("options.only", columns=some_columns(texts, left, name))]
     coarser = [c for c in way["changes"] if c["how"] != LEFT_OUT]
-    words += [f"{name(c['column'])} {texts.remark(c['how'])}" for c in coarser]
+    changes = [f"{name(c['column'])} {texts.remark(c['how'])}" for c in coarser]
+    words += first_words(texts, changes)
     if way["suppressed_records"]:
         words.append(
             texts("options.suppressed", number=part.writer.count(way["suppressed_records"]))

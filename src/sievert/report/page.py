@@ -225,7 +225,7 @@ class Chapter:
     screen: bool = False
     folded: bool = False  # behind its heading, to click on; not printed
     topic: str = ""  # a word or two for the links to chapters, where the title is a sentence
-    instead: str = ""  # what a terminal says in its place, beside the heading above
+    instead: str = ""  # what a terminal says in its place, beside the heading
 
 
 @dataclass(frozen=True)
@@ -243,6 +243,7 @@ class Page:
     kind: str = ""  # what kind of page it is, beside our name
     undrawn: str = ""  # where charts cannot be drawn: what to install
     more: tuple[str, ...] = ()  # where a terminal says how to see the rest: first all numbers
+    commands: tuple[str, ...] = ()  # the last lines on a terminal, to be copied: never wrapped
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""

@@ -6,11 +6,13 @@ from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.formatting import percent, printable, significant
-from sievert.formatting.language import digits
+from sievert.formatting.language import count, digits
 from sievert.report.page import Block, Chapter, Grid, make_grid
 from sievert.report.texts import Texts
 
 LONGEST = 60  # letters of a name on a page
+NAMED, LISTED = 6, 30  # columns in a sentence, and in a list
+LETTERS = 100  # of all these names together
 
 
 @dataclass(frozen=True)
@@ -139,3 +141,25 @@ class ReportPart:
     def chapter(self, key: str, blocks: Iterable[Block | Chapter]) -> Chapter:
         """A chapter whose title and anchor have the same key."""
         return Chapter(self.say(f"{key}_title"), self.anchor(key), tuple(blocks))
+
+
+def names_of(part: ReportPart, columns: Sequence[str]) -> str:
+    """A few columns in a sentence."""
+    return some_columns(part.texts, columns, part.writer.name, NAMED)
+
+
+def some_columns(
+    texts: Texts, columns: Sequence[str], shown: Callable[[str], str], most: int = LISTED
+) -> str:
+    """Columns in a sentence, those with a comma in quotes; of many the first ones."""
+    names = [f'"{name}"' if "," in name else name for name in map(shown, columns)]
+    return texts.join(first_words(texts, names, most))
+
+
+def first_words(texts: Texts, words: Sequence[str], most: int = LISTED) -> list[str]:
+    """Words of a list; of many, or long ones, the first, and how many more there are."""
+    first = [*words] if len(words) <= most else [*words[: most - 1]]
+    while len(first) > 1 and len(", ".join(first)) > LETTERS:
+        first.pop()
+    more = len(words) - len(first)
+    return [*first, texts("front.more_columns", number=count(more))] if more else first

@@ -17,7 +17,6 @@ from sievert.report.first_screen import (
     counted,
     not_covered,
     not_measured,
-    some_columns,
 )
 from sievert.report.limits import STATES, asked, titles
 from sievert.report.page import (
@@ -31,7 +30,7 @@ from sievert.report.page import (
     PolicyAnswer,
     make_grid,
 )
-from sievert.report.parts import ROLE_TEXTS, Data
+from sievert.report.parts import ROLE_TEXTS, Data, some_columns
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
 from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records

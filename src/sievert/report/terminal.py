@@ -1,13 +1,15 @@
 """A page as lines of text for a terminal: its first screen, and the chapters meant for one.
 
-Lines are pieces of text with a style, so that colours are put on where there are any.
+What is too long for a screen is made shorter step by step, as long as it can be made to fit. Lines
+are pieces of text with a style, so that colours are put on where there are any.
 """
 
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from enum import IntEnum
+from itertools import chain, pairwise
 from os import environ
 
 from sievert.formatting import middle_cut, wrap
@@ -20,6 +22,7 @@ from sievert.report.page import (
     Grid,
     Hundred,
     Link,
+    NumberGroup,
     NumberRow,
     Numbers,
     OptionCards,
@@ -28,10 +31,12 @@ from sievert.report.page import (
     Picture,
     Points,
     PolicyAnswer,
+    walk,
 )
 
 WIDTH, LEAST = 100, 56  # of sentences; tables are as wide as the terminal
 WIDEST = 240
+SCREEN, PER_SECRET = 40, 12  # lines of an answer about one secret, and for every further one
 NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left out
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
@@ -51,20 +56,60 @@ CODES = {"bold": "1", "dim": "2", "green": "32", "yellow": "33", "bright_red": "
 Line = tuple[tuple[str, str], ...]  # pieces of text, each with a style
 
 
+class Fit(IntEnum):
+    """What is left out to fit a screen; each step leaves out what those before it do as well."""
+
+    ALL = -1  # everything is shown, with --all
+    WHOLE = 0
+    REMARKS = 1  # are counted, titles of options cut to a line
+    MET = 2  # limits that are met share a line
+    HEADS = 3  # of the findings
+    OPTIONS = 4  # but the best one
+    BEST = 5  # option too: a finding says it
+    BLANKS = 6  # between the chapters
+
+
 def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
-    """The lines of a page; the title comes first where there is no verdict.
+    """The lines of a page; an answer fits a screen, other pages begin with their title.
 
     Tables may be as wide as that, sentences are narrower.
     """
+    whole = _lines(page, width, Fit.ALL if everything else Fit.WHOLE)
+    if everything or not _answers(page):
+        return whole
+    secrets = sum(len(b.groups) - 1 for b in walk(page.chapters) if isinstance(b, Numbers))
+    wrapped = sum(len(line) // width for line in page.commands)  # by the terminal itself
+    most = SCREEN + PER_SECRET * max(0, secrets - 1) - wrapped
+    every = chain([whole], (_lines(page, width, fit) for fit in Fit if fit > Fit.WHOLE))
+    return next((lines for lines in every if len(lines) <= most), whole)
+
+
+def _lines(page: Page, width: int, fit: Fit) -> list[Line]:
     lines: list[Line] = []
-    if not any(isinstance(block, PolicyAnswer) for block in page.front):
+    if not _answers(page):
         lines += _text(page.title, width, style="head")
     front = sorted(page.front, key=lambda block: not isinstance(block, PolicyAnswer))
-    for block in (*front, *page.chapters):
-        lines += _block(block, width, everything=everything)
+    blocks = (*front, *page.chapters)
+    for before, block in zip((None, *blocks), blocks, strict=False):
+        warnings = all(isinstance(b, Paragraph) and b.kind == "warning" for b in (before, block))
+        lines += [*_block(block, width, fit)][warnings:]  # no blank line between two
     if page.more:
-        lines += [(), *_text(" ".join(page.more[everything:]), width, style="note")]
+        short = [f"{c.title} ({c.instead})." for c in page.chapters if _is_counted(c, fit)]
+        words = " ".join([*short, *page.more[fit is Fit.ALL :]])
+        lines += [(), *_text(words, width, style="note")]
+    lines += [((line, ""),) for line in page.commands]
+    if fit is Fit.BLANKS:
+        return [line for line in lines if line]
     return [line for before, line in pairwise([(("", ""),), *lines]) if line or before]
+
+
+def _answers(page: Page) -> bool:
+    return any(isinstance(block, PolicyAnswer) for block in page.front)
+
+
+def _is_counted(chapter: Chapter, fit: Fit) -> bool:
+    """Whether a chapter is no more than a word at the end."""
+    return bool(chapter.instead) and fit >= Fit.REMARKS
 
 
 def as_text(lines: Iterable[Line]) -> str:
@@ -95,8 +140,13 @@ def _painted(text: str, style: str) -> str:
 # -- blocks ---------------------------------------------------------------------------------------
 
 
-def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[Line]:
+def _block(block: Block | Chapter, width: int, fit: Fit) -> Iterator[Line]:
+    everything = fit is Fit.ALL
     match block:
+        case Chapter() if _is_counted(block, fit) or (
+            fit >= Fit.BEST and any(isinstance(inner, OptionCards) for inner in block.blocks)
+        ):
+            return
         case Chapter(screen=screen) if screen or everything:
             if not any(isinstance(inner, Numbers | OptionCards) for inner in block.blocks):
                 inside = (c.instead for c in block.blocks if isinstance(c, Chapter) and c.instead)
@@ -104,11 +154,11 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
                 yield from ((), *_text(title, width, style="head"))
             for inner in block.blocks:
                 if isinstance(inner, OptionCards):
-                    yield from _options(inner, block.title, width)
+                    yield from _options(inner, block.title, width, fit)
                     continue
                 if isinstance(inner, Grid) and inner.caption == block.title:
                     inner = replace(inner, caption="")  # it was said just above
-                yield from _block(inner, width, everything=everything)
+                yield from _block(inner, width, fit)
         case Paragraph(kind=kind) if everything or kind != "reading":
             yield from _paragraph(block, width)
         case BulletList():
@@ -134,16 +184,17 @@ def _block(block: Block | Chapter, width: int, *, everything: bool) -> Iterator[
         case Points():
             yield ()
             for head, text in block.items:
-                lines = wrap(f"{head} {text}", min(width, WIDTH), GAP, GAP * 2)
-                yield from _lead(f"{GAP}{head}", lines, ("bold", ""))
+                lead = head if fit < Fit.HEADS else ""
+                lines = wrap(f"{lead} {text}".lstrip(), min(width, WIDTH), GAP, GAP * 2)
+                yield from _lead(f"{GAP}{lead}", lines, ("bold", ""))
         case Figures():
             yield ()
             for number, words in block.items:
                 yield from _text(f"{number} {words}", width, GAP, GAP * 2)
         case Numbers():
-            yield from _numbers(block, width)
+            yield from _numbers(block, width, fit)
         case OptionCards():
-            yield from _options(block, "", width)
+            yield from _options(block, "", width, fit)
 
 
 def _lead(lead: str, lines: Sequence[str], styles: tuple[str, str]) -> Iterator[Line]:
@@ -244,26 +295,9 @@ def _shorten(names: Sequence[str], longest: int) -> tuple[list[str], int]:
         longest += 1
 
 
-def _numbers(block: Numbers, width: int) -> Iterator[Line]:
-    groups = [
-        replace(group, rows=tuple(replace(r, name=r.short or r.name) for r in group.rows))
-        for group in block.groups
-    ]
-    others: list[list[NumberRow]] = [[] for _ in groups]  # in one line below those with a limit
-    if block.limited:  # which side is risky stands where others have a limit
-        others = [[r for r in g.rows if not r.limit and not r.remark] for g in groups]
-        others = [rows if len(rows) > 1 else [] for rows in others]
-        groups = [
-            replace(
-                group,
-                rows=tuple(
-                    r if r.limit else replace(r, limit=r.far, far="")
-                    for r in group.rows
-                    if r not in beside
-                ),
-            )
-            for group, beside in zip(groups, others, strict=True)
-        ]
+def _numbers(block: Numbers, width: int, fit: Fit) -> Iterator[Line]:
+    parted = [_in_rows(group, fit, limited=block.limited) for group in block.groups]
+    groups = [replace(g, rows=tuple(r)) for g, (r, _) in zip(block.groups, parted, strict=True)]
     rows = [row for group in groups for row in group.rows]
     fields = ["name", "value"]
     fields += ["limit"] if block.limited else []
@@ -271,21 +305,21 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
     fields += ["id"] if width >= NARROW else []
     heads = dict(zip(("name", "mark", "value", "limit", "far", "id"), block.head, strict=True))
     wide = {
-        f: max(len(heads[f]) if f != "name" else 0, *(len(getattr(r, f)) for r in rows))
+        f: max([len(heads[f]) if f != "name" else 0, *(len(getattr(r, f)) for r in rows)])
         for f in fields
     }
     titles = [len(group.title) - len(GAP) * 2 for group in groups]
     taken = sum(wide[f] + len(GAP) for f in fields[1:])
-    longest = max(len(word) for row in rows for word in row.name.split())
+    longest = max((len(word) for row in rows for word in row.name.split()), default=0)
     if "id" in fields and width - 2 * len(GAP) - taken < longest:  # no word is broken for an id
         taken -= wide["id"] + len(GAP)
         fields.remove("id")
     wide["name"] = max(SHORTEST, min(max(wide["name"], *titles), width - 2 * len(GAP) - taken))
-    for number, (group, beside) in enumerate(zip(groups, others, strict=True)):
+    for number, (group, (_, beside)) in enumerate(zip(groups, parted, strict=True)):
         yield ()
         title = (group.title.ljust(wide["name"] + 4), "bold")
-        heads_ = [(_pad(heads[f], f, wide), "dim") for f in fields[1:]] if not number else []
-        yield (title, *((f"{GAP}{text}", style) for text, style in heads_))
+        above = fields[1:] if rows and not number else []
+        yield (title, *((f"{GAP}{_pad(heads[f], f, wide)}", "dim") for f in above))
         for row in group.rows:
             name, *more = wrap(row.name, wide["name"], "") or [""]
             yield _number_line(replace(row, name=name), fields, wide)
@@ -296,6 +330,24 @@ def _numbers(block: Numbers, width: int) -> Iterator[Line]:
         for side in dict.fromkeys(row.far for row in beside):
             words = ", ".join(f"{row.name} {row.value}" for row in beside if row.far == side)
             yield from _text(f"{side}: {words}" if side else words, width, GAP * 2, style="note")
+
+
+def _in_rows(
+    group: NumberGroup, fit: Fit, *, limited: bool
+) -> tuple[list[NumberRow], list[NumberRow]]:
+    """The numbers of a group that have a row of their own, and those that share a line below."""
+    rows = [replace(row, name=row.short or row.name) for row in group.rows]
+    if not limited:
+        return rows, []
+    first = [r for r in rows if r.limit and (fit < Fit.MET or r.state != "met")]
+    beside = [r for r in rows if r not in first and not r.remark]
+    if fit < Fit.MET and len(beside) == 1:
+        beside = []
+    own = [r for r in rows if r not in beside]
+    # Which side is risky stands where others have a limit.
+    return [r if r.limit else replace(r, limit=r.far, far="") for r in own], [
+        replace(r, far=r.mark, value=f"{r.value} ({r.limit})") if r.limit else r for r in beside
+    ]
 
 
 def _number_line(row: NumberRow, fields: Sequence[str], wide: dict[str, int]) -> Line:
@@ -312,13 +364,15 @@ def _pad(text: str, field: str, wide: dict[str, int]) -> str:
     return text.rjust(wide[field]) if field == "value" else text.ljust(wide[field])
 
 
-def _options(block: OptionCards, title: str, width: int) -> Iterator[Line]:
+def _options(block: OptionCards, title: str, width: int, fit: Fit) -> Iterator[Line]:
     if not block.items:
         return
     yield ()
     names = [row.name for row in block.items[0].rows]
     rows = [(block.now, "", [row.before for row in block.items[0].rows])]
-    rows += [(o.title, o.state, [row.after for row in o.rows]) for o in block.items]
+    best = next((o for o in block.items if o.state == "met"), block.items[-1])
+    shown = block.items if fit < Fit.OPTIONS else [best]
+    rows += [(o.title, o.state, [row.after for row in o.rows]) for o in shown]
     wide = [max(len(n), *(len(r[2][i]) for r in rows)) for i, n in enumerate(names)]
     room = width - 4 - sum(w + len(GAP) for w in wide)
     first = min(max(len(r[0]) for r in rows), max(SHORTEST - 2, room))
@@ -327,6 +381,8 @@ def _options(block: OptionCards, title: str, width: int) -> Iterator[Line]:
     for title, state, cells in rows:
         style = STYLES.get(state, "")
         titles = wrap(title, first, "") or [""]
+        if fit >= Fit.REMARKS:
+            titles = [title if len(title) <= first else f"{title[: first - 1]}…"]
         numbers = "".join(f"{GAP}{c.rjust(w)}" for c, w in zip(cells, wide, strict=True))
         mark = (f"{GAP}{MARKS[state]} ", style)
         yield (mark, (titles[0].ljust(first), ""), (numbers, style if state == "met" else ""))

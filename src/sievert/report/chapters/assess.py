@@ -16,7 +16,6 @@ from sievert.report.chapters.frameworks import framework_chapter
 from sievert.report.chapters.near_numbers import near_numbers
 from sievert.report.chapters.numbers import row
 from sievert.report.chapters.why import why_chapter
-from sievert.report.first_screen import names_of
 from sievert.report.limits import (
     STATES,
     counts_rows,
@@ -34,7 +33,7 @@ from sievert.report.page import (
     Picture,
     make_grid,
 )
-from sievert.report.parts import Data, ReportPart
+from sievert.report.parts import Data, ReportPart, names_of
 
 MOST_SECRETS = 3  # of which a finding speaks
 SIZE_UNITS = ("records", "classes")
@@ -108,14 +107,20 @@ def remarks(part: ReportPart) -> Iterator[Chapter]:
     texts = [part.texts.remark(w) for w in part.data.get("warnings", ()) if w not in cautions]
     if not texts:
         return
-    first: list[Block | Chapter] = [BulletList(tuple(texts[:FEW_REMARKS]))]
-    if more := texts[FEW_REMARKS:]:
-        title, instead = (
-            part.texts(f"assessed.more_remarks{which}", number=len(more)) for which in ("", "_all")
-        )
-        anchor, inner = part.anchor("more-remarks"), (BulletList(tuple(more)),)
-        first.append(Chapter(title, anchor, inner, instead=instead))
-    yield Chapter(part.texts("assessed.remarks"), part.anchor("remarks"), tuple(first), screen=True)
+    few, more = texts[:FEW_REMARKS], texts[FEW_REMARKS:]
+    inner: list[Block | Chapter] = [BulletList(tuple(few))]
+    if more:
+        title = part.texts("assessed.more_remarks", number=len(more))
+        instead = part.texts("assessed.more_remarks_all", number=len(more))
+        blocks = (BulletList(tuple(more)),)
+        inner.append(Chapter(title, part.anchor("more-remarks"), blocks, instead=instead))
+    yield Chapter(
+        part.texts("assessed.remarks"),
+        part.anchor("remarks"),
+        tuple(inner),
+        screen=True,
+        instead=part.texts("assessed.remarks_all", number=len(texts)),
+    )
 
 
 # -- the findings ---------------------------------------------------------------------------------
@@ -239,9 +244,9 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
         )
         for each in sets
     )
-    sentence = part.say("key_sets_worst", columns=part.writer.names(part.data["roles"]["quasi"]))
+    sentence = part.say("key_sets_worst", columns=names_of(part, part.data["roles"]["quasi"]))
     heads = (f"key_sets_{k}" for k in ("columns", "k", "unique", "average", "gain", *judged))
-    inner = (Paragraph(sentence), part.grid("key_sets_table", heads, rows, (1, 2, 3, 4)))
+    inner = (Paragraph(sentence), part.grid("key_sets", heads, rows, (1, 2, 3, 4)))
     yield Chapter(part.say("key_sets"), part.anchor("key_sets"), inner, screen=True)
 
 

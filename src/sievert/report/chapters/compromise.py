@@ -8,9 +8,8 @@ from sievert.charts import lines
 from sievert.formatting import make_unique
 from sievert.report.chapters.explain_view import words_chapter
 from sievert.report.chapters.numbers import pairing_paragraphs
-from sievert.report.first_screen import names_of
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
-from sievert.report.parts import Data, NumberText, ReportPart
+from sievert.report.parts import Data, NumberText, ReportPart, names_of
 
 MOST_SECRETS = 3  # with pictures
 MOST_LINES = 5  # that a reader can tell apart
