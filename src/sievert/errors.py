@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
-from sievert.formatting import nearest, printable
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH, nearest, printable
 
 OUT_OF_MEMORY = re.compile(
     "annot allocate memory|failed to map segment|can't start new thread|bad_alloc|OutOfMemory"

@@ -620,12 +620,12 @@ def test_progress_goes_on_after_a_table_is_closed() -> None:
 
 
 def test_texts_are_read_as_toml_is() -> None:
-    from sievert.formatting import language
+    from sievert import formatting
     from sievert.report import texts
 
-    for path in language.FILES.values():
+    for path in formatting.FILES.values():
         text = path.read_text(encoding="utf-8")
-        assert language.read_lines(path) == dict(texts._flat(tomllib.loads(text)))
+        assert formatting.read_lines(path) == dict(texts._flat(tomllib.loads(text)))
 
 
 COMPLETE = """

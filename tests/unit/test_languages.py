@@ -20,17 +20,17 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert import formatting
 from sievert.charts import Dot, risk_utility_chart
 from sievert.charts.frontier import SHAPES, FrontierDot, frontier_chart
 from sievert.charts.risk_utility_map import limit_chart
 from sievert.errors import UsageError
-from sievert.formatting import language, percent
+from sievert.formatting import percent
 from sievert.losses import KINDS
 from sievert.measures import MEASURES
 from sievert.report import builder, html, markdown, terminal
 from sievert.report.page import Picture, walk
-from sievert.report.remarks import pattern, translate
-from sievert.report.texts import english, read_texts
+from sievert.report.texts import english, pattern, read_texts, translate
 
 PSEUDO = "xx"
 WIDE = {
@@ -54,9 +54,9 @@ def pseudo_locale(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     texts = {key: MARKS.get(key, pseudo(text)) for key, text in english().items()}
     lines = (f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in texts.items())
     path.write_text("\n".join(lines), encoding="utf-8")
-    language.FILES[PSEUDO] = path
+    formatting.FILES[PSEUDO] = path
     yield
-    del language.FILES[PSEUDO]
+    del formatting.FILES[PSEUDO]
 
 
 # -- results of every command, of data without a Latin letter -------------------------------------
@@ -465,7 +465,7 @@ def places(text: str) -> list[str]:
 
 def test_german_has_every_text() -> None:
     """To translate: add each of these keys to report/de.toml, in the section it names."""
-    german = language.read_lines(language.FILES["de"])
+    german = formatting.read_lines(formatting.FILES["de"])
     wanted = {k: t for k, t in english().items() if not k.startswith(ENGLISH_ONLY)}
     assert [f"{key} = {text!r}" for key, text in wanted.items() if key not in german] == []
     assert sorted(german.keys() - wanted.keys()) == [], "texts that English no longer has"
@@ -491,6 +491,6 @@ def test_a_german_page_is_german(tmp_path: Path) -> None:
 def test_numbers_cannot_be_misread() -> None:
     """A comma between thousands would be a decimal comma in German."""
     with read_texts(None, "de").spoken():
-        assert language.count(12345) == "12\N{NARROW NO-BREAK SPACE}345"
+        assert formatting.count(12345) == "12\N{NARROW NO-BREAK SPACE}345"
         assert (percent(0.12345), percent(0.00001)) == ("12,3 %", "unter 0,01 %")
-    assert language.count(12345) == "12,345"
+    assert formatting.count(12345) == "12,345"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from benchclient import BenchClient
 
-from sievert.report.remarks import pattern
-from sievert.report.texts import english
+from sievert.report.texts import english, pattern
 from sievert.workbench import bench
 from sievert.workbench.choices import Choices
 from sievert.workbench.step_commands import table_command

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sievert.formatting import printable, significant
-from sievert.formatting.language import ENGLISH, count, marks, say
+from sievert.formatting import ENGLISH, count, marks, printable, say, significant
 
 Spec = dict[str, Any]
 

@@ -14,8 +14,7 @@ from sievert.charts.drawing import (
     number_axis,
     short_name,
 )
-from sievert.formatting import significant
-from sievert.formatting.language import say
+from sievert.formatting import say, significant
 
 ROOM = 1.08  # beyond the outermost point
 CHOSEN, MEETS, BREAKS, GIVEN = "chosen", "meets", "breaks", "given"  # words: charts.KIND

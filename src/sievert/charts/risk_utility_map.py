@@ -27,8 +27,7 @@ from sievert.charts.placement import (
 )
 from sievert.charts.results import file_name
 from sievert.errors import require
-from sievert.formatting import make_unique, significant
-from sievert.formatting.language import say
+from sievert.formatting import make_unique, say, significant
 
 ROOM = 1.08  # beyond the outermost point
 LINE = 12  # pixels from one label to the next

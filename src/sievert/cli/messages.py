@@ -16,8 +16,7 @@ from sievert.errors import (
     UsageError,
     is_out_of_memory,
 )
-from sievert.formatting import nearest
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH, nearest
 from sievert.sources.isolation import is_short_of_addresses
 
 # Options whose texts may be values of the data.

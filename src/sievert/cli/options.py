@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
 from sievert.errors import NOT_SHAREABLE, SievertError, require
-from sievert.formatting.language import ENGLISH, FILES
+from sievert.formatting import ENGLISH, FILES
 from sievert.roles import Typed
 
 Names = list[str] | None

@@ -16,7 +16,7 @@ from sievert.cli.options import (
 )
 from sievert.cli.parameters import JsonFile, TableName, Traits
 from sievert.errors import require
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH
 from sievert.roles import Typed
 
 ChangeTables = Annotated[list[str] | None, Traits(file=True)]

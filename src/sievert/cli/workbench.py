@@ -6,7 +6,7 @@ from sievert.cli.messages import say, tell
 from sievert.cli.options import SpokenLanguage
 from sievert.cli.parameters import STDIN, TableName
 from sievert.errors import require
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH
 from sievert.sources.options import optional_package
 
 IDLE = 30.0  # minutes

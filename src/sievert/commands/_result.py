@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from sievert.errors import Caution, UsageError
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH
 from sievert.roles import Roles
 from sievert.version import __version__
 

@@ -9,8 +9,7 @@ from itertools import pairwise
 from sievert.commands._repeated import FEW_RECORDS, MANY, usable_columns
 from sievert.counts.questions import Questions
 from sievert.errors import MissingRolesError, require
-from sievert.formatting import percent, printable, wrap
-from sievert.formatting.language import count
+from sievert.formatting import count, percent, printable, wrap
 from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
 from sievert.roles import looks_like_record, tells_people_apart

@@ -14,7 +14,7 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import UsageError, require
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH
 from sievert.measures import BY_ID as MEASURES
 from sievert.report import options
 from sievert.report.chapters.assess import remarks

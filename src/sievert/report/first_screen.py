@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from sievert.charts.drawing import short_name
-from sievert.formatting.language import count, digits
+from sievert.formatting import count, digits
 from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names

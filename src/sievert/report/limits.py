@@ -3,8 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from sievert.formatting import percent, significant, significant_digits
-from sievert.formatting.language import count, digits, marks
+from sievert.formatting import count, digits, marks, percent, significant, significant_digits
 from sievert.measures import BY_ID
 from sievert.measures.measure import AS_VALUE
 from sievert.report.chapters.numbers import REASONS, measure_title, unit, why

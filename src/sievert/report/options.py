@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sievert.formatting import percent
-from sievert.formatting.language import count
+from sievert.formatting import count, percent
 from sievert.report.limits import STATES, limits_of, titles
 from sievert.report.page import Block, Chapter, Option, OptionCards, OptionRow, Paragraph
 from sievert.report.parts import Data, ReportPart, first_words, some_columns

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.charts.drawing import short_name
-from sievert.formatting import percent, printable, significant
-from sievert.formatting.language import count, digits
+from sievert.formatting import count, digits, percent, printable, significant
 from sievert.report.page import Block, Chapter, Grid, make_grid
 from sievert.report.texts import Texts
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
-from sievert.formatting import percent, printable
-from sievert.formatting.language import count
+from sievert.formatting import count, percent, printable
 from sievert.measures import BY_ID
 from sievert.report.chapters.numbers import measure_title
 from sievert.report.first_screen import (

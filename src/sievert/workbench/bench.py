@@ -12,8 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from sievert.errors import SievertError, UsageError
-from sievert.formatting import percent, printable
-from sievert.formatting.language import ENGLISH, count
+from sievert.formatting import ENGLISH, count, percent, printable
 from sievert.report import drawings
 from sievert.report.html import tidy
 from sievert.report.texts import Texts

@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sievert.errors import RefusedError, SievertError, require
-from sievert.formatting import printable
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH, printable
 from sievert.report.texts import Texts, read_texts
 from sievert.sources.isolation import GUARDIAN, private_directory
 from sievert.workbench.choices import Choices, check_texts, read_session, session_text

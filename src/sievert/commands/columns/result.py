@@ -6,8 +6,7 @@ from typing import Any
 
 from sievert.commands._result import DescribedResult
 from sievert.commands._role_suggestion import ColumnEvidence, reason_text
-from sievert.formatting import printable, wrap
-from sievert.formatting.language import count
+from sievert.formatting import count, printable, wrap
 from sievert.report.texts import Texts
 from sievert.version import __version__
 

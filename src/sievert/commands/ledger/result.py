@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands._result import Result, frame
-from sievert.formatting import printable
-from sievert.formatting.language import ENGLISH, count
+from sievert.formatting import ENGLISH, count, printable
 from sievert.measures.measure import Value
 from sievert.policy import Judgement
 from sievert.report.texts import read_texts

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievert.commands._result import DescribedResult
-from sievert.formatting import printable, wrap
-from sievert.formatting.language import count
+from sievert.formatting import count, printable, wrap
 from sievert.policy.document import SAY_WHY
 from sievert.policy.repair import toml_key
 from sievert.report.texts import Texts

@@ -8,7 +8,7 @@ from typing import Any
 
 from sievert import files
 from sievert.errors import InputError, require
-from sievert.formatting.language import ENGLISH
+from sievert.formatting import ENGLISH
 from sievert.report import builder
 from sievert.report.builder import Place, write
 from sievert.report.page import Page

@@ -7,8 +7,7 @@ from fractions import Fraction
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars
 from sievert.charts.pairs import dumbbells
-from sievert.formatting import make_unique, percent
-from sievert.formatting.language import count
+from sievert.formatting import count, make_unique, percent
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import ExplanationView

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sievert.charts import Bar
 from sievert.charts.curves import shares
 from sievert.charts.drawing import short_name
-from sievert.formatting import make_unique
-from sievert.formatting.language import count
+from sievert.formatting import count, make_unique
 from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from sievert.attacks.reasoning.chains import ESS, RHAT
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
-from sievert.formatting import make_unique
-from sievert.formatting.language import count, digits
+from sievert.formatting import count, digits, make_unique
 from sievert.report.chapters.attack_numbers import (
     columns,
     number,

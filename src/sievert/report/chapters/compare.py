@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar, Dot, bars, risk_utility_chart
 from sievert.charts.drawing import short_name
-from sievert.formatting import percent
-from sievert.formatting.language import digits
+from sievert.formatting import digits, percent
 from sievert.report.chapters import compare_tables
 from sievert.report.chapters.compare_limits import bases, limits_chapters, limits_of_releases
 from sievert.report.chapters.compare_tables import Row, grids, smallest_class

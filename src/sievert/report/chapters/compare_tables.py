@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sievert.formatting import percent, significant
-from sievert.formatting.language import count
+from sievert.formatting import count, percent, significant
 from sievert.losses import BY_ID
 from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.chapters.numbers import bits_text, clean, side_by_side

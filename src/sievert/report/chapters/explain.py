@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sievert.charts import Bar
-from sievert.formatting import make_unique
-from sievert.formatting.language import count
+from sievert.formatting import count, make_unique
 from sievert.report.chapters import explain_columns, explain_records, why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import lines
-from sievert.formatting.language import count
+from sievert.formatting import count
 from sievert.report.chapters import why
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,

@@ -6,8 +6,7 @@ Estimates of the population stand beside the name of their model.
 from collections.abc import Iterator, Mapping
 
 from sievert.charts import Bar
-from sievert.formatting import make_unique, printable
-from sievert.formatting.language import count, digits
+from sievert.formatting import count, digits, make_unique, printable
 from sievert.report.chapters.explain_view import (
     MOST_ROWS,
     MOST_SECRETS,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sievert.formatting.language import count
+from sievert.formatting import count
 from sievert.report.page import Block, Chapter, Paragraph
 from sievert.report.parts import ReportPart
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sievert.charts import Dot, risk_utility_chart
-from sievert.formatting import percent, printable
-from sievert.formatting.language import count, digits
+from sievert.formatting import count, digits, percent, printable
 from sievert.report.chapters.numbers import release_names, releases_of
 from sievert.report.chapters.synthetic_losses import columns_grid, loss_of, models_grid
 from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture, make_grid
