@@ -141,8 +141,7 @@ def _region(dots: Sequence[FrontierDot], most: float, high: float) -> list[Spec]
 
 def of_frontier(content: Mapping[str, Any]) -> dict[str, Spec]:
     """The chart of the frontier in the JSON of `protect`; none without one."""
-    points = content.get("frontier") or ()
-    if not points:
+    if not content.get("frontier"):
         return {}
     secret = content["frontier_secret"]
     lost = "I(X;Y) - I(X';Y)" if secret else content["minimised"]

@@ -51,7 +51,6 @@ def dumbbells(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: s
     colours = {"domain": series["scale"]["domain"], "range": ["white", EXPOSED]}
     legend = {"symbolType": "circle", "symbolSize": 110, "symbolStrokeColor": EXPOSED, "columns": 4}
     point = {"type": "point", "shape": "circle", "size": 110, "stroke": EXPOSED, "opacity": 1}
-    text = {"text": {"field": "shown", "type": "nominal"}}
     spec["layer"] = [
         {
             "transform": [{"filter": "isValid(datum.other)"}],
@@ -70,7 +69,7 @@ def dumbbells(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: s
             {
                 "transform": [{"filter": f"datum.side === '{side}'"}],
                 "mark": label_mark(**beside),
-                "encoding": place | text,
+                "encoding": place | {"text": {"field": "shown", "type": "nominal"}},
             }
             for side, beside in BESIDE.items()
         ),
@@ -96,11 +95,10 @@ def panels(spec: Spec) -> Spec:
     widest = bar["encoding"]["x"]["scale"]["domain"][1]
     begins = {name: i * widest * (1 + GAP) for i, name in enumerate(series)}
     rows = [_placed(row, begins[row["series"]]) for row in spec["data"]["values"]]
-    hidden = {"labels": False, "ticks": False, "domain": False, "grid": False}
     x = {
         **bar["encoding"]["x"],
         "scale": {"domain": [0, len(series) * widest * (1 + GAP)], "nice": False},
-        "axis": hidden,
+        "axis": {"labels": False, "ticks": False, "domain": False, "grid": False},
         "title": None,
     }
     y = bar["encoding"]["y"]
@@ -144,13 +142,12 @@ def panels(spec: Spec) -> Spec:
         },
     ]
     height = len(y["sort"]) * (BAR + BETWEEN)
-    narrow = {"layer": spec["layer"], "height": spec["height"]}
     return {
         **spec,
         "data": {"values": rows},
         "layer": layers,
         "height": height,
-        "usermeta": {"narrow": narrow},
+        "usermeta": {"narrow": {"layer": spec["layer"], "height": spec["height"]}},
     }
 
 

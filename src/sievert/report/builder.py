@@ -252,8 +252,7 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     part = parts[0]
     name, policy = file_name(part), part.data.get("policy") is not None
     if part.kind == "synthetic" and len(parts) == 1:
-        several = len(part.data["synthetic"]) > 1
-        return part.say("question_several" if several else "question")
+        return part.say("question_several" if len(part.data["synthetic"]) > 1 else "question")
     if policy and part.kind != "protect":
         return part.texts(f"front.title_policy{'' if name else '_unnamed'}", name=name)
     if name:

@@ -102,8 +102,7 @@ def strip(states: Sequence[str], label: str = "", *, size: float = 17, gap: floa
         f"{_sign(state, colour('page'), outlined=True)}</g>"
         for i, state in enumerate(states)
     )
-    width = len(states) * (size + gap) - gap
-    return _svg(width, size, "".join(signs), label=label, about="strip")
+    return _svg(len(states) * (size + gap) - gap, size, "".join(signs), label=label, about="strip")
 
 
 def _shares_of_states(states: Sequence[str], label: str) -> Markup:

@@ -48,8 +48,8 @@ def render_parts(page: Page) -> dict[str, Markup]:
 
 def _render(name: str, page: Page, **more: object) -> str:
     chapters = (b for b in walk((*page.front, *page.chapters)) if isinstance(b, Chapter))
-    environment = _environment(for_page=True)
-    return environment.get_template(f"{name}.html.j2").render(
+    template = _environment(for_page=True).get_template(f"{name}.html.j2")
+    return template.render(
         page=page,
         front=arrange(page.front),
         anchors={chapter.anchor for chapter in chapters},

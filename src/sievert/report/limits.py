@@ -178,8 +178,7 @@ def _group(
 
 def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
     """A measure without a limit."""
-    value = entry["value"]
-    shown = NOTHING if value is None else value_with_unit(part, measure, entry)
+    shown = NOTHING if entry["value"] is None else value_with_unit(part, measure, entry)
     title, short = titles(part.texts, measure, entry)
     side = part.texts(f"limits_table.risky_{BY_ID[measure].riskier}") if measure in BY_ID else ""
     others = (_no_number(part, entry), _wildcard(part, entry), _as_value(part, entry))

@@ -77,8 +77,7 @@ def chapters(part: ReportPart, command: str = "") -> list[Chapter]:
     texts, options = part.texts, part.data.get("options")
     if not options or not options["ways"]:
         return []
-    before = options["before"]
-    items = tuple(_option(part, before, way) for way in options["ways"])
+    items = tuple(_option(part, options["before"], way) for way in options["ways"])
     blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
     proven, tried = any(way.get("proven") for way in options["ways"]), options["tried"]
     makes = not command and "levels" in best_way(options["ways"])

@@ -193,8 +193,7 @@ def junit(result: Data, policy: Path | None = None) -> str:
             entry = ElementTree.SubElement(suite, "testcase", traits)
             if case.met is not True:
                 state = STATES[case.met]
-                kind = texts(f"limits_table.{state}")
-                traits = {"message": case.text, "type": kind}
+                traits = {"message": case.text, "type": texts(f"limits_table.{state}")}
                 ElementTree.SubElement(entry, JUNIT[state], traits).text = case.text
             else:
                 ElementTree.SubElement(entry, "system-out").text = case.text
@@ -236,9 +235,8 @@ def sarif(result: Data, policy: Path | None = None) -> str:
         for case in cases
         if case.met is not True
     ]
-    driver = {"name": "Sievert", "version": __version__, "rules": [*rules.values()]}
     run = {
-        "tool": {"driver": driver},
+        "tool": {"driver": {"name": "Sievert", "version": __version__, "rules": [*rules.values()]}},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",
         "results": findings,

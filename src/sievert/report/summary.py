@@ -214,8 +214,7 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
         limits.sort(key=lambda limit: (limit["met"] is True, limit["met"] is None))
         items = tuple(_limit(texts, limit) for limit in limits)
         states = tuple(STATES[limit["met"]] for limit in limits)
-        marks = tuple(texts(f"limits_table.{state}") for state in states)
-        inner = BulletList(items, marks, states)
+        inner = BulletList(items, tuple(texts(f"limits_table.{state}") for state in states), states)
         yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,), screen=True)
     if policy.get("rests_on"):
         yield Paragraph(texts("front.rests_on", basis=texts.remark(policy["rests_on"])), "note")

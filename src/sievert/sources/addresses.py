@@ -15,10 +15,9 @@ def percent_decoded(text: str) -> str:
     >>> percent_decoded("p%61ssword")
     'password'
     """
-    parts = re.split(r"((?:%[0-9A-Fa-f]{2})+)", text)
     return "".join(
         bytes.fromhex(p.replace("%", "")).decode(errors="replace") if p.startswith("%") else p
-        for p in parts
+        for p in re.split(r"((?:%[0-9A-Fa-f]{2})+)", text)
     )
 
 

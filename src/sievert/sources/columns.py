@@ -145,10 +145,9 @@ def _plain(frame: Any) -> Any:
     for name, kind in frame.dtypes.items():
         # Text beside numbers in one column would silently become equal text.
         inferred = infer_dtype(frame[name], skipna=True) if str(kind) == "object" else ""
-        what = f"column {name!r} holds values of mixed types"
         require(
             not inferred.startswith("mixed"),
-            what,
+            f"column {name!r} holds values of mixed types",
             hint="frame[column].astype(str)",
             error=InputError,
         )

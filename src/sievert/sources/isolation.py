@@ -239,8 +239,7 @@ def _wait(
 
 
 def _too_much_memory(most: int) -> ExhaustedError:
-    what = f"more than the {most >> 20:,} MB of --memory"
-    return ExhaustedError(what, hint="a larger --memory")
+    return ExhaustedError(f"more than the {most >> 20:,} MB of --memory", hint="a larger --memory")
 
 
 # -- temporary data ----------------------------------------------------------------------------

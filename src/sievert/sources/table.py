@@ -362,8 +362,7 @@ def _open_state(path: Path) -> Table:
     state = read_manifest(path.resolve())
     facts, blank, file = state.description()
     scan = csv_scan.Scan(state.records, blank, 0, mixed=False) if blank else None
-    stamp = _stamp(path / MANIFEST) if file else ()
-    return Table(**facts, scan=scan, stamp=stamp, state=state)
+    return Table(**facts, scan=scan, stamp=_stamp(path / MANIFEST) if file else (), state=state)
 
 
 def _parquet_files(directory: Path) -> list[Path]:

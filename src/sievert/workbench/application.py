@@ -141,18 +141,15 @@ class _Pages:
                 check_texts(chosen.table, chosen.settings)
                 await bench.take(bench.history.change(chosen))
         except SievertError as error:
-            line = bench.line(middle_cut(str(error), LONGEST_LINE))
-            return self._page(step, line, 422, form)
-        target = form.one("next") or step.name
-        return RedirectResponse(self._step(target).name, 303)
+            return self._page(step, bench.line(middle_cut(str(error), LONGEST_LINE)), 422, form)
+        return RedirectResponse(self._step(form.one("next") or step.name).name, 303)
 
     def _finish(self, step: str, action: Action, form: Form) -> Callable[[CommandResult], None]:
         """What happens when a command that writes has ended."""
 
         def finish(result: CommandResult) -> None:
             if result.code in action.accepted:
-                choices = action.then(self.bench.choices)
-                self.bench.history = self.bench.history.change(choices)
+                self.bench.history = self.bench.history.change(action.then(self.bench.choices))
             else:
                 refused = self.bench.texts.get(f"workbench.{step}.refused", "")
                 self.bench.refused[step] = form
@@ -187,8 +184,7 @@ class _Pages:
         step = self._step(request.query_params.get("step", bench.steps[0].name))
         commands = bench.commands(step)
         known = request.query_params.get("known", "")
-        here = known_state(bench.jobs, commands)
-        if known and known != here:
+        if known and known != known_state(bench.jobs, commands):
             return Response("", headers={"hx-refresh": "true"})
         with bench.texts.spoken():
             pending, waiting = bench.pending(), bench.waiting(step, commands)

@@ -75,8 +75,7 @@ class Bench:
         self.outcomes.clear()
         self.history = history
         write_policy(self.choices, self.folder)
-        wanted = {argv for step in self.steps for argv in self.commands(step)}
-        await self.jobs.keep(wanted)
+        await self.jobs.keep({argv for step in self.steps for argv in self.commands(step)})
 
     def notice_changed_files(self) -> None:
         """Results of a file that has changed since are forgotten."""
@@ -126,7 +125,6 @@ class Bench:
         """What the layout needs besides the step's own context."""
         first = commands[0] if commands else None
         failed = next((line for argv in commands if (line := self.jobs.error(argv))), "")
-        stopped = any(self.jobs.stopped(argv) for argv in commands)
         return {
             "step": step,
             "rail": self._rail(step),
@@ -139,7 +137,7 @@ class Bench:
             "language": self.language,
             "version": __version__,
             "failed": failed and self.line(failed),
-            "stopped": stopped,
+            "stopped": any(self.jobs.stopped(argv) for argv in commands),
             "outcome": self.outcomes.get(step.name, ""),
             "pending": self.pending(),
             "waiting": self.waiting(step, commands),

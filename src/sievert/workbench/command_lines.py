@@ -87,8 +87,7 @@ def check_arguments(argv: Argv) -> None:
 
 def table_arguments(choices: Choices) -> Argv:
     """The table, who is who among its columns, and how it is read."""
-    options = (*role_arguments(choices), *reading_arguments(choices))
-    return (choices.table, *options)
+    return (choices.table, *role_arguments(choices), *reading_arguments(choices))
 
 
 def _quoted(column: str) -> str:

@@ -104,8 +104,7 @@ def level_of(proposal: Mapping[str, Any], how: str) -> int | None:
     spec, height = proposal["hierarchy"], len(proposal["labels"])
     if how == "left out":
         return height or None
-    levels = range(1, height + 1)
-    return next((n for n in levels if describe_level(spec, n, height) == how), None)
+    return next((n for n in range(1, height + 1) if describe_level(spec, n, height) == how), None)
 
 
 def levels_text(levels: Mapping[str, Any]) -> str:

@@ -180,8 +180,7 @@ def _curve(scale: MapScale, words: MapWords, curve: Sequence[tuple[float, float]
         return
     path = "L".join(f"{scale.x(a):.4g} {scale.y(u):.4g}" for a, u in shown)
     yield f'<path d="M{path}" fill="none" stroke="{colour("soft")}" stroke-width="1.5"/>'
-    y = scale.height - BOTTOM - 6
-    yield _text(LEFT + 6, y, words.curve, f'fill="{colour("soft")}"')
+    yield _text(LEFT + 6, scale.height - BOTTOM - 6, words.curve, f'fill="{colour("soft")}"')
 
 
 def _within(scale: MapScale, curve: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:

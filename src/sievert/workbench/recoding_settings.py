@@ -44,9 +44,8 @@ def _check_hierarchy(choices: Choices, column: str, text: str) -> None:
     if not text or is_generated(text):
         return
     folder = Path(choices.text("load", "folder") or ".").resolve()
-    inside = not text.startswith(PRIVATE) and Path(text).resolve().is_relative_to(folder)
     require(
-        inside,
+        not text.startswith(PRIVATE) and Path(text).resolve().is_relative_to(folder),
         f"the hierarchy of {column} is no rule, nor a file in the folder of the start or below it",
         hint="interval:5,10,20",
     )

@@ -118,9 +118,8 @@ def serve(
         admission = Admission(listening.getsockname()[1])
         bench = Bench(History(choices), steps, texts, folder, language)
         watched = _Watched(make_application(bench))
-        protected = Gatekeeper(watched, admission, announce, texts("workbench.used"))
         config = uvicorn.Config(
-            protected,
+            Gatekeeper(watched, admission, announce, texts("workbench.used")),
             access_log=False,
             log_config=None,
             ws="none",

@@ -234,7 +234,6 @@ Times = list[tuple[int, float]]  # records, seconds
 def figure_6(given: Given) -> PaperPart:
     """What the text prints of the figure, and our own times if they are given."""
     times = read_times(given.data["timings"]) if "timings" in given.data else []
-    measured = dict(times)
     return PaperPart(
         "Figure 6: time against records",
         "A run of this page measures no times. Its times come from the benchmarks: python -m bench "
@@ -242,7 +241,7 @@ def figure_6(given: Given) -> PaperPart:
         "paper's 19 seconds for 10^9 records on 100 workers are 526,316 records a second and "
         "worker.",
         (
-            *(_seconds(*each, measured) for each in PAPER),
+            *(_seconds(*each, dict(times)) for each in PAPER),
             number("Orders of magnitude of the records", "4", log10(PAPER[1][0] / PAPER[0][0])),
             number("Orders of magnitude of the time", "1", log10(PAPER[1][1] / PAPER[0][1])),
             *([_grows(times)] if len(times) > 1 else ()),

@@ -60,8 +60,7 @@ def releases(table: Columns) -> dict[str, Columns]:
 def _curve(optimum: Any) -> Claim:
     (part,) = optimum.parts
     whole = part.information.value
-    points = [p for p in part.points if p.objective is not None]
-    risks = [p.objective for p in points]
+    risks = [p.objective for p in part.points if p.objective is not None]
     slopes = np.diff([whole, *risks]) / np.diff([0.0, *ALLOWED])
     return statement(
         "R(D) falls and is convex",

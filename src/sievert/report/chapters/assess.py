@@ -148,8 +148,7 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
             text += f" {part.say('allowed', number=most)}"
         yield can_be_found(part, share), text
     elif k.get("reading") == "wildcard" and "missing_as_value" in k:
-        strictly = {"value": k["missing_as_value"], "unit": k["unit"]}
-        each = {"k": k, "as_value": strictly}
+        each = {"k": k, "as_value": {"value": k["missing_as_value"], "unit": k["unit"]}}
         sizes = {name: value_with_unit(part, "k_anonymity", entry) for name, entry in each.items()}
         yield part.say("wildcards"), part.say("wildcards_match", columns=columns, **sizes)
     elif k["value"] is not None:
@@ -169,8 +168,7 @@ def can_be_found(part: ReportPart, share: float) -> str:
         return part.texts(f"assessed.found_few{rows}")
     usual = (Fraction(1, round(1 / share)), Fraction(2, 3), Fraction(3, 4))
     near = min((*usual, Fraction(round(10 * share), 10)), key=lambda each: abs(each - share))
-    of = count(near.denominator)
-    return part.texts(f"assessed.found_some{rows}", one=near.numerator, of=of)
+    return part.texts(f"assessed.found_some{rows}", one=near.numerator, of=count(near.denominator))
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -344,8 +342,7 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
         for label, values in zip(labels, map(part.data["inference"].get, secrets), strict=True)
         if None not in [_number(values, m) for m in series]
     ]
-    share = part.writer.share
-    rows = [(label, *(str(share(v[m]["value"])) for m in series)) for label, v in known]
+    rows = [(label, *(str(part.writer.share(v[m]["value"])) for m in series)) for label, v in known]
     if rows:
         given = [
             Bar(label, _number(v, m), name) for label, v in known for m, name in series.items()

@@ -151,9 +151,8 @@ def _worst_classes(part: ReportPart) -> Iterator[Block]:
 
 
 def _on_records(part: ReportPart) -> Iterator[AttackRow]:
-    boxes = part.data["attacks"].get("identity") or {}
     for box, (about, count, rate) in BOXES.items():
-        if data := boxes.get(box):
+        if data := (part.data["attacks"].get("identity") or {}).get(box):
             many = None if count is None else part.writer.count(count(data))
             yield box, part.say(about), many, rate_text(part, data, rate)
 

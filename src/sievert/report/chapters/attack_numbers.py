@@ -148,8 +148,7 @@ def numbers(part: ReportPart, given: Iterable[tuple[str, NumberText, str]]) -> G
         (Link(part.say(f"name_{name}"), f"def-{name}"), text, part.say(f"side_{side}"))
         for name, text, side in given
     )
-    head = ("numbers_name", "numbers_value", "numbers_side")
-    return part.grid("numbers_table", head, rows, (1,))
+    return part.grid("numbers_table", ("numbers_name", "numbers_value", "numbers_side"), rows, (1,))
 
 
 def worst_values(part: ReportPart, data: Data) -> str:

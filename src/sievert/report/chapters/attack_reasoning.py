@@ -135,8 +135,7 @@ def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
 
 def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block | Chapter]:
     texts, which, name = part.texts, state(data), part.writer.name(secret)
-    head = headline(part, data)
-    if head is None:
+    if headline(part, data) is None:
         text = texts(f"reasoned.{which}", secret=name, **_places(part, data, which))
         yield Paragraph(text, "warning")
     else:

@@ -262,8 +262,7 @@ def _overview(view: ComparisonView) -> Chapter:
         blocks.append(Paragraph(view.say("identity_chance", release=r.label, **numbers), "note"))
     if len(view.releases) > 1 and view.secrets:
         out = tuple(_dominance(view))
-        none = Paragraph(view.say("none_dominated"), "reading")
-        blocks.append(BulletList(out) if out else none)
+        blocks.append(BulletList(out) if out else Paragraph(view.say("none_dominated"), "reading"))
     if any(state_of(release.data) for release in view.releases):
         blocks += bases(view)
     return Chapter(view.say("table_title"), view.anchor("overview"), tuple(blocks), screen=True)

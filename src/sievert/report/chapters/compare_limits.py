@@ -39,10 +39,9 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
 
 def bases(view: ComparisonView) -> list[Paragraph]:
     """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
-    rests = dict.fromkeys((r.data.get("policy") or {}).get("rests_on") for r in view.releases)
     return [
         Paragraph(view.texts("front.rests_on", basis=view.texts.remark(b)), "note")
-        for b in rests
+        for b in dict.fromkeys((r.data.get("policy") or {}).get("rests_on") for r in view.releases)
         if b
     ]
 

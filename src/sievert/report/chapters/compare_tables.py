@@ -168,8 +168,7 @@ def losses(view: ComparisonView) -> Iterator[Chapter]:
         each = [r.data["losses"].get(name) or {} for r in view.releases]
         if name in BY_ID and any(loss.get("value") is not None for loss in each):
             cells = ["", *(writer.number(clean(e.get("value"))) for e in each)]
-            side = f"lost_{BY_ID[name].worse}"
-            rows.append(Row(name, "", cells, side, view.say(f"loss_{name}")))
+            rows.append(Row(name, "", cells, f"lost_{BY_ID[name].worse}", view.say(f"loss_{name}")))
     if not rows:
         return
     blocks: list[Block] = list(grids(view, view.say("losses_caption"), rows))

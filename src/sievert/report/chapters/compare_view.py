@@ -123,8 +123,7 @@ class ComparisonView(ReportPart):
             return NumberText(self.say("keeps_no_share"), None)
         kept = (1.0 - end / whole.number for end in (most, least))
         low, high = (percent(min(1.0, max(0.0, end))) for end in kept)
-        text = self.say("keeps_interval", share=share, low=low, high=high)
-        return NumberText(text, share.number)
+        return NumberText(self.say("keeps_interval", share=share, low=low, high=high), share.number)
 
     # -- what follows ---------------------------------------------------------------------------
 

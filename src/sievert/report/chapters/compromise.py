@@ -82,13 +82,11 @@ def _views(part: ReportPart) -> list[CompromiseView]:
 def blocks(part: ReportPart) -> Iterator[Chapter]:
     """Everything below the heading of this result."""
     for number, view in enumerate(_views(part), 1):
-        drawn = number <= MOST_SECRETS
         for key, write in {"left": _left, "whom": _targets, "useful": _useful}.items():
-            title, inner = _title(view, key), tuple(write(view, pictures=drawn))
+            title, inner = _title(view, key), tuple(write(view, pictures=number <= MOST_SECRETS))
             anchor = part.anchor(f"secret{number}-{key}")
-            screen = number == 1 and key != "useful"
             if inner:
-                yield Chapter(title, anchor, inner, screen=screen)
+                yield Chapter(title, anchor, inner, screen=number == 1 and key != "useful")
     settings = part.data["settings"]
     how = [Paragraph(part.say(f"method_{settings['method']}"))]
     how += pairing_paragraphs(part, [part.data.get("pairing") or {}])
@@ -326,8 +324,7 @@ def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
     share, method = view.writer.share(target["exact"]["records"]), view.data["settings"]["method"]
     places = {"share": share, "secret": view.name, "parameter": view.parameter(curve)}
     quasi, known = view.data["roles"]["quasi"], target["known"]
-    one = "known_one" if known == 1 else "known_many"
-    some = view.say(one, number=known).rsplit(" ", 1)[0]
+    some = view.say("known_one" if known == 1 else "known_many", number=known).rsplit(" ", 1)[0]
     places["columns"] = names_of(view, quasi) if known == len(quasi) else some
     head = view.say("known_some" if share.number else "known_nobody", **places)
     key = "exact_known"

@@ -210,8 +210,7 @@ def _remedy_grid(view: ExplanationView, changes: list[Remedy]) -> Grid:
         (name, r.alone, view.of_all(r.alone), *view.rates(r.data, ("k_anonymity",))[-1:])
         for name, r in zip(make_unique(r.name for r in changes), changes, strict=True)
     )
-    head = ("change", "alone", "alone_share", "head_k_anonymity")
-    return view.grid("remedies_few", head, rows)
+    return view.grid("remedies_few", ("change", "alone", "alone_share", "head_k_anonymity"), rows)
 
 
 def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:

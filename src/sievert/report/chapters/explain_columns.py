@@ -222,5 +222,4 @@ def _sets_grid(
     more: tuple[str, ...] = ("k_anonymity", "itpr", "itpr_unnormalized")
     more += ("separation", "distinction") if folded else ()
     rows = ((view.set_of(s["columns"]), view.alone(s), *view.rates(s, more)) for s in subsets)
-    heads = view.rate_heads(more)
-    return view.grid(caption, ("columns", "alone"), rows, folded=folded, more=heads)
+    return view.grid(caption, ("columns", "alone"), rows, folded=folded, more=view.rate_heads(more))

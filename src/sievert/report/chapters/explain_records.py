@@ -320,7 +320,6 @@ def _suda(view: ExplanationView) -> Iterator[Block]:
 
 def _levels(view: ExplanationView, suda: Data, column: str) -> str:
     """The values of a column that contribute most to the scores."""
-    levels = suda["level_contributions"].get(column, ())[:MOST_LEVELS]
     return "; ".join(
         view.say(
             "suda_level",
@@ -328,7 +327,7 @@ def _levels(view: ExplanationView, suda: Data, column: str) -> str:
             share=view.writer.share(level["share"]),
             records=view.writer.count(level["records"]),
         )
-        for level in levels
+        for level in suda["level_contributions"].get(column, ())[:MOST_LEVELS]
     )
 
 

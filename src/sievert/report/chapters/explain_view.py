@@ -80,8 +80,7 @@ class ExplanationView(ReportPart):
         """The interval of a sampled share."""
         shapley = self.shapley(secret)
         part, whole = shapley["columns"].get(column) or {}, shapley["whole"]
-        known = "low" in part and whole
-        return (part["low"] / whole, part["high"] / whole) if known else None
+        return (part["low"] / whole, part["high"] / whole) if "low" in part and whole else None
 
     def rate_heads(self, more: Iterable[str] = ()) -> list[str]:
         """Heads of columns with rates: of finding a person, of each secret, exact numbers."""

@@ -85,11 +85,10 @@ class LimitView(ReportPart):
     @cached_property
     def alphabets(self) -> tuple[AlphabetTexts, ...]:
         """Each alphabet with its points."""
-        points = self.data["points"]
         return tuple(
             AlphabetTexts(
                 p,
-                tuple(self._point(x) for x in points if x["columns"] == p["columns"]),
+                tuple(self._point(x) for x in self.data["points"] if x["columns"] == p["columns"]),
                 tuple(self._recodings(p)),
             )
             for p in self.data["channel"]["parts"]
@@ -97,8 +96,7 @@ class LimitView(ReportPart):
 
     def _recodings(self, part: Data) -> Iterator[tuple[int, NumberText, NumberText]]:
         """None where the model has no certificate."""
-        certain = self.model in CERTAIN
-        for recoding in part["recodings"][:MOST_INTERVALS] if certain else ():
+        for recoding in part["recodings"][:MOST_INTERVALS] if self.model in CERTAIN else ():
             distortion = proportion(self.writer, recoding["distortion"])
             risk = bits_text(self.writer, recoding["risk"])
             ends = (distortion, risk) if self.model in AT_DISTORTION else (risk, distortion)

@@ -138,8 +138,7 @@ def _hierarchy(part: ReportPart, source: str) -> str:
     """Where a hierarchy is from: of a file its name, as of the table and the policy."""
     if source == "*":
         return part.say("one_label")
-    named = source.lower().endswith(FILES)
-    return part.writer.file(PurePath(source).name if named else source)
+    return part.writer.file(PurePath(source).name if source.lower().endswith(FILES) else source)
 
 
 def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:

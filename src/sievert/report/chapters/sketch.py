@@ -65,8 +65,7 @@ def _keys(part: ReportPart, keys: list[Data]) -> Grid:
         )
         for key in keys
     ]
-    heads = ("head_key", "head_unique", "head_risk", "head_classes")
-    return part.grid("keys_table", heads, rows)
+    return part.grid("keys_table", ("head_key", "head_unique", "head_risk", "head_classes"), rows)
 
 
 def _sizes(part: ReportPart, keys: list[Data]) -> Grid:

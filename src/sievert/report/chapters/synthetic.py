@@ -121,8 +121,7 @@ def _traces(part: ReportPart, table: Data) -> tuple[str, str]:
     if alarms := table["alarms"]:
         what = part.texts.join(_alarm_names(part, table, alarms))
         return part.say("traces", table=name), part.say("traces_why", attacks=what)
-    least = table["attacks"]["membership"]["least_excess"]
-    unseen = part.writer.share(least)
+    unseen = part.writer.share(table["attacks"]["membership"]["least_excess"])
     return part.say("no_traces", table=name), part.say("no_traces_why", excess=unseen)
 
 
@@ -293,7 +292,6 @@ def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
     limits = (table["policy"] or {}).get("limits", ())
     if limits:
         states = {True: "limit_met", None: "limit_open", False: "limit_breached"}
-        order = [False, None, True]
         rows = [
             (
                 part.say(states[v["met"]]),
@@ -305,7 +303,7 @@ def _limits(part: ReportPart, table: Data) -> Iterator[Block]:
                 if v["max"] is None
                 else part.say("at_most", bound=percent(v["max"])),
             )
-            for v in sorted(limits, key=lambda v: order.index(v["met"]))
+            for v in sorted(limits, key=lambda v: [False, None, True].index(v["met"]))
         ]
         heads = ("head_verdict", "head_limited", "head_value", "head_bound")
         yield part.grid("limits_table", heads, rows, (2,))

@@ -162,13 +162,12 @@ def path(view: ExplanationView) -> Iterator[Block]:
         more = view.say("path_allowed", share=allowed)
         rows.append((view.say("path_policy"), NumberText("", None), allowed))
         limit = (most, more)
-    grid = view.grid("path_table", ("path_known", "alone", "alone_share"), rows)
     if rows:
         yield captioned_bars(
             view,
             "path",
             marks,
-            grid,
+            view.grid("path_table", ("path_known", "alone", "alone_share"), rows),
             axis="alone_share_axis",
             more=more,
             fill=EXPOSED,

@@ -47,8 +47,7 @@ def _ways(view: View, result: Any) -> list[dict[str, str]]:
     for way, card in zip(result["options"]["ways"], cards.items, strict=True):
         levels = {c["column"]: level_of(proposals[c["column"]], c["how"]) for c in way["changes"]}
         if levels and None not in levels.values():
-            take = levels_text(levels)
-            ways.append({"title": card.title, "state": card.state, "take": take})
+            ways.append({"title": card.title, "state": card.state, "take": levels_text(levels)})
     return ways
 
 

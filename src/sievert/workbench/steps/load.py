@@ -35,8 +35,7 @@ def begin(start: str, *, show_values: bool = False) -> Choices:
     path, database = Path(start.partition("?")[0]), start.startswith(DATABASES)
     folder = Path() if database else path if path.is_dir() else path.parent
     table = "" if not database and path.is_dir() else not_an_option(start)
-    values = "yes" if show_values else ""
-    return Choices(table).put("load", folder=str(folder), show_values=values)
+    return Choices(table).put("load", folder=str(folder), show_values="yes" if show_values else "")
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:

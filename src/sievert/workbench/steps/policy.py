@@ -44,14 +44,12 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
     policy = named_policy(choices)
     if policy is None or not choices.table:
         return ()
-    reading = reading_arguments(choices, missing=False)
-    return (("policy", "check", policy, choices.table, *reading),)
+    return (("policy", "check", policy, choices.table, *reading_arguments(choices, missing=False)),)
 
 
 def current_limits(choices: Choices) -> dict[str, str]:
     """The limits of the policy as it is now, as settings."""
-    tables = policy_tables(choices) or {}
-    return limit_texts(tables.get("limits", {}))
+    return limit_texts((policy_tables(choices) or {}).get("limits", {}))
 
 
 def _context(view: View) -> dict[str, Any]:
