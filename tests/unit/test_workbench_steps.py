@@ -416,9 +416,9 @@ def test_a_file_is_proposed_beside_the_table(table: str, proposed: str) -> None:
 
 
 def test_names_with_commas_are_levels_of_their_own() -> None:
-    assert level_options({"a": "1", "b": "2"}) == ["--levels", "a=1,b=2"]
-    assert level_options({"a, b": "1", "c": "2"}) == ["--levels", "a, b=1", "--levels", "c=2"]
-    assert level_options({}) == []
+    assert level_options({"a": "1", "b": "2"}) == ("--levels", "a=1,b=2")
+    assert level_options({"a, b": "1", "c": "2"}) == ("--levels", "a, b=1", "--levels", "c=2")
+    assert level_options({}) == ()
 
 
 def test_tables_are_added_and_taken_away(choices: Choices, folder: Path) -> None:

@@ -54,10 +54,7 @@ class Bench:
 
     def step(self, name: str) -> Step:
         """The step of this name."""
-        for step in self.steps:
-            if step.name == name:
-                return step
-        raise LookupError(name)
+        return {step.name: step for step in self.steps}[name]
 
     def view(self, step: str = "", sent: Form | None = None) -> View:
         """What a page is made of."""
@@ -152,8 +149,7 @@ class Bench:
     def _hidden(self, step: Step) -> Markup:
         """The fields that every form has: an older page is known by its revision."""
         field = Markup('<input type="hidden" name="{}" value="{}">')
-        revision = field.format("revision", self.history.revision)
-        return revision + field.format("step", step.name)
+        return field.format("revision", self.history.revision) + field.format("step", step.name)
 
     def _rail(self, current: Step) -> list[dict[str, Any]]:
         rows = []

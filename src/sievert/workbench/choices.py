@@ -100,12 +100,11 @@ def _every_text(value: Any) -> Iterator[str]:
 
 def session_text(choices: Choices) -> str:
     """The choices as one TOML file; it names columns and files, and holds no data."""
-    head = {"workbench": FORMAT, "table": choices.table}
     settings = {
         step: {k: list(v) if isinstance(v, tuple) else v for k, v in own.items()}
         for step, own in choices.settings.items()
     }
-    return toml_document({**head, **settings})
+    return toml_document({"workbench": FORMAT, "table": choices.table, **settings})
 
 
 def read_session(path: Path, known: Mapping[str, Collection[str]]) -> Choices:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sievert.errors import UsageError
@@ -15,6 +15,7 @@ PRIVATE = "workbench:"  # begins the name of a file in the private directory
 _PLACE = re.compile(rf"(?:^|(?<==)){PRIVATE}")
 _DIGEST = re.compile(rf"(?:^|(?<==)){PRIVATE}(?:[0-9a-f]{{12}}/)?")
 READING = ("delimiter", "encoding", "suppressed", "missing")
+FLAGS = ("no_header", "keep_suppressed")
 OPTION = re.compile(r"-(?!$|\.?\d)")  # how an option begins; -9 is a code
 EVERYWHERE = {
     *("--delimiter", "--encoding", "--suppressed", "--missing", "--no-header", "--keep-suppressed"),
@@ -45,34 +46,32 @@ FIELD_OPTION = re.compile(rf"--({'|'.join(FIELDS)})(?![\w-])")
 
 def reading_arguments(choices: Choices, *, missing: bool = True) -> Argv:
     """How the table is read; `missing` values are a matter of commands that measure."""
-    options: list[str] = []
-    for name in READING:
-        value = choices.text("load", name)
-        if value and (missing or name != "missing"):
-            options += [f"--{name}", value]
-    if choices.text("load", "no_header"):
-        options.append("--no-header")
-    if choices.text("load", "keep_suppressed"):
-        options.append("--keep-suppressed")
-    for column, kind in choices.mapping("load", "types").items():
-        options += ["--type", f"{column}={kind}"]
-    for code in choices.texts("load", "na"):
-        options += ["--na", code]
-    return tuple(options)
+    single = {name: choices.text("load", name) for name in READING if missing or name != "missing"}
+    return (
+        *(token for name, value in single.items() for token in repeated(f"--{name}", [value])),
+        *(f"--{flag.replace('_', '-')}" for flag in FLAGS if choices.text("load", flag)),
+        *repeated(
+            "--type", (f"{c}={kind}" for c, kind in choices.mapping("load", "types").items())
+        ),
+        *repeated("--na", choices.texts("load", "na")),
+    )
+
+
+def repeated(option: str, values: Iterable[str]) -> Argv:
+    """An option before each of some values; an empty one is not given."""
+    return tuple(token for value in values if value for token in (option, value))
 
 
 def role_arguments(choices: Choices) -> Argv:
     """The roles of the columns: of the policy, if there is one, else as options."""
     if (policy := named_policy(choices)) is not None:
         return ("--policy", policy)
-    options: list[str] = []
-    for option, role in (("-q", "quasi"), ("-s", "sensitive"), ("-i", "identifier")):
-        columns = choices.texts("roles", role)
-        if columns:
-            options += [option, ",".join(map(_quoted, columns))]
-    if person := choices.text("roles", "person"):
-        options += ["--person", person]
-    return tuple(options)
+    roles = {"-q": "quasi", "-s": "sensitive", "-i": "identifier"}
+    lists = {o: ",".join(map(_quoted, choices.texts("roles", role))) for o, role in roles.items()}
+    return (
+        *(token for option, columns in lists.items() for token in repeated(option, [columns])),
+        *repeated("--person", [choices.text("roles", "person")]),
+    )
 
 
 def check_arguments(argv: Argv) -> None:

@@ -229,10 +229,9 @@ class Jobs:
         return await self._execute(job, job.argv, () if job.finish else ("--json", "-"))
 
     async def _execute(self, job: Job, argv: Argv, more: Argv) -> CommandResult:
-        arguments = [*real_arguments(argv, self.folder), *more]
         own = {"TMPDIR": str(self.folder), "FORCE_COLOR": "1", isolation.GUARDIAN: str(os.getpid())}
         job.process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "sievert", *arguments),
+            *(sys.executable, "-m", "sievert", *real_arguments(argv, self.folder), *more),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=PIPE,
             stderr=PIPE,

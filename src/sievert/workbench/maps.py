@@ -67,10 +67,8 @@ class MapScale:
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
-        return LEFT + (self.width - LEFT - RIGHT) * min(max(self._part(value), 0.0), 1.0)
-
-    def _part(self, value: float) -> float:
-        return (value - self.least) / (self.most - self.least)
+        part = (value - self.least) / (self.most - self.least)
+        return LEFT + (self.width - LEFT - RIGHT) * min(max(part, 0.0), 1.0)
 
     def y(self, value: float) -> float:
         """Pixels from the top."""
@@ -166,10 +164,8 @@ def _region(scale: MapScale, points: Iterable[MapPoint]) -> Iterator[str]:
             corners.append((p.across, p.up))
     if not corners:
         return
-    path = f"M{scale.x(corners[0][0]):.4g} {TOP}"
-    for across, up in corners:
-        path += f"H{scale.x(across):.4g}V{scale.y(up):.4g}"
-    path += f"H{scale.width - RIGHT}V{TOP}z"
+    stairs = "".join(f"H{scale.x(across):.4g}V{scale.y(up):.4g}" for across, up in corners)
+    path = f"M{scale.x(corners[0][0]):.4g} {TOP}{stairs}H{scale.width - RIGHT}V{TOP}z"
     dashed = f'stroke="{colour("met")}" stroke-dasharray="4 3"'
     yield f'<path d="{path}" fill="{colour("met-tint")}" {dashed}/>'
 

@@ -30,13 +30,19 @@ def recoding_map(view: View) -> dict[str, Any] | None:
     part, names = part_of(result, view.texts), _level_words(view)
     chosen = _chosen(view, points)
     rows = [_row(part, names, point, chosen) for point in points]
-    dots = [_dot(point, row) for point, row in zip(points, rows, strict=True)]
+    dots = [
+        MapPoint(
+            point["lost"],
+            point["disclosed"],
+            **{name: row[name] for name in ("state", "said", "take", "chosen")},
+        )
+        for point, row in zip(points, rows, strict=True)
+    ]
     limit = (result.get("frontier_limit") or {}).get("points", ())
-    curve = [(point["lost"], point["disclosed"]) for point in limit]
     secret, minimised = result["frontier_secret"], result["minimised"]
     return {
         "rows": sorted(rows, key=lambda row: (row["state"] != MET, row["lost"].number)),
-        "maps": _maps(part, dots, curve),
+        "maps": _maps(part, dots, [(point["lost"], point["disclosed"]) for point in limit]),
         "meets": _meeting(part, points),
         "secret": part.writer.name(secret) if secret else "",
         "loss": view.texts(f"protected.minimised_{minimised}"),
@@ -95,17 +101,6 @@ def _meeting(part: ReportPart, points: Any) -> str:
     number = {"number": part.writer.count(len(points)), "meets": part.writer.count(meets)}
     one = "_one" if len(points) == 1 else ""
     return str(part.texts(f"workbench.protect.map_found{one}", **number))
-
-
-def _dot(point: Any, row: Mapping[str, Any]) -> MapPoint:
-    return MapPoint(
-        point["lost"],
-        point["disclosed"],
-        row["state"],
-        row["said"],
-        take=row["take"],
-        chosen=row["chosen"],
-    )
 
 
 def _maps(part: ReportPart, dots: list[MapPoint], curve: Any) -> dict[str, Markup]:

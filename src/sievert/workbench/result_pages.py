@@ -11,7 +11,7 @@ from sievert.commands.report.api import SavedResult, build_page
 from sievert.report import html
 from sievert.report.builder import ReportSettings, make_part
 from sievert.report.chapters.numbers import releases_of
-from sievert.report.limits import STATES, state_of
+from sievert.report.limits import ORDER, STATES, state_of
 from sievert.report.page import Page
 from sievert.report.parts import ReportPart
 from sievert.report.texts import Texts
@@ -41,7 +41,7 @@ def releases_state(result: Mapping[str, Any], texts: Texts) -> str:
     """
     releases = [r for r in releases_of(part_of(result, texts)) if r.get("policy")]
     states = {STATES[state_of(release)] for release in releases}
-    return next((state for state in ("met", "doubtful", "breached") if state in states), "open")
+    return next((state for state in ORDER if state in states), "open")
 
 
 def part_of(result: Mapping[str, Any], texts: Texts) -> ReportPart:

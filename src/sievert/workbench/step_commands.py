@@ -10,6 +10,7 @@ from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import (
     PRIVATE,
     reading_arguments,
+    repeated,
     role_arguments,
     table_arguments,
 )
@@ -77,14 +78,13 @@ def release_options(choices: Choices) -> Argv:
     """How the release is made."""
     how, suppress = (choices.text("protect", name) for name in ("how", "suppress"))
     full = how in ("", FULL)
-    options = [] if how == CELLS else [*hierarchy_options(choices)]
-    options += level_options(choices.mapping("protect", "levels")) if full else ["--how", how]
-    options += ["--suppress", suppress] if suppress else []
-    if full and (loss := choices.text("protect", "loss")):
-        options += ["--loss", loss]
-    if how != CELLS:
-        options += _of_columns("--column-weight", choices, "weights")
-    return tuple(options)
+    return (
+        *(() if how == CELLS else hierarchy_options(choices)),
+        *(level_options(choices.mapping("protect", "levels")) if full else ("--how", how)),
+        *repeated("--suppress", [suppress]),
+        *repeated("--loss", [choices.text("protect", "loss")] if full else ()),
+        *(() if how == CELLS else _of_columns("--column-weight", choices, "weights")),
+    )
 
 
 def hierarchy_options(choices: Choices) -> Argv:
@@ -96,15 +96,14 @@ def _of_columns(option: str, choices: Choices, name: str) -> Argv:
     """An option for each column that a setting of the release is of."""
     given = choices.mapping("protect", name)
     columns = [column for column in known_columns(choices) if column in given] if given else []
-    return tuple(token for c in columns for token in (option, f"{c}={given[c]}"))
+    return repeated(option, (f"{c}={given[c]}" for c in columns))
 
 
-def level_options(levels: Mapping[str, str]) -> list[str]:
+def level_options(levels: Mapping[str, str]) -> Argv:
     """Levels as an option; one for each column where a name has a comma."""
     pairs = [f"{column}={level}" for column, level in levels.items()]
-    if all(map(PLAIN.fullmatch, levels)):
-        return ["--levels", ",".join(pairs)] if pairs else []
-    return [token for pair in pairs for token in ("--levels", pair)]
+    plain = all(map(PLAIN.fullmatch, levels))
+    return repeated("--levels", [",".join(pairs)] if plain else pairs)
 
 
 def frontier_command(choices: Choices) -> Argv:
@@ -114,17 +113,12 @@ def frontier_command(choices: Choices) -> Argv:
 
 def compare_command(choices: Choices) -> Argv:
     """The releases beside the table that they were made of."""
-    options = (
-        *role_arguments(choices),
-        *reading_arguments(choices),
-        *hierarchy_options(choices),
-    )
+    options = (*role_arguments(choices), *reading_arguments(choices), *hierarchy_options(choices))
     return ("compare", choices.table, *choices.texts("compare", "releases"), *options)
 
 
 def synthetic_command(choices: Choices) -> Argv:
     """Synthetic tables under attack, perhaps beside people whom the generator never saw."""
     tables, control = choices.texts("synthetic", "tables"), choices.text("synthetic", "control")
-    strangers = ("--control", control) if control else ()
-    options = (*role_arguments(choices), *strangers, *reading_arguments(choices))
-    return ("synthetic", choices.table, *tables, *options)
+    options = (*role_arguments(choices), *repeated("--control", [control]))
+    return ("synthetic", choices.table, *tables, *options, *reading_arguments(choices))

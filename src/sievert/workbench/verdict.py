@@ -3,7 +3,7 @@
 from typing import Any
 
 from sievert.report.limits import limited_row, limits_of, titles
-from sievert.report.page import NumberRow, Page, Points, PolicyAnswer, walk
+from sievert.report.page import Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
 from sievert.workbench.command_lines import with_field_names
 from sievert.workbench.result_pages import page_of, part_of, rendered
@@ -83,11 +83,7 @@ def _nearest(part: ReportPart) -> str:
     breached = [row for row in near if row.state == "breached"]
     if not near:
         return ""
-    row = max(breached or near, key=_place)
+    row = max(breached or near, key=lambda row: row.position or 0.0)
     key = "worst" if breached else "nearest"
     values = {"name": row.short or row.name, "value": row.value, "limit": row.limit}
     return part.texts(f"workbench.protect.{key}", **values, far=row.far)
-
-
-def _place(row: NumberRow) -> float:
-    return row.position if row.position is not None else 0.0

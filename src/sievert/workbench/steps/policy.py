@@ -126,17 +126,16 @@ def _limit_row(key: str, bounds: str, gaps: list[dict[str, Any]], texts: Texts) 
         for gap in gaps
         if gap["what"] in ABOUT_A_LIMIT and (gap["where"], gap["name"]) == (table, measure)
     ]
-    where = {
-        "": texts("workbench.policy.everywhere"),
-        "reidentification": texts("workbench.policy.finding"),
-        "inference": texts("workbench.policy.secret", column=secret),
-        "synthetic": texts("workbench.policy.synthetic", attack=secret),
-    }
     sides = dict(each.split() for each in bounds.split(","))
     numbers = {end: float(sides[sign]) if sign in sides else None for sign, end in SIDES.items()}
     return {
         "key": json.dumps(key),
-        "where": where[chapter],
+        "where": {
+            "": texts("workbench.policy.everywhere"),
+            "reidentification": texts("workbench.policy.finding"),
+            "inference": texts("workbench.policy.secret", column=secret),
+            "synthetic": texts("workbench.policy.synthetic", attack=secret),
+        }[chapter],
         "measure": measure,
         "asks": asked(texts, {"measure": measure, **numbers}),
         "title": texts.get(f"measures.{measure}.title", measure),
@@ -188,9 +187,8 @@ def _choose(choices: Choices, form: Form) -> Choices:
         return choices.put("policy", file="", limits={}, edited="")
     name = file if source == OWN else f"{EXAMPLE}{source}"
     require(name, "no file is named", hint="the path of a TOML file")
-    tables = source_tables(name)
     choices = choices.put("policy", file=name, limits={}, edited="")
-    roles = tables.get("roles", {})
+    roles = source_tables(name).get("roles", {})
     return choices.put("roles", **role_settings(roles)) if roles and form.one("roles") else choices
 
 

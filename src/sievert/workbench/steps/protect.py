@@ -79,16 +79,17 @@ def context(view: View) -> dict[str, Any]:
     if not has_roles(choices) or not has_policy(choices):
         return {"need": "policy" if has_roles(choices) else "roles"}
     release = view.get(protect_command(choices))
-    how = choices.text(NAME, "how") or FULL
+    how, given = choices.text(NAME, "how") or FULL, bool(choices.mapping(NAME, "levels"))
     return {
         "need": "",
         "how": how,
         "ways": HOW,
         "columns": _columns(view, release),
-        "searched": _searched(view, release),
+        # the levels that the search has found, so that they are known when they are sent
+        "searched": "" if given or not release else levels_text(shown_levels(view)),
         "budgets": _budgets(view, release),
         "recoding": None if how == CELLS else recoding_context(view),
-        "given": bool(choices.mapping(NAME, "levels")),
+        "given": given,
         "release": release_verdict(view, release, table_result("assess", view)),
         "frontier": recoding_map(view) if how == FULL else None,
         "wanted": bool(choices.text(NAME, "frontier") or further(view)),
@@ -120,12 +121,6 @@ def _columns(view: View, release: Any) -> list[dict[str, Any]]:
         share = percent(shares[column]) if column in shares else ""
         rows.append({"name": column, "levels": names, "chosen": names[at], "share": share})
     return rows
-
-
-def _searched(view: View, release: Any) -> str:
-    """The levels that the search has found, so that they are known when they are sent."""
-    given = view.choices.mapping(NAME, "levels")
-    return "" if given or not release else levels_text(shown_levels(view))
 
 
 def _budgets(view: View, release: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sievert.errors import SievertError, require
 from sievert.workbench.choices import Choices, Setting
-from sievert.workbench.command_lines import PRIVATE, pieces, shown
+from sievert.workbench.command_lines import PRIVATE, pieces, repeated, shown
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step, View, WrittenFile
 from sievert.workbench.step_commands import (
     beside_table,
@@ -62,10 +62,8 @@ def _options(choices: Choices) -> Argv:
     """Who may read the page, its title and its language."""
     share = ("--share",) if choices.text(NAME, "kind") == "share" else ()
     mask = ("--mask-names",) if share and choices.text(NAME, "mask") else ()
-    title, spoken = choices.text(NAME, "heading"), choices.text("load", "language")
-    named = ("--title", title) if title else ()
-    language = ("--language", spoken) if spoken else ()
-    return (*share, *mask, *named, *language)
+    title = repeated("--title", [choices.text(NAME, "heading")])
+    return (*share, *mask, *title, *repeated("--language", [choices.text("load", "language")]))
 
 
 def _command(parts: Iterable[str], path: str, options: Iterable[str]) -> Argv:

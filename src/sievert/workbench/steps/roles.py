@@ -21,13 +21,12 @@ SETTINGS = (*LISTS, *SINGLE, "ignored", "rows_are_people")
 
 def roles_by_column(choices: Choices) -> dict[str, str]:
     """The role of each column that has one; the person may have another as well."""
-    by_column: dict[str, str] = {}
-    for role in LISTS:
-        by_column |= dict.fromkeys(choices.texts("roles", role), role)
-    for role in ("household", "weight"):
-        if column := choices.text("roles", role):
-            by_column[column] = role
-    return by_column | dict.fromkeys(choices.mapping("roles", "ignored"), "ignored")
+    single = {choices.text("roles", role): role for role in ("household", "weight")}
+    return {
+        **{column: role for role in LISTS for column in choices.texts("roles", role)},
+        **{column: role for column, role in single.items() if column},
+        **dict.fromkeys(choices.mapping("roles", "ignored"), "ignored"),
+    }
 
 
 def columns_without_role(choices: Choices, columns: list[str]) -> list[str]:
@@ -83,10 +82,9 @@ def _status(view: View) -> tuple[str, str]:
     if not role_table(choices):
         return OPEN, view.texts("workbench.roles.none")
     result = view.get(columns_command(view.choices)) or {"columns": []}
-    names = [column["name"] for column in result["columns"]]
     if not quasi:
         return DOUBTFUL, view.texts("workbench.roles.nobody")
-    if bare := columns_without_role(choices, names):
+    if bare := columns_without_role(choices, [column["name"] for column in result["columns"]]):
         return DOUBTFUL, view.texts("workbench.roles.without", number=len(bare))
     return MET, view.texts("workbench.roles.tally", quasi=quasi, secret=secret)
 
@@ -96,11 +94,10 @@ def _sent_roles(form: Form) -> tuple[dict[str, str], dict[str, str], str]:
     names = {place: _name(text) for place, text in form.beginning("name:").items()}
     given = {names[p]: r for p, r in form.beginning("role:").items() if p in names and r}
     reasons = {names[p]: r for p, r in form.beginning("why:").items() if p in names}
-    person = _name(form.one("person")) if form.one("person") else ""
     if form.one("suggest"):
         hints = form.beginning("hint:")
         given |= {n: hints[p] for p, n in names.items() if n not in given and hints.get(p)}
-    return given, reasons, person
+    return given, reasons, _name(form.one("person")) if form.one("person") else ""
 
 
 def _change(choices: Choices, form: Form) -> Choices:
