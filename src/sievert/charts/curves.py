@@ -90,19 +90,18 @@ def of_compromises(compromises: Any) -> dict[str, Spec]:
     method = compromises.settings["method"]
     for secret, curves in compromises.curves.items():
         for number, unit in UNITS.items():
-            points = {
-                _parameter(method, c.parameter): [
-                    (p.known, p.combinations[number].mean) for p in c.points
-                ]
-                for c in curves
-            }
             charts[file_name(charts, number, secret)] = lines(
                 TITLES[number].format(short_name(secret)),
                 (
                     f"{method.capitalize()}: mean over all combinations of known values",
                     "High is better protected",
                 ),
-                points,
+                {
+                    _parameter(method, c.parameter): [
+                        (p.known, p.combinations[number].mean) for p in c.points
+                    ]
+                    for c in curves
+                },
                 across="Known columns",
                 up=unit,
             )
@@ -184,14 +183,13 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
             )
         if places := (data.get("sampling") or {}).get("so_far"):
             number = str(data["sampling"]["least_agreed"]).replace("_", " ")
-            lines = {
-                f"chain {c + 1}": [(float(p["sweeps"]), p["by_chain"][c]) for p in places]
-                for c in range(len(places[0]["by_chain"]))
-            }
             charts[file_name(charts, "chains", secret)] = running(
                 f"Convergence of the chains: {name}",
                 (f"Running mean of the number they agree on least: {number}",),
-                lines,
+                {
+                    f"chain {c + 1}": [(float(p["sweeps"]), p["by_chain"][c]) for p in places]
+                    for c in range(len(places[0]["by_chain"]))
+                },
                 across="Sweeps",
                 up="Running mean",
             )

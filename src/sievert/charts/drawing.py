@@ -300,8 +300,7 @@ def _bar_row(bar: Bar, series: Sequence[str]) -> Spec:
     row: Spec = {"row": bar.row, "number": bar.number, "end": number, "shown": shown}
     if bar.interval is not None:
         low, high = bar.interval
-        ends = {"low": significant(low), "high": significant(high)}
-        shown = say("charts.interval", number=shown, **ends)
+        shown = say("charts.interval", number=shown, low=significant(low), high=significant(high))
         row |= {"low": low, "high": high, "end": max(high, number)}
     if len(series) > 1:
         return row | {"series": bar.series, "said": f"{bar.row}, {bar.series}: {shown}"}

@@ -94,7 +94,6 @@ def panels(spec: Spec) -> Spec:
     series = bar["encoding"]["fill"]["sort"]
     widest = bar["encoding"]["x"]["scale"]["domain"][1]
     begins = {name: i * widest * (1 + GAP) for i, name in enumerate(series)}
-    rows = [_placed(row, begins[row["series"]]) for row in spec["data"]["values"]]
     x = {
         **bar["encoding"]["x"],
         "scale": {"domain": [0, len(series) * widest * (1 + GAP)], "nice": False},
@@ -102,7 +101,6 @@ def panels(spec: Spec) -> Spec:
         "title": None,
     }
     y = bar["encoding"]["y"]
-    heads = [{"begin": begins[name], "head": name} for name in series]
     shown = {"text": {"field": "shown", "type": "nominal"}}
     layers: list[Spec] = [
         {
@@ -127,7 +125,7 @@ def panels(spec: Spec) -> Spec:
             "encoding": {"y": y, "x": {**x, "field": "end_stop"}, **shown},
         },
         {
-            "data": {"values": heads},
+            "data": {"values": [{"begin": begins[name], "head": name} for name in series]},
             "mark": {
                 **label_mark(0),
                 "dy": -8,
@@ -141,12 +139,11 @@ def panels(spec: Spec) -> Spec:
             },
         },
     ]
-    height = len(y["sort"]) * (BAR + BETWEEN)
     return {
         **spec,
-        "data": {"values": rows},
+        "data": {"values": [_placed(row, begins[row["series"]]) for row in spec["data"]["values"]]},
         "layer": layers,
-        "height": height,
+        "height": len(y["sort"]) * (BAR + BETWEEN),
         "usermeta": {"narrow": {"layer": spec["layer"], "height": spec["height"]}},
     }
 

@@ -99,10 +99,9 @@ def risk_utility_chart(
         "scale": {"domain": kinds, "range": [PLAIN, "white"][: len(kinds)]},
         "legend": {"symbolType": "circle", "labelLimit": WIDTH} if len(kinds) > 1 else None,
     }
-    interval = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
     circle = {"type": "circle", "size": 90, "stroke": INK, "strokeWidth": 1, "opacity": 1}
     points: list[Spec] = [
-        {"mark": GREY, "encoding": interval},
+        {"mark": GREY, "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}},
         {"mark": circle, "encoding": {"x": x, "y": y, "fill": fill, "description": SAID}},
     ]
     if len(dots) <= MOST_LED:

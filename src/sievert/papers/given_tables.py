@@ -61,9 +61,8 @@ def suppress_rare(
     {'age': ['30', '30', '*']}
     """
     keys = list(zip(*(table[name] for name in quasi), strict=True))
-    sizes = Counter(keys)
     pairs = set(zip(keys, table[secret] if secret else keys, strict=True))
     secrets = Counter(key for key, _ in pairs)
-    kept = {key for key, n in sizes.items() if n >= least and secrets[key] >= diverse}
+    kept = {key for key, n in Counter(keys).items() if n >= least and secrets[key] >= diverse}
     rows = [key if key in kept else (HIDDEN,) * len(quasi) for key in keys]
     return {**table, **{name: [row[i] for row in rows] for i, name in enumerate(quasi)}}

@@ -147,14 +147,13 @@ def _closing(
     texts: Texts, parts: Sequence[ReportPart], blocks: Sequence[Block | Chapter]
 ) -> list[Chapter]:
     """What was assessed and what was not, and what the words mean."""
-    assessed: tuple[Block, ...] = (BulletList(tuple(what_was_assessed(parts))),)
-    assessed += tuple(dict.fromkeys(p for part in parts for p in basis(part)))
-    closing = [
+    rests = dict.fromkeys(p for part in parts for p in basis(part))
+    assessed: tuple[Block, ...] = (BulletList(tuple(what_was_assessed(parts))), *rests)
+    return [
         Chapter(texts("front.assessed"), "assessed", assessed),
         not_measured(texts),
+        *_definitions(texts, blocks),
     ]
-    terms = _definitions(texts, blocks)
-    return closing if terms is None else [*closing, terms]
 
 
 def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
@@ -266,13 +265,11 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
 # -- definitions: what the words and numbers of a page mean, which links lead to ------------------
 
 
-def _definitions(texts: Texts, blocks: Sequence[Block | Chapter]) -> Chapter | None:
+def _definitions(texts: Texts, blocks: Sequence[Block | Chapter]) -> Iterator[Chapter]:
     """The definitions that these blocks lead to, in alphabetical order of their titles."""
     definitions = (_definition(texts, key) for key in dict.fromkeys(_keys(blocks)))
-    order = tuple(sorted(definitions, key=lambda c: c.title.casefold()))
-    if not order:
-        return None
-    return Chapter(texts("definitions.heading"), "definitions", order, folded=True)
+    if order := tuple(sorted(definitions, key=lambda c: c.title.casefold())):
+        yield Chapter(texts("definitions.heading"), "definitions", order, folded=True)
 
 
 def _keys(blocks: Sequence[Block | Chapter]) -> Iterator[str]:
@@ -297,11 +294,9 @@ def _definition(texts: Texts, key: str) -> Chapter:
     if record is None:
         words = Paragraph(texts(f"definitions.{key}.text"))
         return Chapter(texts(f"definitions.{key}.title"), anchor, (words,))
-    if key in MEASURES:
-        kind, scale, side = "measures", "scale", texts(f"risky.{record.riskier}")
-    else:
-        kind, scale, side = "losses", "loss_scale", texts(f"worse.{record.worse}")
-    bounds = getattr(record, "bounds", "")
+    measured, bounds = key in MEASURES, getattr(record, "bounds", "")
+    kind, scale = ("measures", "scale") if measured else ("losses", "loss_scale")
+    side = texts(f"risky.{record.riskier}" if measured else f"worse.{record.worse}")
     facts = (
         texts("definitions.formula", formula=record.formula),
         texts(f"definitions.{scale}", unit=unit(texts, record.unit), bounds=bounds, side=side),

@@ -134,10 +134,9 @@ PEOPLE = (
 
 def _person(kind: int, places: Iterable[tuple[float, float]]) -> str:
     """People of one kind, in one path."""
-    places = list(places)
-    drawn = [PERSON + (BELT if kind == 1 else "")] * len(places)
-    path = "".join(f"M{x:.4g} {y:.4g}{each}" for (x, y), each in zip(places, drawn, strict=True))
-    return f'<path d="{path}" {PEOPLE[kind]} stroke-linejoin="round"/>' if places else ""
+    drawn = PERSON + (BELT if kind == 1 else "")
+    path = "".join(f"M{x:.4g} {y:.4g}{drawn}" for x, y in places)
+    return f'<path d="{path}" {PEOPLE[kind]} stroke-linejoin="round"/>' if path else ""
 
 
 def person(kind: int) -> Markup:
@@ -154,9 +153,8 @@ def people(block: Hundred) -> Markup:
         for kind in range(len(block.shares))
     )
     label = f"{block.title}: {', '.join(key for key, _ in block.labels)}"
-    height = TOP + A_COLUMN * DOWN + 4
     box = _allowance(block.allowed) if block.allowed else ""
-    return _svg(PEOPLE_WIDTH, height, drawn + box, label=label, about="people")
+    return _svg(PEOPLE_WIDTH, TOP + A_COLUMN * DOWN + 4, drawn + box, label=label, about="people")
 
 
 def _allowance(allowed: int) -> str:
@@ -232,11 +230,10 @@ def limit_bar(scale: LimitScale, position: float | None, state: str) -> Markup:
 def _needle(x: float, state: str) -> str:
     fill = colour(state if state in ("met", "breached", "doubtful") else "soft")
     line = f'<path d="M{LIMIT_AT} 12H{x:.4g}" stroke="{fill}" stroke-width="4"/>'
-    ends = {
+    return line + {
         "met": f'<rect x="{x - 4.5:.4g}" y="7.5" width="9" height="9" rx="2" fill="{fill}"/>',
         "doubtful": f'<path d="M{x:.4g} 6l6 6-6 6-6-6z" fill="{fill}"/>',
-    }
-    return line + ends.get(state, f'<circle cx="{x:.4g}" cy="12" r="5" fill="{fill}"/>')
+    }.get(state, f'<circle cx="{x:.4g}" cy="12" r="5" fill="{fill}"/>')
 
 
 def _arrow(x: float) -> str:

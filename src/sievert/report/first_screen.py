@@ -10,9 +10,11 @@ from sievert.measures import BY_ID
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
 from sievert.report.limits import (
+    ORDER,
     SHARED,
     STATES,
     budget_text,
+    counts_of,
     counts_rows,
     left_out,
     limits_of,
@@ -20,7 +22,7 @@ from sievert.report.limits import (
     reasons_of,
     state_of,
     suppressed_records,
-    tally_text,
+    tally,
 )
 from sievert.report.page import (
     Block,
@@ -94,22 +96,23 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
 
 def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAnswer:
     """One answer on a table and on releases of it: which of them may be published."""
-    texts, met = compared[0].texts, list[str]()
-    for part in compared:
-        releases = releases_of(part)
-        names = release_names(part, releases)
-        met += [n for n, r in zip(names, releases, strict=True) if state_of(r) is True]
-    words = [texts(f"front.original_{original.state}")]
+    texts = compared[0].texts
+    met = [
+        name
+        for releases in map(releases_of, compared)
+        for name, release in zip(release_names(releases), releases, strict=True)
+        if state_of(release) is True
+    ]
     shown = some_names(compared[0], "compared.others", met)
-    words.append(texts("front.releases_met", releases=shown) if met else texts("front.no_release"))
+    best = texts("front.releases_met", releases=shown) if met else texts("front.no_release")
     others = " ".join(map(_releases_reason, compared))
-    why = f"{texts('front.of_the_original')} {original.why} {others}"
-    return replace(original, text=" ".join(words), why=why.strip())
+    why = f"{texts('front.of_the_original')} {original.why} {others}".strip()
+    return replace(original, text=f"{texts(f'front.original_{original.state}')} {best}", why=why)
 
 
 def _releases_reason(part: ReportPart) -> str:
     """Why releases meet the policy or not, where a table is spoken of too: one is named."""
-    why, (name, *others) = _releases_verdict(part).why, release_names(part, releases_of(part))
+    why, (name, *others) = _releases_verdict(part).why, release_names(releases_of(part))
     one = bool(why) and not others
     return f"{part.texts('front.of_a_release', release=name)} {why}" if one else why
 
@@ -118,8 +121,7 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     met = {state_of(part.data) for part in judged}
     state = STATES[False if False in met else None if None in met else True]
     limits = [v for part in judged for v in own_limits(part.data)]
-    counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
-    why = [*counted(texts, state, limits, counts)]
+    why = [*counted(texts, state, limits)]
     why += filter(None, (budget_text(part.data, texts) for part in judged))
     why += [reason_text(part, r, named=False) for part in judged for r in reasons_of(part.data)]
     why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
@@ -128,8 +130,7 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
         state,
         answer(texts, state, of.data, of.writer.name, release=of.kind == "protect"),
         " ".join(why),
-        tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s])),
-        tally_text(texts, counts),
+        *tally(texts, counts_of(limits)),
     )
 
 
@@ -151,12 +152,13 @@ def dropped_columns(roles: Data) -> list[str]:
     return [*dict.fromkeys(c for kind in kinds for c in named[kind])]
 
 
-def counted(texts: Texts, state: str, limits: Sequence[Data], counts: Data) -> Iterator[str]:
+def counted(texts: Texts, state: str, limits: Sequence[Data]) -> Iterator[str]:
     """How many limits are met or not, and what they are about."""
-    number, such = len(limits), counts[state]
+    number, counts = len(limits), counts_of(limits)
+    such = counts[state]
     if state != "met" and not such:
         if number and counts["met"] == number:  # what stands against it is no limit
-            yield from counted(texts, "met", limits, counts)
+            yield from counted(texts, "met", limits)
         return
     places = dict.fromkeys(v["where"] for v in limits)
     secrets = [where for where in places if "." in where]
@@ -189,42 +191,40 @@ def reason_text(part: ReportPart, reason: Data, *, named: bool = True) -> str:
     listed = {*(part.data.get("roles", {}).get("unassessed") or ())}  # below the verdict
     if not named and reason["what"] == "columns_without_role" and listed.issuperset(names):
         return texts(f"front.without_role{'_one' * (len(names) == 1)}", number=count(len(names)))
-    return texts(key, names=some_columns(texts, names, lambda n: _title_or_name(part, n)))
+    return texts(key, names=some_measures(texts, names, part.writer.name))
 
 
-def _title_or_name(part: ReportPart, name: str) -> str:
-    """What a reason names: a measure or a column."""
-    return measure_title(part.texts, name) if name in BY_ID else part.writer.name(name)
+def some_measures(texts: Texts, names: Sequence[str], shown: Callable[[str], str]) -> str:
+    """What a reason names, in a list: measures or columns."""
+    return some_columns(texts, names, lambda n: measure_title(texts, n) if n in BY_ID else shown(n))
 
 
 def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     """Which releases meet the policy, and which do not."""
     texts, releases = part.texts, releases_of(part)
     states = [*map(state_of, releases)]
-    names = release_names(part, releases)
+    names = release_names(releases)
     counts = {s: states.count(m) for m, s in STATES.items()}
-    state = next(s for s in ("met", "doubtful", "breached") if counts[s])
+    state = next(s for s in ORDER if counts[s])
     key = f"compared.verdict_{state}{'_one' if len(releases) == 1 else ''}"
     key += "_single" if state == "met" and counts[state] == 1 < len(releases) else ""
     text = texts(key, met=counts["met"], number=len(releases))
-    why = []
-    for each in ("met", "doubtful", "breached"):
-        such = [n for n, s in zip(names, states, strict=True) if STATES[s] == each]
-        if such and len(releases) > 1:
-            some = some_names(part, "compared.others", such)
-            why.append(texts(f"compared.verdict_{each}_names", releases=some))
     if len(releases) == 1:
-        limits = limits_of(releases[0])
-        own = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
-        why += counted(texts, state, limits, own)
+        why = [*counted(texts, state, limits_of(releases[0]))]
         why += [reason_text(part, r, named=False) for r in reasons_of(releases[0])]
         why += filter(None, [left_out(releases[0], texts)])
     else:
-        hidden = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
-        some = some_names(part, "compared.others", hidden)
-        why += [texts("compared.left_out", releases=some)] if hidden else []
-    ordered = tuple(s for s in ("met", "doubtful", "breached") for _ in range(counts[s]))
-    return PolicyAnswer(state, text, " ".join(why), ordered, tally_text(texts, counts))
+        such = {
+            f"verdict_{each}_names": [n for n, s in zip(names, states, strict=True) if s is met]
+            for met, each in STATES.items()
+        }
+        such["left_out"] = [n for n, r in zip(names, releases, strict=True) if left_out(r, texts)]
+        why = [
+            texts(f"compared.{key}", releases=some_names(part, "compared.others", some))
+            for key, some in such.items()
+            if some
+        ]
+    return PolicyAnswer(state, text, " ".join(why), *tally(texts, counts))
 
 
 # -- what was assessed ----------------------------------------------------------------------------

@@ -80,15 +80,13 @@ def fragment(*blocks: Any) -> str:
 
 def arrange(front: Sequence[Block | Chapter]) -> list[tuple[bool, list[Block | Chapter]]]:
     """The first screen in rows, and whether a row has two columns: findings, people beside them."""
-    rows = [
-        (beside, list(blocks)) for beside, blocks in itertools.groupby(front, key=_may_be_beside)
-    ]
     return [
         (
             beside and all(any(isinstance(b, kind) for b in blocks) for kind in (Points, Hundred)),
             blocks,
         )
-        for beside, blocks in rows
+        for beside, row in itertools.groupby(front, key=_may_be_beside)
+        for blocks in [list(row)]
     ]
 
 

@@ -1,6 +1,7 @@
 """Measures in a table with the limits of a policy: value, limit and how far beyond it."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sievert.formatting import count, digits, marks, percent, significant, significant_digits
@@ -14,7 +15,8 @@ from sievert.report.texts import Texts
 BOUND = ".12g"
 SHARED = "rows share the identifier"  # in a caution: rows may not be people
 NOTHING = "–"  # in place of a number
-STATES = {True: "met", False: "breached", None: "doubtful"}
+STATES = {True: "met", None: "doubtful", False: "breached"}
+ORDER = (*STATES.values(),)
 HEAD = ("measure", "verdict", "value", "asked", "far", "id")
 # Shares of people or of uncertainty, which are shown in per cent.
 PERCENT = {
@@ -87,14 +89,16 @@ def state_of(table: Data) -> bool | None:
     return False if False in met else None if None in met or not limits else True
 
 
-def tally_text(texts: Texts, counts: Data) -> str:
-    """How many limits are met, undecided and breached."""
-    words = (
-        texts(f"front.tally_{state}", number=counts[state])
-        for state in ("met", "doubtful", "breached")
-        if counts[state]
-    )
-    return ", ".join(words)
+def counts_of(limits: Iterable[Data]) -> dict[str, int]:
+    """How many limits are in each state."""
+    return dict.fromkeys(STATES.values(), 0) | Counter(STATES[v["met"]] for v in limits)
+
+
+def tally(texts: Texts, counts: Data) -> tuple[tuple[str, ...], str]:
+    """The states of limits, met ones first, and how many of each in words."""
+    there = [state for state in ORDER if counts[state]]
+    words = (texts(f"front.tally_{state}", number=counts[state]) for state in there)
+    return tuple(state for state in there for _ in range(counts[state])), ", ".join(words)
 
 
 def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
@@ -121,7 +125,7 @@ def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
 
 def _title(texts: Texts, limits: Sequence[Data]) -> str:
     """How many limits are breached; if none is, how many are undecided; else that all are met."""
-    counts = {s: sum(v["met"] is m for v in limits) for m, s in STATES.items()}
+    counts = counts_of(limits)
     which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
     key = f"{which}_one" if which != "none" and counts[which] == 1 else which
     return texts(f"limits_table.title_{key}", number=len(limits), **counts)

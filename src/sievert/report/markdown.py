@@ -130,8 +130,7 @@ def _grid(grid: Grid) -> Iterator[str]:
 
 
 def _row(cells: tuple[Cell, ...]) -> str:
-    return "| " + " | ".join(_cell(c) for c in cells) + " |"
-
-
-def _cell(cell: Cell) -> str:
-    return f"[{escape(cell.text)}](#{cell.anchor})" if isinstance(cell, Link) else escape(cell)
+    shown = (
+        f"[{escape(c.text)}](#{c.anchor})" if isinstance(c, Link) else escape(c) for c in cells
+    )
+    return f"| {' | '.join(shown)} |"

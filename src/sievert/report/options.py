@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sievert.formatting import count, percent
-from sievert.report.limits import STATES, limits_of, titles
+from sievert.report.limits import ORDER, STATES, limits_of, titles
 from sievert.report.page import Block, Chapter, Option, OptionCards, OptionRow, Paragraph
 from sievert.report.parts import Data, ReportPart, first_words, some_columns
 
@@ -98,7 +98,7 @@ def _option(part: ReportPart, before: Data, way: Data) -> Option:
     breached = sum(limit["met"] is False for limit in way["limits"])
     key = f"breached{'_one' if breached == 1 else ''}" if breached else state
     people = part.data["table"].get("people") or part.rows
-    ordered = sorted((STATES[limit["met"]] for limit in way["limits"]), key=_ORDER.index)
+    ordered = sorted((STATES[limit["met"]] for limit in way["limits"]), key=ORDER.index)
     rows = (
         OptionRow(
             texts("options.alone"),
@@ -127,9 +127,6 @@ def _option(part: ReportPart, before: Data, way: Data) -> Option:
         mark = texts("options.mark_named", limits=still)
     title = _change(part, way)
     return Option(title[:1].upper() + title[1:], state, mark, rows)
-
-
-_ORDER = ("met", "doubtful", "breached")
 
 
 def _change(part: ReportPart, way: Data) -> str:

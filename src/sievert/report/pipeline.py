@@ -221,25 +221,24 @@ def sarif(result: Data, policy: Path | None = None) -> str:
     texts = read_texts(None)
     cases, places = limit_cases(result, texts), PolicyPlaces.of(policy) if policy else None
     rules = {case.rule: _rule(texts, case) for case in cases}
-    findings = [
-        {
-            "ruleId": case.rule,
-            "ruleIndex": [*rules].index(case.rule),
-            "kind": "fail",
-            "level": "error",
-            "message": {"text": f"{case.table}: {case.text}"},
-            "locations": [_location(case, places)],
-            "partialFingerprints": {"limit/v1": f"{case.table}/{case.where}/{case.name}"},
-            "properties": {"verdict": texts(f"limits_table.{STATES[case.met]}")},
-        }
-        for case in cases
-        if case.met is not True
-    ]
     run = {
         "tool": {"driver": {"name": "Sievert", "version": __version__, "rules": [*rules.values()]}},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",
-        "results": findings,
+        "results": [
+            {
+                "ruleId": case.rule,
+                "ruleIndex": [*rules].index(case.rule),
+                "kind": "fail",
+                "level": "error",
+                "message": {"text": f"{case.table}: {case.text}"},
+                "locations": [_location(case, places)],
+                "partialFingerprints": {"limit/v1": f"{case.table}/{case.where}/{case.name}"},
+                "properties": {"verdict": texts(f"limits_table.{STATES[case.met]}")},
+            }
+            for case in cases
+            if case.met is not True
+        ],
     }
     facts = {**_facts(result), "limits": len(cases)}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run], "properties": facts}

@@ -10,12 +10,12 @@ from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import count, percent, printable
 from sievert.measures import BY_ID
-from sievert.report.chapters.numbers import measure_title
 from sievert.report.first_screen import (
     answer,
     counted,
     not_covered,
     not_measured,
+    some_measures,
 )
 from sievert.report.limits import STATES, asked, titles
 from sievert.report.page import (
@@ -29,7 +29,7 @@ from sievert.report.page import (
     PolicyAnswer,
     make_grid,
 )
-from sievert.report.parts import ROLE_TEXTS, Data, some_columns
+from sievert.report.parts import ROLE_TEXTS, Data
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
 from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records
@@ -108,7 +108,12 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
     yield _verdict(texts, verdicts[0] if verdicts else None, result)
     yield from not_covered(texts, result, _name)
     if verdicts and (others := [r for r in verdicts[0].get("reasons", ()) if not _is_role(r)]):
-        yield BulletList(tuple(_reason(texts, reason) for reason in others))
+        yield BulletList(
+            tuple(
+                texts(f"front.reason_{r['what']}", names=some_measures(texts, r["names"], _name))
+                for r in others
+            )
+        )
     figures = tuple(_figures(result, texts))
     key = "shared.small" if result["table"]["rows"] is None else "shared.withheld"
     yield Figures(figures) if figures else Paragraph(texts(key, enough=count(ENOUGH)))
@@ -179,8 +184,7 @@ def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
     if policy is None:
         return PolicyAnswer("open", texts("front.open"))
     state = STATES[policy["met"]]
-    counts = {mark: sum(v["met"] is m for v in policy["limits"]) for m, mark in STATES.items()}
-    why = [*counted(texts, state, policy["limits"], counts)]
+    why = [*counted(texts, state, policy["limits"])]
     for number in (len(r["names"]) for r in policy.get("reasons", ()) if _is_role(r)):
         why.append(texts(f"front.without_role{'_one' * (number == 1)}", number=count(number)))
     return PolicyAnswer(state, answer(texts, state, result, _name), " ".join(why))
@@ -189,14 +193,6 @@ def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
 def _is_role(reason: Data) -> bool:
     """Whether columns without a role stand against a policy: their names are below the verdict."""
     return bool(reason["what"] == "columns_without_role")
-
-
-def _reason(texts: Texts, reason: Data) -> str:
-    """Why a policy is not met or undecided, besides its limits."""
-    names = some_columns(
-        texts, reason["names"], lambda n: measure_title(texts, n) if n in BY_ID else _name(n)
-    )
-    return texts(f"front.reason_{reason['what']}", names=names)
 
 
 def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> PolicyAnswer:
@@ -215,14 +211,11 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
         items = tuple(_limit(texts, limit) for limit in limits)
         states = tuple(STATES[limit["met"]] for limit in limits)
         inner = BulletList(items, tuple(texts(f"limits_table.{state}") for state in states), states)
-        yield Chapter(_where(texts, where), f"{anchor}-{number}", (inner,), screen=True)
+        secret = where.partition(".")[2]
+        title = _name(secret) if secret else texts("shared.finding")
+        yield Chapter(title, f"{anchor}-{number}", (inner,), screen=True)
     if policy.get("rests_on"):
         yield Paragraph(texts("front.rests_on", basis=texts.remark(policy["rests_on"])), "note")
-
-
-def _where(texts: Texts, where: str) -> str:
-    secret = where.partition(".")[2]
-    return _name(secret) if secret else texts("shared.finding")
 
 
 def _limit(texts: Texts, limit: Data) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import IntEnum
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from os import environ
 
 from sievert.formatting import middle_cut, wrap
@@ -175,9 +175,8 @@ def _block(block: Block | Chapter, width: int, fit: Fit) -> Iterator[Line]:
             yield from _text(text.rstrip(), width, GAP, GAP * 2)
         case PolicyAnswer():
             text = f"{MARKS[block.state]} {block.text}"
-            styles = (f"bold {STYLES[block.state]}", "bold")
             lines = wrap(f"{text} {block.why}".rstrip(), min(width, WIDTH), "", GAP)
-            yield from _lead(text, lines, styles)
+            yield from _lead(text, lines, (f"bold {STYLES[block.state]}", "bold"))
         case Facts():
             facts = (f"{name} {fact}".strip() for name, fact in block.items)
             yield from _text(" · ".join(facts), width, style="note")
@@ -220,9 +219,7 @@ def _paragraph(block: Paragraph, width: int) -> Iterator[Line]:
 
 
 def _list(block: BulletList, width: int) -> Iterator[Line]:
-    states = block.states or ("",) * len(block.items)
-    marks = block.marks or ("",) * len(block.items)
-    for item, mark, state in zip(block.items, marks, states, strict=True):
+    for item, mark, state in zip_longest(block.items, block.marks, block.states, fillvalue=""):
         sign = MARKS[state] if state else "-"
         for number, line in enumerate(wrap(f"{mark} {item}".strip(), min(width, WIDTH) - 4, "")):
             start = ((f"  {sign} ", STYLES.get(state, "")),) if not number else (("    ", ""),)
@@ -299,10 +296,8 @@ def _numbers(block: Numbers, width: int, fit: Fit) -> Iterator[Line]:
     parted = [_in_rows(group, fit, limited=block.limited) for group in block.groups]
     groups = [replace(g, rows=tuple(r)) for g, (r, _) in zip(block.groups, parted, strict=True)]
     rows = [row for group in groups for row in group.rows]
-    fields = ["name", "value"]
-    fields += ["limit"] if block.limited else []
-    fields += ["far"] if width >= NARROWEST else []
-    fields += ["id"] if width >= NARROW else []
+    optional = {"limit": block.limited, "far": width >= NARROWEST, "id": width >= NARROW}
+    fields = ["name", "value", *(name for name, there in optional.items() if there)]
     heads = dict(zip(("name", "mark", "value", "limit", "far", "id"), block.head, strict=True))
     wide = {
         f: max([len(heads[f]) if f != "name" else 0, *(len(getattr(r, f)) for r in rows)])
@@ -323,8 +318,7 @@ def _numbers(block: Numbers, width: int, fit: Fit) -> Iterator[Line]:
         for row in group.rows:
             name, *more = wrap(row.name, wide["name"], "") or [""]
             yield _number_line(replace(row, name=name), fields, wide)
-            for line in more:
-                yield ((f"{GAP * 2}{line}", ""),)
+            yield from (((f"{GAP * 2}{line}", ""),) for line in more)
             if row.remark:
                 yield from _text(row.remark, width, " " * 6, style="note")
         for side in dict.fromkeys(row.far for row in beside):
@@ -365,8 +359,6 @@ def _pad(text: str, field: str, wide: dict[str, int]) -> str:
 
 
 def _options(block: OptionCards, title: str, width: int, fit: Fit) -> Iterator[Line]:
-    if not block.items:
-        return
     yield ()
     names = [row.name for row in block.items[0].rows]
     rows = [(block.now, "", [row.before for row in block.items[0].rows])]
@@ -386,5 +378,4 @@ def _options(block: OptionCards, title: str, width: int, fit: Fit) -> Iterator[L
         numbers = "".join(f"{GAP}{c.rjust(w)}" for c, w in zip(cells, wide, strict=True))
         mark = (f"{GAP}{MARKS[state]} ", style)
         yield (mark, (titles[0].ljust(first), ""), (numbers, style if state == "met" else ""))
-        for line in titles[1:]:
-            yield ((f"{GAP * 2}{line}", ""),)
+        yield from (((f"{GAP * 2}{line}", ""),) for line in titles[1:])

@@ -79,10 +79,13 @@ def _library(data: Any) -> str:
 
 
 def ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
-    """The order of categories that have one: pandas' ordered ones, Polars' enumerations."""
+    """The order of categories that have one, as the engine spells them.
+
+    Those are pandas' ordered ones and Polars' enumerations.
+    """
     if _library(frame) == "pandas":
         return {
-            name: tuple(_spell(c) for c in kind.categories)
+            name: tuple(str(c).lower() if isinstance(c, bool) else str(c) for c in kind.categories)
             for name, kind in frame.dtypes.items()
             if getattr(kind, "ordered", False)
         }
@@ -121,11 +124,6 @@ def _too_large(frame: Any) -> dict[str, str]:
 def unusable_columns(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
     """Columns in which different values have become equal, or would, and why."""
     return too_fine(frame, columns) | _too_large(frame)
-
-
-def _spell(category: Any) -> str:
-    """A category as the engine spells it."""
-    return str(category).lower() if isinstance(category, bool) else str(category)
 
 
 def _decimal(number: Any) -> str | None:

@@ -249,16 +249,15 @@ def _example() -> Picture:
     """Model 1 on a table of counts, with what no release is below."""
     optimum = sievert.limit(PATIENTS, "absolute", at=0.25)
     curve = optimum.curve(14)
-    points = [
-        *((name, 0.0, optimum.information) for name in (BEST, LEAST)),
-        *((BEST, p.at, p.objective) for p in curve),
-        *((LEAST, p.at, p.bound) for p in curve),
-    ]
     return Picture(
         tradeoff(
             "Model 1 on a table of counts",
             ("80 people, four age groups, three diagnoses; distortion: groups moved, on average",),
-            points,
+            [
+                *((name, 0.0, optimum.information) for name in (BEST, LEAST)),
+                *((BEST, p.at, p.objective) for p in curve),
+                *((LEAST, p.at, p.bound) for p in curve),
+            ],
             [(RECODED, r.distortion, r.risk, f" ({r.intervals})") for r in optimum.recodings()],
             across="Distortion",
             up="Bits disclosed of the secret",
@@ -325,30 +324,29 @@ def models_3_and_4(given: Given) -> PaperPart:
     first = sievert.limit(PATIENTS, model=4, at=0.8, seed=given.seed)
     curve = first.curve(12)
     lost = [p.objective for p in curve]
-    claims = (
-        *(
-            formula(
-                f"model 4 at R = {rate:.4f} bits gives back model 3's D",
-                at,
-                sievert.limit(PATIENTS, model=4, at=rate, seed=given.seed).objective,
-            )
-            for at, rate in rates.items()
-        ),
-        statement(
-            "Less loss needs more risk",
-            "a trade-off",
-            f"loss {lost[0]:.4f} to {lost[-1]:.4f} bits for I(X;X') {curve[0].at:.3f} to "
-            f"{curve[-1].at:.3f}",
-            holds=bool((np.diff(lost) < CLOSE).all()),
-            why="the loss rises with the risk",
-        ),
-    )
     rows = tuple((f"{p.at:.3f}", f"{p.objective:.4f}", f"{p.risk:.4f}") for p in curve)
     return PaperPart(
         "Section 5.3: models 3 and 4",
         "The least I(X;X') within a loss I(X;Y) - I(X';Y), and the reverse. Both are not convex: "
         "what is found is the best of several searches, without a proof.",
-        claims,
+        (
+            *(
+                formula(
+                    f"model 4 at R = {rate:.4f} bits gives back model 3's D",
+                    at,
+                    sievert.limit(PATIENTS, model=4, at=rate, seed=given.seed).objective,
+                )
+                for at, rate in rates.items()
+            ),
+            statement(
+                "Less loss needs more risk",
+                "a trade-off",
+                f"loss {lost[0]:.4f} to {lost[-1]:.4f} bits for I(X;X') {curve[0].at:.3f} to "
+                f"{curve[-1].at:.3f}",
+                holds=bool((np.diff(lost) < CLOSE).all()),
+                why="the loss rises with the risk",
+            ),
+        ),
         (
             Paragraph(
                 f"The risk of both models is I(X;X'), identity disclosure. Attribute disclosure "

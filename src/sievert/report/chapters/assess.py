@@ -10,7 +10,7 @@ from sievert.charts.pairs import dumbbells
 from sievert.formatting import count, make_unique, percent
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
-from sievert.report.chapters.explain_view import ExplanationView
+from sievert.report.chapters.explain_view import explanation_view
 from sievert.report.chapters.frameworks import framework_chapter
 from sievert.report.chapters.near_numbers import near_numbers
 from sievert.report.chapters.numbers import row
@@ -58,7 +58,7 @@ def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
         numbers_chapter(part),
         *_key_sets(part),
         *filter(None, [why_chapter(part)]),
-        *_population(part),
+        *(population_chapter(explanation_view(part)) if part.data.get("population") else ()),
         *(
             Chapter(
                 _finding(part, k),
@@ -90,14 +90,6 @@ def _finding(part: ReportPart, chapter: str) -> str:
             "sizes_nobody", k=value_with_unit(part, "k_anonymity", values["k_anonymity"])
         )
     return part.say(chapter)
-
-
-def _population(part: ReportPart) -> Iterator[Chapter]:
-    """The people behind the table, as in an explanation."""
-    if part.data.get("population"):
-        yield from population_chapter(
-            ExplanationView("explain", part.data, part.writer, part.number, part.result)
-        )
 
 
 def remarks(part: ReportPart) -> Iterator[Chapter]:
@@ -139,13 +131,11 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
     rest = part.say("not_suppressed", number=count(people)) if suppressed_records(part) else ""
     if alone:
         of = rest or count(people)
-        numbers = {"number": writer.count(alone), "people": of, "columns": columns}
         key = "only_one" if people == 1 else "one_alone" if alone == 1 else "alone"
-        text = part.say(key, **numbers)
+        text = part.say(key, number=writer.count(alone), people=of, columns=columns)
         limit = next((v for v in limits_of(part.data) if v["measure"] == "unique_records"), None)
         if limit is not None and limit["max"] is not None:
-            most = count(math.floor(limit["max"] * people))
-            text += f" {part.say('allowed', number=most)}"
+            text += f" {part.say('allowed', number=count(math.floor(limit['max'] * people)))}"
         yield can_be_found(part, share), text
     elif k.get("reading") == "wildcard" and "missing_as_value" in k:
         each = {"k": k, "as_value": {"value": k["missing_as_value"], "unit": k["unit"]}}
@@ -174,7 +164,6 @@ def can_be_found(part: ReportPart, share: float) -> str:
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
     """The best guess of the secrets with and without the columns, the worst first."""
     sentences: list[str] = []
-    gains: list[float] = []
     for secret in _worst_first(part):
         values, name = part.data["inference"][secret], part.writer.name(secret)
         after, before = (_number(values, m) for m in GUESSES)
@@ -184,11 +173,10 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
         if values.get("discrimination_rate", {}).get("reason") == NOTHING_TO_LEARN:
             sentences.append(part.say("constant", secret=name))
         else:
-            sentences.append(part.say("guess_too" if gains else "guess", **shares))
-        gains.append(after - before)
+            sentences.append(part.say("guess_too" if sentences else "guess", **shares))
     if sentences:
         text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
-        yield part.say(f"tell_{_how_much(gains)}"), text
+        yield part.say(f"tell_{_how_much(_gains(part))}"), text
 
 
 def _how_much(gains: Iterable[float]) -> str:
@@ -296,9 +284,8 @@ def _secrets(part: ReportPart) -> Iterator[Block | Chapter]:
         return
     yield from _guesses(part, worst)
     for number, secret in enumerate(worst, 1):
-        name = part.writer.name(secret)
         inside = tuple(Paragraph(text) for text in _secret_sentences(part, secret))
-        yield Chapter(name, part.anchor(f"learnt{number}"), inside)
+        yield Chapter(part.writer.name(secret), part.anchor(f"learnt{number}"), inside)
     yield Paragraph(part.say("learnt_reading"), "reading")
 
 

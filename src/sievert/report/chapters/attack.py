@@ -102,9 +102,8 @@ def _summary_title(part: ReportPart) -> str:
     """How many of the attacks that aim at certainty find somebody or something."""
     rows = [*_on_records(part), *_on_secrets(part)]
     found = sum(bool(many is not None and many.number) for _, _, many, _ in rows)
-    counted = sum(many is not None for _, _, many, _ in rows)
     key = "summary_none" if not found else "summary_one" if found == 1 else "summary_some"
-    return part.say(key, found=found, number=counted)
+    return part.say(key, found=found, number=sum(many is not None for _, _, many, _ in rows))
 
 
 def _summary(part: ReportPart) -> Grid:
@@ -189,9 +188,8 @@ def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberTex
 
 def _secret_chapters(part: ReportPart) -> Iterator[Chapter]:
     """A chapter for each secret, with a chapter for each attack on it."""
-    every = secrets(part, "homogeneity")
     others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
-    for i, secret, data in every:
+    for i, secret, data in secrets(part, "homogeneity"):
         attacks = {"homogeneity": _homogeneity(part, i, secret, data)} | {
             attack: tuple(write(part, secret, others[attack][secret]))
             for attack, write in WRITERS.items()

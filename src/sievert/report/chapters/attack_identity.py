@@ -67,12 +67,13 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
         single = number(box, "single") or 0
         if single or "black_box" not in boxes:
             key = "matched_some" if single else "matched_none"
-            yield part.say(key), _grey_sentence(part, box, "attacked.first_grey")
+            rows = part.writer.count(number(box, "rows") or 0)
+            yield part.say(key), people(part, "attacked.first_grey", single, rows=rows)
             return
     if box := boxes.get("black_box"):
-        many = alone(box)
+        many, rows = alone(box), part.writer.count(part.rows)
         head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
-        yield head, _black_sentence(part, box)
+        yield head, people(part, "attacked.black", many, rows=rows, columns=columns(part))
 
 
 # -- black box ------------------------------------------------------------------------------------
@@ -81,11 +82,6 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
 def alone(data: Data) -> int:
     """The number of people who are unique."""
     return int(number(data, "people") or 0) if number(data, "candidates") == 1 else 0
-
-
-def _black_sentence(part: ReportPart, data: Data) -> str:
-    rows, known = part.writer.count(part.rows), columns(part)
-    return people(part, "attacked.black", alone(data), rows=rows, columns=known)
 
 
 def _black(part: ReportPart, data: Data) -> Iterator[Block]:
@@ -147,12 +143,6 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
 
 
 # -- a register -----------------------------------------------------------------------------------
-
-
-def _grey_sentence(part: ReportPart, data: Data, key: str) -> str:
-    """How many rows have exactly one candidate."""
-    rows = part.writer.count(number(data, "rows") or 0)
-    return people(part, key, number(data, "single") or 0, rows=rows)
 
 
 def _grey(part: ReportPart, data: Data) -> Iterator[Block]:

@@ -33,9 +33,8 @@ def certain(data: Data) -> int:
 
 def people(part: ReportPart, key: str, many: float, **places: object) -> str:
     """The sentence for nobody, one or many people."""
-    count = part.writer.count(many)
     end = {0.0: "none", 1.0: "one"}.get(many, "many")
-    return part.texts(f"{key}_{end}", **{**places, "people": count})
+    return part.texts(f"{key}_{end}", **{**places, "people": part.writer.count(many)})
 
 
 def columns(part: ReportPart, given: Sequence[str] | None = None) -> str:

@@ -261,7 +261,15 @@ def _overview(view: ComparisonView) -> Chapter:
         numbers = {"value": r.identity, "corrected": r.corrected}
         blocks.append(Paragraph(view.say("identity_chance", release=r.label, **numbers), "note"))
     if len(view.releases) > 1 and view.secrets:
-        out = tuple(_dominance(view))
+        out = tuple(
+            view.say(
+                "dominated_by" if len(by) == 1 else "dominated_by_several",
+                release=release.label,
+                others=view.dominating(release),
+            )
+            for release in view.releases
+            if (by := view.dominators[release.number])
+        )
         blocks.append(BulletList(out) if out else Paragraph(view.say("none_dominated"), "reading"))
     if any(state_of(release.data) for release in view.releases):
         blocks += bases(view)
@@ -328,11 +336,3 @@ def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
     names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
     key = "roles_one" if len(names) == 1 else "roles" if names else "reasons"
     return view.say(f"table_{key}", number=len(names))
-
-
-def _dominance(view: ComparisonView) -> Iterator[str]:
-    """Which releases are out."""
-    for release in view.releases:
-        if by := view.dominators[release.number]:
-            key = "dominated_by" if len(by) == 1 else "dominated_by_several"
-            yield view.say(key, release=release.label, others=view.dominating(release))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from sievert.charts import Dot
 from sievert.charts.risk_utility_map import limit_chart
@@ -70,7 +71,7 @@ class ComparisonView(ReportPart):
     def releases(self) -> tuple[ReleaseTexts, ...]:
         """Each release, in the order given."""
         each = self.data["releases"]
-        numbered = zip(range(1, len(each) + 1), release_names(self, each), each, strict=True)
+        numbered = zip(range(1, len(each) + 1), release_names(each), each, strict=True)
         return tuple(self._release(*release) for release in numbered)
 
     def _release(self, number: int, label: str, data: Data) -> ReleaseTexts:
@@ -179,28 +180,26 @@ def _lowest(
 CurvePoint = tuple[NumberText, NumberText, NumberText]  # distortion, least, bound
 
 
-@dataclass(frozen=True)
-class DistanceToLimit:
-    """One release beside the best one that changes as much."""
-
-    release: ReleaseTexts
-    distortion: NumberText
-    disclosed: NumberText
-    least: NumberText
-    bound: NumberText
-    ratio: NumberText
+# One release beside the best one that changes as much, as sentences name its numbers.
+DistanceToLimit = dict[str, Any]
 
 
 def distances(view: ComparisonView, secret: str) -> Iterator[DistanceToLimit]:
     """Each release against the limit of one secret; those that were not placed are left out."""
     for release in view.releases:
         if (data := (release.data.get("limit") or {}).get(secret)) is not None:
-            disclosed, least, bound = (
+            told, least, bound = (
                 bits_text(view.writer, data[k]) for k in ("disclosed", "least", "bound")
             )
-            far = proportion(view.writer, data["distortion"])
-            ratio = times(view.writer, disclosed, least)
-            yield DistanceToLimit(release, far, disclosed, least, bound, ratio)
+            yield {
+                "release": release.label,
+                "secret": view.writer.name(secret),
+                "distortion": proportion(view.writer, data["distortion"]),
+                "told": told,
+                "least": least,
+                "bound": bound,
+                "ratio": times(view.writer, told, least),
+            }
 
 
 def limit_point(view: ComparisonView) -> tuple[str, str] | None:
@@ -209,29 +208,16 @@ def limit_point(view: ComparisonView) -> tuple[str, str] | None:
     each = [] if secret is None else list(distances(view, secret))
     if secret is None or not each:
         return None
-    known = [d for d in each if d.ratio.number is not None]
+    known = [d for d in each if d["ratio"].number is not None]
     name = view.writer.name(secret)
     if not known:
         return view.say("far_unknown", secret=name), view.say("far_unknown_why")
     if len(known) == 1:
         key = "far_one" if len(each) == 1 else "far_some"
-        values = _values(view, known[0], name)
-        return view.say("far_times", **values), view.say(key, **values)
-    low, high = (end(known, key=lambda d: d.ratio.number or 0.0) for end in (min, max))
-    names = {"nearest": low.release.label, "farthest": high.release.label}
-    head = view.say("far_range", secret=name, low=low.ratio, high=high.ratio)
-    return head, view.say("far_names", **names)
-
-
-def _values(view: ComparisonView, distance: DistanceToLimit, secret: str) -> dict[str, object]:
-    return {
-        "release": distance.release.label,
-        "secret": secret,
-        "told": distance.disclosed,
-        "least": distance.least,
-        "ratio": distance.ratio,
-        "distortion": distance.distortion,
-    }
+        return view.say("far_times", **known[0]), view.say(key, **known[0])
+    low, high = (end(known, key=lambda d: d["ratio"].number) for end in (min, max))
+    head = view.say("far_range", secret=name, low=low["ratio"], high=high["ratio"])
+    return head, view.say("far_names", nearest=low["release"], farthest=high["release"])
 
 
 def limit_chapter(
@@ -245,10 +231,10 @@ def limit_chapter(
     name = view.writer.name(secret)
     curve = _curve(view, limit)
     grid = _grid(view, name, each, curve)
-    drawn = [d for d in each if None not in (d.distortion.number, d.disclosed.number)]
+    drawn = [d for d in each if None not in (d["distortion"].number, d["told"].number)]
     picture = pictured and drawn and len(curve) > 1
     inner = (
-        BulletList(tuple(_sentence(view, d, name) for d in each)),
+        BulletList(tuple(_sentence(view, d) for d in each)),
         _picture(view, name, drawn, curve, grid, merged=limit["merged"]) if picture else grid,
         *(Paragraph(text, "note") for text in _notes(view, limit)),
         Paragraph(view.say("limit_reading"), "reading"),
@@ -256,10 +242,10 @@ def limit_chapter(
     yield Chapter(view.say("limit_title", secret=name), view.anchor(f"limit{number}"), inner)
 
 
-def _sentence(view: ComparisonView, distance: DistanceToLimit, secret: str) -> str:
-    key = "" if distance.ratio.number is not None else "_no_ratio"
-    key = "_unknown" if distance.least.number is None else key
-    return view.say(f"placed{key}", **_values(view, distance, secret))
+def _sentence(view: ComparisonView, distance: DistanceToLimit) -> str:
+    key = "" if distance["ratio"].number is not None else "_no_ratio"
+    key = "_unknown" if distance["least"].number is None else key
+    return view.say(f"placed{key}", **distance)
 
 
 def _curve(view: ComparisonView, limit: Data) -> list[CurvePoint]:
@@ -284,9 +270,9 @@ def _picture(
 ) -> Picture:
     dots = []
     for d in distances:
-        far, disclosed = d.distortion.number or 0.0, d.disclosed.number or 0.0
-        least = disclosed if d.least.number is None else d.least.number
-        dots.append(Dot(d.release.label, far, disclosed, (least, disclosed)))
+        told, least = d["told"].number, d["least"].number
+        low = told if least is None else least
+        dots.append(Dot(d["release"], d["distortion"].number, told, (low, told)))
     spec = limit_chart(
         view.say("limit_chart", secret=secret),
         [view.say("limit_below_merged" if merged else "limit_below")],
@@ -305,7 +291,8 @@ def _grid(
     """Releases first, then the points of the limit; what none is below where that is known."""
     best = Link(view.say("limit_row"), "def-least_possible")
     rows: list[tuple[object, ...]] = [
-        (d.release.label, d.distortion, d.disclosed, d.least, d.bound, d.ratio) for d in distances
+        tuple(d[k] for k in ("release", "distortion", "told", "least", "bound", "ratio"))
+        for d in distances
     ]
     rows += [(best, at, "", least, bound, "") for at, least, bound in curve]
     head = view.texts.each(

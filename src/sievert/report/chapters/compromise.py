@@ -289,14 +289,13 @@ def _left_sentence(view: CompromiseView) -> tuple[str, str] | None:
         return None
     curve, point, bits = worst
     head = "left_nothing" if not bits.number else "left_little" if bits.number < 1 else "left_some"
-    text = view.say(
+    return view.say(head), view.say(
         "left_release" if curve["parameter"] is None else "left",
         parameter=view.parameter(curve),
         known=point["known"],
         bits=bits,
         secret=view.name,
     )
-    return view.say(head), text
 
 
 def _most_exposed(view: CompromiseView) -> tuple[Data, Data] | None:
@@ -335,16 +334,11 @@ def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
             "width": view.writer.number(near["epsilon"]),
         }
     as_it_is = method == "release" or (method == "sampling" and curve["parameter"] == 1)
-    more = [*_other_matching(view, curve)]
-    more += [] if as_it_is else [view.say(f"assumed_{method}")]
-    return head, " ".join((view.say(key, **places), *more))
-
-
-def _other_matching(view: CompromiseView, curve: Data) -> Iterator[str]:
-    """Of noise, what both ways to match find, in one sentence."""
-    if both := curve.get("matchings"):
+    more = [] if as_it_is else [view.say(f"assumed_{method}")]
+    if both := curve.get("matchings"):  # of noise, what both ways to match find
         shares = {each["matching"]: view.writer.share(each["exact"]) for each in both}
-        yield view.say("both_matchings", **shares)
+        more.insert(0, view.say("both_matchings", **shares))
+    return head, " ".join((view.say(key, **places), *more))
 
 
 def _cost_sentence(view: CompromiseView) -> tuple[str, str] | None:

@@ -216,7 +216,13 @@ def _remedy_grid(view: ExplanationView, changes: list[Remedy]) -> Grid:
 def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     names, more = make_unique(r.name for r in changes), ("k_anonymity",)
     rows = [
-        (name, _values_left(view, r), r.alone, view.of_all(r.alone), *view.rates(r.data, more))
+        (
+            name,
+            view.writer.count(r.data["coarsened"][0]["values"]) if r.kind == "coarser" else "",
+            r.alone,
+            view.of_all(r.alone),
+            *view.rates(r.data, more),
+        )
         for name, r in zip(names, changes, strict=True)
     ]
     head = ("change", "values", "alone", "alone_share")
@@ -225,13 +231,6 @@ def _remedy_bars(view: ExplanationView, changes: list[Remedy]) -> Block:
     marks = [(Bar(name, share.number), share) for name, share in shares]
     first = view.say("remedies_first", shown=MOST_ROWS - 1) if len(changes) > MOST_ROWS else ""
     return captioned_bars(view, "remedies", marks, grid, axis="alone_share_axis", more=first)
-
-
-def _values_left(view: ExplanationView, change: Remedy) -> NumberText | str:
-    """How many values the one coarser column has left."""
-    return (
-        view.writer.count(change.data["coarsened"][0]["values"]) if change.kind == "coarser" else ""
-    )
 
 
 # -- every column as the secret, given the others: to choose roles from ---------------------------
@@ -252,10 +251,9 @@ def _rank_columns(view: ExplanationView) -> list[RankedColumn]:
 def _ranking_chapter(view: ExplanationView) -> Iterator[Chapter]:
     """What the other columns tell of each."""
     columns = _rank_columns(view)
-    blocks = tuple(_ranking(view, columns))
     alone = "shapley" not in view.data  # then the sentence stands on the first screen
     title = (None if alone else _ranking_sentence(view, columns)) or view.say("ranking_title")
-    yield Chapter(title, view.anchor("ranking"), blocks, screen=alone)
+    yield Chapter(title, view.anchor("ranking"), tuple(_ranking(view, columns)), screen=alone)
 
 
 def _ranking(view: ExplanationView, columns: Sequence[RankedColumn]) -> Iterator[Block]:

@@ -67,7 +67,7 @@ def chapters(view: ExplanationView) -> Iterator[Chapter]:
 def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
     """The people behind the table, where anything was said of them, and totals of few people."""
     about = view.data["population"]
-    described, totals = _described(about), about.get("totals")
+    described, totals = any(name in about for name in SHOWN_WITH), about.get("totals")
     blocks = (
         *(_population(view, about) if described else ()),
         *([_totals(view, totals)] if totals else ()),
@@ -75,11 +75,6 @@ def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
     if blocks:
         title = _population_title(view) or view.say("population_title")
         yield Chapter(title, view.anchor("population"), blocks, screen=described)
-
-
-def _described(about: Data) -> bool:
-    """Whether anything was said of the population behind the table."""
-    return any(name in about for name in SHOWN_WITH)
 
 
 def _population_title(view: ExplanationView) -> str:

@@ -69,12 +69,12 @@ class ExplanationView(ReportPart):
         parts = {c: (columns.get(c) or {}).get("share") for c in self.quasi}
         known = {c: part for c, part in parts.items() if part is not None}
         rounded = dict(zip(known, round_shares([*known.values()]), strict=True))
-        texts = {c: self._share_text(part, rounded[c]) for c, part in known.items()}
+        small = self.say("share_small")
+        texts = {
+            c: NumberText(small if part > 0 and not rounded[c] else f"{rounded[c]} %", part)
+            for c, part in known.items()
+        }
         return {c: texts.get(c, self.writer.undefined()) for c in self.quasi}
-
-    def _share_text(self, part: float, rounded: int) -> NumberText:
-        small = part > 0 and not rounded
-        return NumberText(self.say("share_small") if small else f"{rounded} %", part)
 
     def interval(self, column: str, secret: str | None) -> tuple[float, float] | None:
         """The interval of a sampled share."""
@@ -148,6 +148,12 @@ class ExplanationView(ReportPart):
         """One way to make a column coarser, in words."""
         column = self.column_names[change["column"]]
         return self.say("remedy_coarser", column=column, how=self.texts.remark(change["how"]))
+
+
+def explanation_view(part: ReportPart, **more: object) -> ExplanationView:
+    """What an assessment has of an explanation, with what else its JSON says of it."""
+    data = {**part.data, **more}
+    return ExplanationView("explain", data, part.writer, part.number, part.result)
 
 
 def round_shares(shares: Sequence[float]) -> list[int]:

@@ -17,16 +17,15 @@ def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
     texts, name = part.texts, evidence["id"]
     known = texts("frameworks.read" if evidence["source_read"] else "frameworks.second_hand")
     unanswered = (texts(f"frameworks.{name}.no_{each}") for each in evidence["unanswered"])
-    silent = Chapter(
-        texts("frameworks.unanswered"),
-        part.anchor("framework-unanswered"),
-        (BulletList(tuple(unanswered)),),
-    )
     blocks: tuple[Block | Chapter, ...] = (
         Paragraph(texts(f"frameworks.{name}.lead")),
         _criteria(part, evidence),
         BulletList(tuple(texts(f"frameworks.{name}.{c['id']}_text") for c in evidence["criteria"])),
-        silent,
+        Chapter(
+            texts("frameworks.unanswered"),
+            part.anchor("framework-unanswered"),
+            (BulletList(tuple(unanswered)),),
+        ),
         _record(part, evidence),
         Paragraph(
             texts("frameworks.source", source=texts(f"frameworks.{name}.source"), known=known),

@@ -46,59 +46,56 @@ def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:
     secrets: dict[str, Data] = part.data["secrets"]
     if not secrets:
         return
-    writer = part.writer
     name = max(secrets, key=lambda s: secrets[s]["best_guess"]["gain"])
     guess, bits = secrets[name]["best_guess"], secrets[name]["bits"]
     key = "guessed" if max(guess["gain"], bits["gain"]) > NOISE else "not_guessed"
     yield (
-        part.say(key, secret=writer.name(name)),
+        part.say(key, secret=part.writer.name(name)),
         part.say(
             "guesses",
-            secret=writer.name(name),
-            joint=writer.share(guess["joint"]),
-            alone=writer.share(guess["alone"]),
-            release=writer.file(guess["best_release"]),
-            bits=writer.number(bits["gain"] if bits["gain"] > NOISE else 0),
+            secret=part.writer.name(name),
+            joint=part.writer.share(guess["joint"]),
+            alone=part.writer.share(guess["alone"]),
+            release=part.writer.file(guess["best_release"]),
+            bits=part.writer.number(bits["gain"] if bits["gain"] > NOISE else 0),
         ),
     )
     name = max(secrets, key=lambda s: secrets[s]["values_left"]["disclosed"])
     left = secrets[name]["values_left"]
     if left["disclosed"]:
-        numbers = {key: writer.count(left[key]) for key in ("disclosed", "only_together")}
+        numbers = {key: part.writer.count(left[key]) for key in ("disclosed", "only_together")}
         yield (
-            part.say("disclosed", secret=writer.name(name), **numbers),
+            part.say("disclosed", secret=part.writer.name(name), **numbers),
             part.say("disclosed_why", **numbers),
         )
 
 
 def _releases(part: ReportPart) -> Grid:
-    writer = part.writer
     rows = [
         (
-            writer.file(release["name"]),
+            part.writer.file(release["name"]),
             part.say("new") if release["new"] else release["date"],
             *(
-                writer.count(release[key])
+                part.writer.count(release[key])
                 for key in ("people", "shared", "classes", "k_anonymity", "unique")
             ),
         )
         for release in part.data["ledger"]["releases"]
     ]
     joint = part.data["joint"]
-    numbers = (writer.count(joint[key]) for key in ("classes", "k_anonymity", "unique"))
-    rows.append((part.say("together"), "", writer.count(joint["people"]), "", *numbers))
+    numbers = (part.writer.count(joint[key]) for key in ("classes", "k_anonymity", "unique"))
+    rows.append((part.say("together"), "", part.writer.count(joint["people"]), "", *numbers))
     heads = ("release", "date", "people", "shared", "classes", "k", "unique")
     return part.grid("releases_table", (f"head_{head}" for head in heads), rows, range(2, 7))
 
 
 def _learnt(part: ReportPart) -> Grid:
-    writer = part.writer
     rows = [
         (
-            writer.name(secret),
-            *(writer.number(entry["bits"][key]) for key in ("joint", "alone")),
-            *(writer.share(entry["best_guess"][key]) for key in ("joint", "alone")),
-            writer.file(entry["best_guess"]["best_release"]),
+            part.writer.name(secret),
+            *(part.writer.number(entry["bits"][key]) for key in ("joint", "alone")),
+            *(part.writer.share(entry["best_guess"][key]) for key in ("joint", "alone")),
+            part.writer.file(entry["best_guess"]["best_release"]),
         )
         for secret, entry in part.data["secrets"].items()
     ]

@@ -110,11 +110,10 @@ def _first(view: LimitView) -> tuple[str, str] | None:
     each = [_sentence(view, worst, p) for p in worst.requested_points]
     texts = [text for text, _ in each] + [each[-1][1]]
     if len(view.alphabets) > 1:
-        names = view.writer.names(worst.data["columns"])
         chosen = view.data["settings"]["alphabet"] == "auto"
         most = view.writer.count(view.data["settings"]["most"])
         key = "one_by_one_many" if chosen else "one_by_one"
-        texts.insert(0, view.say(key, column=names, most=most))
+        texts.insert(0, view.say(key, column=view.writer.names(worst.data["columns"]), most=most))
     return texts[0], " ".join(filter(None, texts[1:]))
 
 
@@ -216,16 +215,15 @@ def _picture(view: LimitView, alphabet: AlphabetTexts) -> dict[str, Any] | None:
         (ASKED, p.numbers["at"], p.numbers["objective"], "") for p in alphabet.requested_points
     ]
     points += [(RECODED, at, best, f" ({n})") for n, at, best in alphabet.recodings]
-    marks = [
-        (name, at.number, best.number, more)
-        for name, at, best, more in points
-        if at.number is not None and best.number is not None
-    ]
     return tradeoff(
         view.say("chart", columns=view.writer.names(alphabet.data["columns"])),
         [view.say("below", secret=view.secret)],
         lines,
-        marks,
+        [
+            (name, at.number, best.number, more)
+            for name, at, best, more in points
+            if at.number is not None and best.number is not None
+        ],
         across=view.say(f"across_{view.model}"),
         up=view.say(f"up_{view.model}"),
     )

@@ -1,10 +1,10 @@
 """Numbers in words: measures as in the JSON of an assessment, bits, distortions and quotients."""
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from os.path import commonprefix
 
-from sievert.formatting import middle_cut, own_name, percent, printable, significant
+from sievert.formatting import make_unique, middle_cut, own_name, percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
 from sievert.report.page import Cell, Link, Paragraph
@@ -126,38 +126,27 @@ def interval_text(writer: NumberWriter, low: NumberText, high: NumberText) -> st
 def releases_of(part: ReportPart) -> Sequence[Data]:
     """The tables that a part judges beside their original."""
     if part.kind == "synthetic":
-        tables = part.data["synthetic"]
-        stems = [t["name"].partition(".")[0] or t["name"] for t in tables]
         return [
-            {**table, "name": stem, "table": {"name": table["name"]}}
-            for table, stem in zip(tables, stems, strict=True)
+            {**t, "name": t["name"].partition(".")[0] or t["name"], "table": {"name": t["name"]}}
+            for t in part.data["synthetic"]
         ]
     return part.data["releases"] if part.kind == "compare" else ()
 
 
-def release_names(part: ReportPart, releases: Iterable[Data]) -> list[str]:
+def release_names(releases: Iterable[Data]) -> list[str]:
     """What releases are called: by their own names, with a number where two are alike.
 
     Names of files go without their endings and, where they are long, without what all begin with.
     """
-    stems, of_files = [], []
-    for release in releases:
-        name, file = str(release["name"]), (release.get("table") or {}).get("name")
-        own = own_name(name, file)
-        stems.append(ENDINGS.sub("", own) if own != name else name)
-        of_files.append(own != name)
-    if len(stems) > 1 and all(of_files) and max(map(len, stems)) > SHORT:
-        first, last = min(stems), max(stems)
-        pairs = zip(first, last, strict=False)
-        same = [c for c, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    named = [(str(r["name"]), (r.get("table") or {}).get("name")) for r in releases]
+    own = [(name, own_name(name, file)) for name, file in named]
+    stems = [ENDINGS.sub("", file) if file != name else name for name, file in own]
+    of_files = all(file != name for name, file in own)
+    if len(stems) > 1 and of_files and max(map(len, stems)) > SHORT:
+        same = commonprefix(stems)  # noqa: RUF071 - letters, not folders
         start = max((i + 1 for i, c in enumerate(same) if c in "_-. "), default=0)
-        stems = [s[start:] for s in stems]
-    names: list[str] = []
-    for stem in stems:
-        name = middle_cut(printable(stem[: 4 * LONGEST]), LONGEST)
-        again = (part.texts("compared.named", name=name, number=i) for i in itertools.count(2))
-        names.append(next(n for n in itertools.chain([name], again) if n not in names))
-    return names
+        stems = [stem[start:] for stem in stems]
+    return make_unique(middle_cut(printable(stem[: 4 * LONGEST]), LONGEST) for stem in stems)
 
 
 def some_names(part: ReportPart, more: str, names: Sequence[str]) -> str:

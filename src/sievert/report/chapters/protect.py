@@ -230,13 +230,12 @@ def _limit(part: ReportPart) -> Iterator[Paragraph]:
 
 
 def _given_row(part: ReportPart, release: Data) -> tuple[object, ...]:
-    writer = part.writer
     return (
-        writer.number(release["disclosed"]),
-        writer.number(release["lost"]),
+        part.writer.number(release["disclosed"]),
+        part.writer.number(release["lost"]),
         _gap(part, release),
         "",
-        writer.count(release["classes"]),
+        part.writer.count(release["classes"]),
         "",
         part.say("frontier_given", name=release["name"]),
     )
@@ -247,14 +246,13 @@ def _gap(part: ReportPart, point: Data) -> object:
 
 
 def _row(part: ReportPart, point: Data) -> tuple[object, ...]:
-    writer = part.writer
     verdict = "chosen" if point["chosen"] else "meets" if point["meets"] else "breaks"
     return (
-        writer.number(point["disclosed"]),
-        writer.number(point["lost"]),
+        part.writer.number(point["disclosed"]),
+        part.writer.number(point["lost"]),
         _gap(part, point),
-        writer.count(point["suppressed"]),
-        writer.count(point["classes"]),
+        part.writer.count(point["suppressed"]),
+        part.writer.count(point["classes"]),
         ", ".join(map(str, point["levels"].values())),
         part.say(f"frontier_{verdict}"),
     )

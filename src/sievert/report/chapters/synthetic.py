@@ -61,7 +61,7 @@ def _name(part: ReportPart, table: Data) -> str:
     if len(tables) == 1:
         return part.writer.file(table["name"])
     at = next(i for i, each in enumerate(tables) if each is table)
-    return release_names(part, releases_of(part))[at]
+    return release_names(releases_of(part))[at]
 
 
 def synthetic_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -320,7 +320,7 @@ RANKED = ("association", "of_largest", "prediction")  # losses of models in the 
 def _ranking(part: ReportPart) -> Iterator[Block]:
     """Every table in one row, the most telling first; what it tells against what it has lost."""
     writer, controlled = part.writer, _controlled(part)
-    tables = zip(release_names(part, releases_of(part)), part.data["synthetic"], strict=True)
+    tables = zip(release_names(releases_of(part)), part.data["synthetic"], strict=True)
     ranked = sorted(tables, key=lambda t: -_told(part, t[1]))
     rows = [
         (

@@ -10,6 +10,7 @@ from sievert.report.chapters.explain_view import (
     MOST_SECRETS,
     ExplanationView,
     captioned_bars,
+    explanation_view,
 )
 from sievert.report.limits import limits_of
 from sievert.report.page import Block, Chapter, Paragraph
@@ -27,8 +28,7 @@ def why_chapter(part: ReportPart) -> Chapter | None:
     explanation = part.data.get("explanation")
     if not explanation:
         return None
-    data = {**part.data, **explanation}
-    view = ExplanationView("explain", data, part.writer, part.number, part.result)
+    view = explanation_view(part, **explanation)
     lead = " ".join((*_together(view), *_suffice(view)))
     blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
     if not (title := finding(view)) or not blocks:
@@ -81,17 +81,13 @@ def _together(view: ExplanationView) -> Iterator[str]:
 def _suffice(view: ExplanationView) -> Iterator[str]:
     """How few columns single out half of those who are alone."""
     steps = view.data["knowledge"]["path"]
-    whole = _everything(view)
+    everything = view.data["knowledge"]["points"][-1]["reidentification"]
+    whole = int(everything["unique_count"]["max"])
     for number, step in enumerate(steps[:-1] if whole else (), 1):
         if 2 * step["unique_count"] >= whole:
             known = view.names([s["column"] for s in steps[:number]])
             yield view.say("suffice", columns=known, alone=view.writer.count(step["unique_count"]))
             return
-
-
-def _everything(view: ExplanationView) -> int:
-    """People alone with all columns known."""
-    return int(view.data["knowledge"]["points"][-1]["reidentification"]["unique_count"]["max"])
 
 
 # -- pictures -------------------------------------------------------------------------------------
