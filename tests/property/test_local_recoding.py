@@ -16,7 +16,7 @@ from effort import tried
 
 import sievert
 from sievert.attacks.reasoning.value_sets import label_members
-from sievert.commands.protect import reasoned
+from sievert.commands.protect import local
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
 from sievert.methods.local import merging
@@ -167,13 +167,13 @@ def test_compare_reads_the_labels(kind: str) -> None:
 
 def test_classes_are_drawn_whole() -> None:
     classes = np.repeat(np.arange(12), 5)
-    drawn = reasoned.draw_classes(classes, 3, 20)
+    drawn = local.draw_classes(classes, 3, 20)
     assert drawn.sum() == 20 and set(np.bincount(classes[drawn])) <= {0, 5}
-    assert np.array_equal(drawn, reasoned.draw_classes(classes, 3, 20))
-    assert reasoned.draw_classes(
+    assert np.array_equal(drawn, local.draw_classes(classes, 3, 20))
+    assert local.draw_classes(
         np.zeros(30, dtype=np.int64), 3, 20
     ).all()  # one class, taken whole
-    assert reasoned.draw_classes(classes[:20], 3, 20).all()
+    assert local.draw_classes(classes[:20], 3, 20).all()
 
 
 def test_the_same_seed_the_same_release_and_any_order_of_rows() -> None:

@@ -15,7 +15,6 @@ from randomtables import Case, case
 
 import sievert
 from sievert import session
-from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._subsets import Subsets
@@ -25,6 +24,7 @@ from sievert.counts.recoded_people import CodedPeopleQuestions
 from sievert.errors import InputError, UsageError
 from sievert.measures.unicity import Trajectories
 from sievert.roles import Roles, tells_people_apart
+from sievert.session import Clock
 
 PARTS = tried(2, 20)
 EACH = tried(30, 50)  # tables of a part

@@ -21,10 +21,10 @@ import sievert
 from sievert.cli import app, catalogue, parser, progress
 from sievert.cli import help as help_
 from sievert.cli.parameters import HEADINGS, parameters
-from sievert.commands._clock import PartCounter
 from sievert.errors import UsageError
 from sievert.measures import BY_ID, MEASURES
 from sievert.numerics import machine
+from sievert.session import PartCounter
 
 TABLE = "zip;age;disease\n01234;34;flu\n01234;34;hiv\n20095;71;flu\n20095;71;flu\n"
 

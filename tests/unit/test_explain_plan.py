@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert.commands import _clock
+from sievert import session
 from sievert.commands.explain import plan
 from sievert.counts.cube import merge_cells
 from sievert.counts.questions import Questions
@@ -138,7 +138,7 @@ def test_the_time_is_held_within_a_step(
     """A clock that is late from some step on: the next part of that step ends the work."""
     late: list[bool] = []
     clock = SimpleNamespace(monotonic=lambda: math.inf if late else 0.0, perf_counter=lambda: 0.0)
-    monkeypatch.setattr(_clock, "time", clock)
+    monkeypatch.setattr(session, "time", clock)
     steps = []
 
     def watch(begun: str, _work: Any) -> None:
@@ -152,7 +152,7 @@ def test_the_time_is_held_within_a_step(
 
 
 def test_progress_counts_parts() -> None:
-    counter = _clock.PartCounter(4, math.inf)
+    counter = session.PartCounter(4, math.inf)
     assert counter.progress() == 0.0
     for _ in range(3):
         counter()

@@ -32,6 +32,7 @@ from synthetictables import (
 )
 
 import sievert
+from sievert import session
 from sievert.attacks.synthetic import keys, nearness, singling_out
 from sievert.attacks.synthetic import tables as tables_module
 from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_synthetic
@@ -46,7 +47,6 @@ from sievert.attacks.synthetic.evidence import (
 from sievert.attacks.synthetic.kernels import Workers
 from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
 from sievert.cli import app
-from sievert.commands import _clock
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
 from sievert.losses.unpaired import unpaired_loss
 from sievert.losses.unpaired_models import predict, tell_apart
@@ -599,9 +599,9 @@ def test_time_runs_out_while_attacking(last: str, monkeypatch: pytest.MonkeyPatc
 
         @staticmethod
         def monotonic() -> float:
-            return time.monotonic() + 1000 * (steps[-1] == last)
+            return time.monotonic() + 1000 * (steps[-1:] == [last])
 
-    monkeypatch.setattr(_clock, "time", Late)
+    monkeypatch.setattr(session, "time", Late)
     with pytest.raises(ExhaustedError, match="stopped"):
         sievert.synthetic(own, fake, timeout=600.0, watch=lambda step, _: steps.append(step))
     assert steps[-1] == last

@@ -75,10 +75,10 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
         _write_anything(stream)
     arguments = list(sys.argv[1:] if tokens is None else tokens)
     try:
-        if NO_FILES.isdisjoint(_options(arguments)) and arguments[:1] not in NO_CHILD:
-            code = isolation.supervise(lambda: run_until_stopped(arguments))
-        else:
-            code = _run(arguments)
+        alone = not NO_FILES.isdisjoint(_options(arguments)) or arguments[:1] in NO_CHILD
+        code = (
+            _run(arguments) if alone else isolation.supervise(lambda: run_until_stopped(arguments))
+        )
     except SievertError as error:
         code = _complain(error, arguments)
     raise SystemExit(code)

@@ -198,38 +198,31 @@ def find_entries(names: Iterable[str]) -> list[Entry]:
     return list(dict.fromkeys(entries)) or list(ENTRIES)
 
 
-def describe_entries(entries: Iterable[Entry], texts: Texts) -> str:
-    """What the entries mean: one paragraph each."""
-    return "\n\n".join("\n".join(_lines(entry, texts)) for entry in entries)
-
-
-def _lines(entry: Entry, texts: Texts) -> Iterator[str]:
+def describe_entry(entry: Entry, texts: Texts) -> Iterator[str]:
+    """What an entry means: the lines of a paragraph."""
     title = texts(f"{_section(entry)}.{entry.id}{'' if isinstance(entry, Topic) else '.title'}")
     if entry.id == "records_below":
         title = texts("words.below_k", title=title, k="k")
     yield from wrap(f"{entry.id}: {title}", WIDTH, "", " " * 12)
-    for word, text in (
-        ("also", ", ".join(entry.aliases)),
-        *(_topic_rows(entry, texts) if isinstance(entry, Topic) else _record_rows(entry, texts)),
-    ):
-        label = texts(f"catalogue.{word}")
+    for word, text in (("also", ", ".join(entry.aliases)), *_rows(entry, texts)):
         if text:
+            label = texts(f"catalogue.{word}")
             yield from wrap(f"{label:<10}{text}", WIDTH, "  ", " " * 12)
 
 
 def _section(entry: Entry) -> str:
     """The section of the texts with the words of an entry."""
-    if isinstance(entry, Topic):
-        return "catalogue.topics"
-    return "measures" if isinstance(entry, Measure) else "losses"
+    return {Topic: "catalogue.topics", Measure: "measures"}.get(type(entry), "losses")
 
 
-def _topic_rows(topic: Topic, texts: Texts) -> tuple[tuple[str, str], ...]:
-    rows = ("formula", topic.formula), ("range", texts.remark(topic.scale))
-    return *rows, ("command", topic.command), ("page", topic.page)
-
-
-def _record_rows(record: Measure | Kind, texts: Texts) -> tuple[tuple[str, str], ...]:
+def _rows(record: Entry, texts: Texts) -> tuple[tuple[str, str], ...]:
+    if isinstance(record, Topic):
+        return (
+            ("formula", record.formula),
+            ("range", texts.remark(record.scale)),
+            ("command", record.command),
+            ("page", record.page),
+        )
     if isinstance(record, Measure):
         words, side = scale(texts, record.id), texts(f"risky.{record.riskier}")
         about = texts(f"catalogue.about_{'_'.join(record.kinds) or 'class'}")

@@ -97,9 +97,8 @@ class ReasoningOptions(Options):
         options = dict(vars(self))
         options["reasoning"] = not options.pop("no_reasoning")
         names = ["cross"] if self.domain is None else list(self.domain)
-        if names in (["cross"], ["observed"]):
-            return options | {"domain": names[0]}
-        return options | {"domain": pairs(names, "--domain", "age=17..90")}
+        word = names[0] if names in (["cross"], ["observed"]) else None
+        return options | {"domain": word or pairs(names, "--domain", "age=17..90")}
 
 
 @dataclass(frozen=True)
@@ -136,11 +135,17 @@ class ComparisonOptions(Options):
     limit: bool = False
 
     def arguments(self) -> dict[str, Any]:
-        numbers: dict[str, int] = {}
-        for column, text in pairs(self.bins, "--bins", "income=10").items():
-            require(text.isdecimal(), "--bins takes COLUMN=NUMBER", hint="--bins income=10")
-            numbers[column] = int(text)
-        return {**vars(self), "predict": typed_names(self.predict), "bins": numbers}
+        bins = pairs(self.bins, "--bins", "income=10")
+        require(
+            all(text.isdecimal() for text in bins.values()),
+            "--bins takes COLUMN=NUMBER",
+            hint="--bins income=10",
+        )
+        return {
+            **vars(self),
+            "predict": typed_names(self.predict),
+            "bins": {column: int(text) for column, text in bins.items()},
+        }
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,10 @@ def complete(shell: Annotated[str, Traits(choices=SHELLS)], /) -> None:
 
 def _known() -> Iterator[tuple[str, list[Parameter]]]:
     """Every command with what can be completed of it."""
-    for command in COMMANDS:
-        yield command, [p for p in parameters(function_of(command)) if not p.hidden]
+    return (
+        (command, [p for p in parameters(function_of(command)) if not p.hidden])
+        for command in COMMANDS
+    )
 
 
 def _choices(command: str, parameter: Parameter) -> str:
@@ -88,9 +90,7 @@ def _choices(command: str, parameter: Parameter) -> str:
         from sievert.cli.catalogue import ENTRIES
 
         return " ".join(entry.id for entry in ENTRIES)
-    if command == "help":
-        return " ".join(next_words())
-    return " ".join(parameter.choices)
+    return " ".join(next_words() if command == "help" else parameter.choices)
 
 
 def _bash() -> str:

@@ -111,11 +111,8 @@ def _packages() -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _package(name: str, least: str | None, *, imported: bool) -> dict[str, Any]:
     """The version of a package, and whether it is new enough; one of the core is imported too."""
-    try:
-        version = metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return {"version": None, "needed": least, "works": False}
-    works = _numbers(version) >= _numbers(least or "0")
+    version = _version(name)
+    works = version is not None and _numbers(version) >= _numbers(least or "0")
     if imported and works and find_spec(name) is not None:
         try:
             import_module(name)
@@ -202,8 +199,8 @@ def _compiled() -> dict[str, Any]:
     except RuntimeError:  # neither beside the source nor in the user's own place
         return {"directory": None, "reason": "no folder for them can be written to"}
     source = Path(__file__).parents[1]
-    top = source if place.is_relative_to(source) else place.parent
-    return {"directory": _shown(top), "reason": None}
+    kept = source if place.is_relative_to(source) else place.parent
+    return {"directory": _shown(kept), "reason": None}
 
 
 def _temporary() -> dict[str, Any]:
@@ -234,9 +231,8 @@ def _lines(examined: Mapping[str, Any]) -> Iterator[str]:
     yield texts("doctor.title", version=examined["sievert"], python=python["version"], **computer)
 
     def rows(title: str, entries: Mapping[str, str]) -> Iterator[str]:
-        yield ""
-        yield texts(f"doctor.{title}")
         width = max(map(len, entries), default=0)
+        yield from ("", texts(f"doctor.{title}"))
         yield from (f"  {name:<{width}}  {text}" for name, text in entries.items())
 
     def package(state: Mapping[str, Any]) -> str:
@@ -273,8 +269,7 @@ def _lines(examined: Mapping[str, Any]) -> Iterator[str]:
     if not computer["child_process"]:
         places[texts("doctor.child")] = texts("doctor.no_child")
     yield from rows("places", places)
-    yield ""
-    yield texts("doctor.works" if examined["works"] else "doctor.broken")
+    yield from ("", texts("doctor.works" if examined["works"] else "doctor.broken"))
 
 
 def _gigabytes(number: int) -> str:

@@ -13,6 +13,7 @@ from sievert.cli.options import (
     pairs,
 )
 from sievert.cli.parameters import JsonFile, TableName, Traits
+from sievert.cli.states import StateOutput
 from sievert.errors import require
 from sievert.formatting import ENGLISH
 from sievert.version import __version__
@@ -170,7 +171,8 @@ def measures(
     if json_ is not None:
         write_json(json_, {"sievert": __version__, **catalogue.to_json(entries)}, [], force=force)
     else:
-        say(catalogue.describe_entries(entries, read_texts(None, language)) + "\n")
+        texts = read_texts(None, language)
+        say("\n\n".join("\n".join(catalogue.describe_entry(e, texts)) for e in entries) + "\n")
     return 0
 
 
@@ -210,20 +212,13 @@ def check(
     debug
         Show where in the program an error came up.
     """
-    from sievert.cli.outputs import check_outputs, write_json
-    from sievert.cli.progress import Watch
-    from sievert.commands.policy import api
+    from sievert.commands.policy.api import check_policy
 
-    options = reading.arguments()
+    options = reading.arguments() | engine.arguments()
     require(options.pop("missing") == "value", "--missing does not go with policy check")
-    check_outputs([json_], [file, data], force=force)
-    with Watch() as watch:
-        result = api.check_policy(file, data, fix=fix, watch=watch, **options, **engine.arguments())
-    if json_ is not None:
-        write_json(json_, result.to_dict(), [file, data], force=force)
-    if json_ != "-":
-        say(f"{result.describe(language)}\n")
-    return 0 if result.passed else 1
+    return StateOutput(json_, force, language).show(
+        lambda watch: check_policy(file, data, fix=fix, watch=watch, **options), [file, data]
+    )
 
 
 def columns(
@@ -255,18 +250,11 @@ def columns(
     debug
         Show where in the program an error came up.
     """
-    from sievert.cli.outputs import check_outputs, write_json
-    from sievert.cli.progress import Watch
-    from sievert.commands.columns import api
+    from sievert.commands.columns.api import describe_columns
 
-    options = reading.arguments()
+    options = reading.arguments() | engine.arguments()
     require(options.pop("missing") == "value", "--missing does not go with columns")
-    check_outputs([json_], [data], force=force)
-    with Watch() as watch:
-        options |= {"watch": watch, "show_values": show_values, **engine.arguments()}
-        result = api.describe_columns(data, **options)
-    if json_ is not None:
-        write_json(json_, result.to_dict(), [data], force=force)
-    if json_ != "-":
-        say(f"{result.describe(language)}\n")
-    return 0
+    return StateOutput(json_, force, language).show(
+        lambda watch: describe_columns(data, watch=watch, show_values=show_values, **options),
+        [data],
+    )

@@ -2,7 +2,7 @@
 
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING
 
 from sievert.cli.messages import say
@@ -44,8 +44,8 @@ def page(command: str, width: int = WIDEST) -> Iterator[str]:
     if command not in COMMANDS:
         yield f"Usage: {' '.join(['sievert', *command.split(), 'COMMAND'])}"
         yield from _paragraphs([SUMMARIES[command]] if command else ABOUT.split("\n\n"), width)
-        names = next_words(command)
-        rows = [(name, summary(f"{command} {name}".strip())) for name in sorted(names)]
+        names = sorted(next_words(command))
+        rows = [(name, summary(f"{command} {name}".strip())) for name in names]
         yield from _table("Commands", rows, width)
         if not command:
             options = (
@@ -61,8 +61,7 @@ def page(command: str, width: int = WIDEST) -> Iterator[str]:
     yield f"Usage: {' '.join([*words, *places])}"
     yield from _paragraphs(read_docstring(function)[0], width)
     for heading in HEADINGS:
-        rows = [_row(p) for p in known if p.heading == heading]
-        yield from _table(heading, rows, width)
+        yield from _table(heading, [_row(p) for p in known if p.heading == heading], width)
 
 
 def _row(parameter: Parameter) -> tuple[str, str]:
@@ -88,9 +87,8 @@ def _paragraphs(paragraphs: Iterable[str], width: int) -> Iterator[str]:
         yield from [paragraph] if paragraph.startswith(" ") else textwrap.wrap(paragraph, width)
 
 
-def _table(heading: str, rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+def _table(heading: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
     """Names and their sentences; a long name has a line of its own."""
-    rows = list(rows)
     if not rows:
         return
     yield from ("", f"{heading}:")

@@ -169,10 +169,12 @@ class ReadingOptions(Options):
     max_columns: int = 10_000
 
     def arguments(self) -> dict[str, Any]:
-        options = {k: v for k, v in vars(self).items() if k not in ("no_header", "type_")}
-        types = pairs(self.type_, "--type", "age=int")
-        options["suppressed"] = None if self.suppressed == MISSING else self.suppressed
-        return options | {"header": not self.no_header, "types": types, "na": self.na or ()}
+        return {k: v for k, v in vars(self).items() if k not in ("no_header", "type_")} | {
+            "header": not self.no_header,
+            "types": pairs(self.type_, "--type", "age=int"),
+            "na": self.na or (),
+            "suppressed": None if self.suppressed == MISSING else self.suppressed,
+        }
 
 
 @dataclass(frozen=True)
@@ -247,9 +249,11 @@ class GateOptions:
 
     def check_policy(self, policy: Path | None) -> None:
         """There are limits in a policy only."""
-        given = self.junit is not None or self.sarif is not None
-        why = "--junit and --sarif write the limits of a policy"
-        require(policy is not None or not given, why, hint="--policy FILE")
+        require(
+            policy is not None or (self.junit is None and self.sarif is None),
+            "--junit and --sarif write the limits of a policy",
+            hint="--policy FILE",
+        )
 
 
 @dataclass(frozen=True)

@@ -139,9 +139,13 @@ def read(arguments: Iterable[str]) -> tuple[str, list[Any], dict[Parameter, Any]
 
 def spell(start: str, places: Iterable[str], values: Mapping[Parameter, Any] | None = None) -> str:
     """Arguments and options as a shell takes them: the inverse of reading them."""
-    tokens = start.split()
-    for place in map(str, places):
-        tokens.append("-" if place == STDIN else f"./{place}" if OPTION.match(place) else place)
+    tokens = [
+        *start.split(),
+        *(
+            "-" if place == STDIN else f"./{place}" if OPTION.match(place) else place
+            for place in map(str, places)
+        ),
+    ]
     for parameter, value in (values or {}).items():
         name = min(parameter.names, key=len)
         for text in map(str, value if parameter.several else [value]):
@@ -175,9 +179,8 @@ def _parse(
             name = token.partition("=")[0]
             close = nearest(name, options)
             hint = f"{close}, or sievert {command} --help" if close else None
-            if name in OWNERS:
-                hint = f"sievert {OWNERS[name]} {name}"
-            raise UsageError(f"no option of {command} is called {name!r}", hint=hint)
+            owner = f"sievert {OWNERS[name]} {name}" if name in OWNERS else None
+            raise UsageError(f"no option of {command} is called {name!r}", hint=owner or hint)
         if not sign and option.kind is bool:
             text = "true"
         elif not sign:

@@ -181,26 +181,30 @@ class _Server:
         if request["command"] == "measures":
             return partial(documents.measures, *request.get("ids", ()), json_="-")
         tables = [request.get("data") or request["original"], *request.get("releases", ())]
-        given: dict[str, Any] = {
-            "roles": self.roles,
-            "reading": self.reading,
-            "engine": self.engine,
-            "output": self.output,
-        }
-        if request["command"] == "assess":
-            given["quick"] = True
-        return partial(getattr(analyses, request["command"]), *tables, **given)
+        return partial(
+            getattr(analyses, request["command"]),
+            *tables,
+            roles=self.roles,
+            reading=self.reading,
+            engine=self.engine,
+            output=self.output,
+            **({"quick": True} if request["command"] == "assess" else {}),
+        )
 
     def limits(self) -> list[dict[str, Any]]:
         """The limits of the policy: no value of the data, which partitions and orders may hold."""
         from sievert.policy.document import read_policy
 
         policy = read_policy(self.policy)
-        limits = [(*each[:2], each[2].model_dump()) for each in policy.every_limit()]
-        for attack, numbers in policy.synthetic.items():
-            place = f"limits.synthetic.{attack}"
-            limits += [(place, name, limit.model_dump()) for name, limit in numbers.items()]
-        return [{"where": where, "measure": name, **bounds} for where, name, bounds in limits]
+        of_attacks = [
+            (f"limits.synthetic.{attack}", name, limit)
+            for attack, numbers in policy.synthetic.items()
+            for name, limit in numbers.items()
+        ]
+        return [
+            {"where": where, "measure": name, **limit.model_dump()}
+            for where, name, limit in (*policy.every_limit(), *of_attacks)
+        ]
 
 
 def _failure(code: int, text: str) -> dict[str, Any]:
@@ -234,8 +238,11 @@ def _identity(request: Request) -> str | int | None:
 def _checked(request: Request) -> Request:
     """The same request, which has all keys of its command and no others."""
     command = request.get("command")
-    known = isinstance(command, str) and command in REQUESTS
-    require(known, "no such command", hint=", ".join(REQUESTS))
+    require(
+        isinstance(command, str) and command in REQUESTS,
+        "no such command",
+        hint=", ".join(REQUESTS),
+    )
     keys = REQUESTS[str(command)]
     others = set(request) - {"command", "id", *keys}
     what = f"{command} takes " + (", ".join(keys) or "nothing else")

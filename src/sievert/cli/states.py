@@ -59,7 +59,7 @@ class StateOutput:
     debug: bool = False
 
     def show(self, work: Callable[[Any], Any], inputs: list[Any]) -> int:
-        """Do the work, write its JSON, and say what there is."""
+        """Do the work, write its JSON, and say what there is; the exit code."""
         from sievert.cli.outputs import check_outputs, write_json
         from sievert.cli.progress import Watch
 
@@ -70,7 +70,7 @@ class StateOutput:
             write_json(self.json_, result.to_dict(), inputs, force=self.force)
         if self.json_ != "-":
             say(f"{result.describe(self.language)}\n")
-        return 0
+        return 0 if getattr(result, "passed", True) else 1
 
 
 def count(

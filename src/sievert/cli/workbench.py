@@ -56,18 +56,18 @@ def workbench(
     require(idle > 0, "--idle takes minutes, more than 0")
     require(file != STDIN, "the workbench reads files, not standard input", hint="a file")
     require(file is None or session is None, "a table or --session, not both")
-    if session is None:
-        choices = begin("." if file is None else str(file), show_values=show_values)
-    else:
-        choices = open_session(session, STEPS, show_values=show_values)
-    choices = choices.put("load", language="" if language == ENGLISH else language)
+    choices = (
+        begin("." if file is None else str(file), show_values=show_values)
+        if session is None
+        else open_session(session, STEPS, show_values=show_values)
+    )
     texts = read_texts(None, language)
 
     def announce(address: str) -> None:
         say(f"{texts('workbench.announced', address=address)}\n")
 
     return serve(
-        choices,
+        choices.put("load", language="" if language == ENGLISH else language),
         STEPS,
         texts,
         language=language,

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._clock import Clock
 from sievert.commands._repeated import naming_secrets, repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
@@ -32,7 +31,7 @@ from sievert.errors import (
 )
 from sievert.formatting import plural
 from sievert.roles import Roles
-from sievert.session import Steps, count_people, open_source
+from sievert.session import Clock, Steps, count_people, open_source
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -313,8 +312,7 @@ class RequestedRoles:
         Returns the number of records dropped, and notes of the engine and about the policy. Where
         `all_rows` are read first, suppressed records are left to the caller.
         """
-        for name in (*roles.measured_columns, *others):
-            questions.engine.check_usable(name)
+        questions.check_usable((*roles.measured_columns, *others))
         notes = [*questions.engine.notes, *self._replacements(questions.columns)]
         if not roles.quasi:
             return 0, notes

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands._clock import Clock
 from sievert.commands._common import check_known
 from sievert.errors import InvariantError, require
 from sievert.formatting import plural
@@ -25,6 +24,7 @@ from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.measures.target import RecordTarget, SecretTarget, record_target
 from sievert.roles import Roles
+from sievert.session import Clock
 
 if TYPE_CHECKING:
     from sievert.counts.answers import JointCounts, Sizes

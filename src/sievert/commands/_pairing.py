@@ -76,8 +76,7 @@ class People:
 
 def people(questions: Questions, columns: Sequence[str], key: str | None, name: str) -> People:
     """A table record by record: by its key if it has one, in its order otherwise."""
-    for column in columns:
-        questions.engine.check_usable(column)
+    questions.check_usable(columns)
     if key is None:
         return People(name, microdata.in_order(questions, columns, name), keyed=False)
     require(

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._clock import Clock
 from sievert.commands._combinations import CombinationCounts, recode
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
@@ -32,7 +31,7 @@ from sievert.methods.full_domain import (
 from sievert.methods.full_domain.rules import secret_rules, size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge
 from sievert.roles import Roles
-from sievert.session import no_progress
+from sievert.session import Clock, no_progress
 
 GIVEN = "given"  # a hierarchy that is not a text
 UNIQUE = "unique_records"

@@ -13,7 +13,6 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.attacks.suda import number_of_sets
-from sievert.commands._clock import Clock
 from sievert.commands._combinations import CombinationCounts, PeopleCombinations
 from sievert.commands._measuring import TableMeasures, most_cells
 from sievert.commands._subsets import (
@@ -29,6 +28,7 @@ from sievert.errors import require
 from sievert.formatting import plural
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN
+from sievert.session import Clock
 
 ORDERS = 64  # orders of columns from which Shapley values are sampled
 MOST_SAMPLED = 4096  # subsets that are measured for it, unless more orders are given

@@ -70,8 +70,7 @@ def discrimination_rate_by_value(
     with open_source(data, **source) as (_, questions):
         roles = role.assign(questions.columns, quasi, sensitive)
         require(roles.quasi, "no quasi-identifiers given", hint="quasi=['COLUMN']")
-        for name in roles.measured_columns:
-            questions.engine.check_usable(name)
+        questions.check_usable(roles.measured_columns)
         leave_out_suppressed(questions, roles)
         keys, sizes, profiles = zip(*questions.each_class(roles.quasi, sensitive), strict=True)
         target: RecordTarget | SecretTarget
@@ -118,8 +117,7 @@ def l_diversity_by_class(
     with open_source(data, **source) as (_, questions):
         roles = role.assign(questions.columns, quasi, secret)
         require(roles.quasi and secret is not None, "a class has quasi-identifiers and a secret")
-        for name in roles.measured_columns:
-            questions.engine.check_usable(name)
+        questions.check_usable(roles.measured_columns)
         leave_out_suppressed(questions, roles)
         cells = count_combinations(questions, roles.quasi, roles.sensitive).secrets[str(secret)]
     numbers = class_values(cells, wildcard=missing == "wildcard")

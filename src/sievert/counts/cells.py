@@ -152,6 +152,11 @@ class CellTables:
         """How many people there are; None where rows are counted."""
         return None
 
+    def check_usable(self, columns: Iterable[str]) -> None:
+        """An error where the values of one of these columns cannot be compared one by one."""
+        for column in columns:
+            self.engine.check_usable(column)
+
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
         return self.engine.progress()

@@ -11,7 +11,6 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._clock import Clock
 from sievert.commands._common import (
     PolicySource,
     Reading,
@@ -28,7 +27,7 @@ from sievert.commands.assess.result import Assessment
 from sievert.commands.assess.run import AssessmentSettings, assess_table
 from sievert.counts.questions import Questions
 from sievert.errors import require
-from sievert.session import Steps, no_progress
+from sievert.session import Clock, Steps, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 

@@ -13,7 +13,6 @@ import numpy as np
 from sievert import files
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
-from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
@@ -27,7 +26,7 @@ from sievert.formatting import plural
 from sievert.measures import MEASURES
 from sievert.measures.measure import Value
 from sievert.roles import Roles
-from sievert.session import count_people
+from sievert.session import Clock, count_people
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:

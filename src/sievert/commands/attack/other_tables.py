@@ -36,8 +36,7 @@ def _shared_columns(
         f"{name}: the {what} has none of the quasi-identifiers",
         hint="the same names of columns in both tables",
     )
-    for column in shared:
-        questions.engine.check_usable(column)
+    questions.check_usable(shared)
     if absent := len(release.roles.quasi) - len(shared):
         run.notes.append(f"the {what} lacks {plural(absent, 'quasi-identifier')}")
     return shared
@@ -151,8 +150,7 @@ def _original_people(
     if key is not None:
         check_known("--key: column", key, questions.columns)
     secrets = [s for s in release.roles.sensitive if s in questions.columns and s not in shared]
-    for column in secrets:
-        questions.engine.check_usable(column)
+    questions.check_usable(secrets)
     wanted = [*shared, *(s for s in secrets if s != key), *([] if key is None else [key])]
     return microdata.in_order(questions, wanted, name)
 

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, measure_table
 from sievert.commands.compare.result import Assessed
@@ -21,6 +20,7 @@ from sievert.measures import BY_ID
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict, judge
 from sievert.policy.judgement import NEEDS, verdict_remarks
 from sievert.roles import Roles
+from sievert.session import Clock
 from sievert.sources.table import Table
 
 NOT_RELEASED = "the release does not have this column"

@@ -9,7 +9,6 @@ from typing import Any
 
 from sievert import roles as role
 from sievert.commands import _pairing
-from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import unused_settings
 from sievert.commands._suppression import leave_out_suppressed
@@ -38,6 +37,7 @@ from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
 from sievert.policy import Judgement
 from sievert.roles import Roles
+from sievert.session import Clock
 from sievert.sources.isolation import require_memory
 from sievert.sources.table import Table
 

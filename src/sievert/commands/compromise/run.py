@@ -9,7 +9,6 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
-from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles
 from sievert.commands._pairing_evidence import Pairing
 from sievert.commands._suppression import MARKED, keep_suppressed
@@ -28,6 +27,7 @@ from sievert.hierarchies import NUMBER
 from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
 from sievert.roles import Roles
+from sievert.session import Clock
 
 MOST_VALUES = 400  # of a domain
 MOST_SUBSETS = 4096

@@ -10,7 +10,6 @@ import numpy as np
 
 from sievert import files
 from sievert.attacks.suda import number_of_sets
-from sievert.commands._clock import Clock
 from sievert.commands._coarser_columns import (
     CoarserColumn,
     coarser_column,
@@ -39,7 +38,7 @@ from sievert.errors import InputError, SievertError
 from sievert.formatting import plural
 from sievert.lattice import Lattice
 from sievert.roles import Roles
-from sievert.session import count_people
+from sievert.session import Clock, count_people
 
 MOST_LISTED = 60  # columns of a ranking
 WILDCARDS = (

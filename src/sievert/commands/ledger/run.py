@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands._clock import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTogether
 from sievert.commands.ledger.keys import join_key
@@ -24,6 +23,7 @@ from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 from sievert.policy import Policy
 from sievert.policy.judgement import READINGS
 from sievert.roles import Roles
+from sievert.session import Clock
 
 CLASS, PERSON = "\0class", "\0person"  # names that no column has
 SHOWN = {
@@ -49,8 +49,7 @@ def code_release(
 ) -> LedgerRelease:
     """Who is in which class with which values, by keyed hashes; each such row once."""
     columns = (*roles.quasi, *roles.sensitive, *person)
-    for column in columns:
-        questions.engine.check_usable(column)
+    questions.check_usable(columns)
     cube = questions.cube(columns)
     lacking = np.any([codes == 0 for codes in cube.codes[-len(person) :]], axis=0)
     number = int(cube.counts[lacking].sum())

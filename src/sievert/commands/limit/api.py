@@ -3,10 +3,14 @@
 It has one keyword per option of the command, so that editors and `help` show them all.
 """
 
+import csv
+import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
+
+import numpy as np
 
 from sievert import files
 from sievert.commands._alphabets import MOST, NAMES
@@ -14,12 +18,11 @@ from sievert.commands._channels import limit_settings
 from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._release_files import FileColumn, release_kind, write_release
 from sievert.commands._table_description import describe_input
-from sievert.commands.limit.channel_matrix import write_matrix
 from sievert.commands.limit.distribution import Limit, limit
 from sievert.commands.limit.gaussian import solve_gaussian
-from sievert.commands.limit.result import Limited
+from sievert.commands.limit.result import AlphabetResult, Limited
 from sievert.commands.limit.run import read_original, solve_finite
-from sievert.errors import require
+from sievert.errors import ExhaustedError, require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -193,3 +196,24 @@ def randomise(
         unassessed=original.unassessed,
         **reading.clock.stop(),
     )
+
+
+def write_matrix(target: Path, parts: Iterable[AlphabetResult]) -> None:
+    """Write the channels as CSV: one line per value and released value that it may become.
+
+    The columns are those of the values, the same of the released ones, and the probability.
+    """
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    for part in parts:
+        if part.texts is None or part.channel is None:
+            continue
+        writer.writerow([*part.columns, *(f"released {n}" for n in part.columns), "probability"])
+        values, labels = part.texts
+        for i, j in np.argwhere(part.channel > 0).tolist():
+            texts = ["" if t is None else t for t in (*values[i], *labels[j])]
+            writer.writerow([*texts, repr(float(part.channel[i, j]))])
+    try:
+        target.write_text(file.getvalue(), encoding="utf-8")
+    except OSError as error:
+        raise ExhaustedError(f"the matrix cannot be written: {error.strerror}") from None

@@ -37,7 +37,6 @@ from sievert.commands._channels import (
     synthetic,
     trim,
 )
-from sievert.commands._clock import Clock
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._suppression import keep_suppressed
@@ -52,6 +51,7 @@ from sievert.estimators import (
 from sievert.formatting import plural
 from sievert.losses.loss import combination_codes
 from sievert.roles import Roles, check_secrets
+from sievert.session import Clock
 from sievert.sources.isolation import require_memory
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 

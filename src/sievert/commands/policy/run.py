@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.commands._clock import Clock
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._repeated import repeated_identifiers
 from sievert.commands._role_suggestion import ColumnEvidence, reason_text, suggest_role
@@ -19,6 +18,7 @@ from sievert.policy.judgement import NEEDS, Verdict, toothless
 from sievert.policy.repair import toml_key
 from sievert.report.texts import read_texts
 from sievert.roles import Roles
+from sievert.session import Clock
 
 GAINS = {
     "max_confidence": "confidence_gain = { max = 0.5 }",
@@ -157,8 +157,7 @@ def _impossible(
     apart = [c for c in questions.columns if c not in roles.sensitive]
     quasi = roles.quasi or tuple(apart[:1]) or questions.columns[:1]
     counted = Roles(tuple(quasi), roles.sensitive)
-    for column in counted.measured_columns:
-        questions.engine.check_usable(column)
+    questions.check_usable(counted.measured_columns)
     settings = MeasureSettings().with_policy(policy)
     table = TableMeasures(questions, counted, settings, dict.fromkeys(ids), clock)
     for secret in counted.sensitive:

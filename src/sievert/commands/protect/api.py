@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import files
+from sievert.commands._combinations import count_combinations
 from sievert.commands._common import (
     PolicySource,
     Reading,
+    RequestedRoles,
     check_known,
     check_whole,
     requested_roles,
@@ -23,26 +25,33 @@ from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._release_files import release_kind
 from sievert.commands._release_problem import (
     SearchSettings,
+    assign_hierarchies,
+    limit_suppressed,
     limits_suppressed,
     share_of_records,
     share_to_suppress,
 )
 from sievert.commands._table_description import describe_input
-from sievert.commands.protect.by_records import make_release
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
 from sievert.commands.protect.given_releases import read_given
 from sievert.commands.protect.manifest import manifest, read_recoding
-from sievert.commands.protect.method import HOW, PLAIN, MethodSettings
-from sievert.commands.protect.result import Protected
-from sievert.commands.protect.run import Protection, find_protection, recoded_records
+from sievert.commands.protect.method import HOW, PLAIN, MethodSettings, RecordTable, method
+from sievert.commands.protect.result import ColumnLevel, Protected
+from sievert.commands.protect.run import (
+    Protection,
+    find_protection,
+    prepare,
+    read_columns,
+    recoded_records,
+)
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InvariantError, require
 from sievert.methods.full_domain import LOSSES
 from sievert.methods.microaggregation import GAMMA
 from sievert.policy import Judgement, Policy
-from sievert.session import Steps, choose_engine, no_progress
+from sievert.session import Clock, Steps, choose_engine, no_progress
 from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 
@@ -336,3 +345,47 @@ def _result(
 def _dropped(questions: Questions, kept: Collection[str]) -> tuple[str, ...]:
     """The columns that the release does not hold."""
     return tuple(c for c in questions.columns if c not in kept)
+
+
+def make_release(
+    questions: Questions,
+    requested: RequestedRoles,
+    measuring: MeasureSettings,
+    how: str,
+    settings: MethodSettings,
+    keep: Iterable[str],
+    missing: str,
+    clock: Clock,
+) -> Protection:
+    """The release that a method makes of all records."""
+    start = prepare(questions, requested, measuring, settings.suppress, missing, keep)
+    roles, notes = start.roles, start.notes
+    classes = count_combinations(questions, roles.quasi, ()).classes
+    trees, sources = assign_hierarchies(
+        classes.value_counts, roles, measuring.hierarchies, notes, proposed=how not in PLAIN
+    )
+    clock(f"making the release ({how})", questions)
+    table = RecordTable(
+        read_columns(questions, {*roles.quasi, *roles.sensitive, *keep}),
+        roles,
+        start.policy,
+        measuring,
+        trees,
+    )
+    release = method(how)(table, settings)
+    notes += release.notes
+    apart = {column.name for column in release.secrets} & {*roles.sensitive}
+    own = {name: c for name, c in table.columns.items() if name not in apart}
+    columns = [*{**own, **release.columns}.values()]
+    if release.chosen is not None:
+        columns = [column.only(release.chosen) for column in columns]
+    described = {
+        c.name: ColumnLevel(None, None, sources.get(c.name), len(set(c.texts)))
+        for c in columns
+        if c.name in roles.quasi
+    }
+    # More suppressed records than may be are a breach, also where none may be.
+    policy = limit_suppressed(start.policy, 0) if release.suppressed_records else start.policy
+    return Protection(
+        roles, policy, start.gate, described, notes, release=release, file_columns=columns
+    )

@@ -54,8 +54,7 @@ def read_earlier(
 
 def _keyed(questions: Questions, columns: Sequence[str], key: str) -> Cube:
     """The combinations of some columns with the key, which every record must have."""
-    for column in (*columns, key):
-        questions.engine.check_usable(column)
+    questions.check_usable((*columns, key))
     cube = questions.cube((*columns, key))
     lacking = int(cube.counts[_key_codes(cube) == 0].sum()) if None in cube.values[-1] else 0
     require(not lacking, f"{plural(lacking, 'record')} without a key ({key!r})", error=InputError)

@@ -38,8 +38,7 @@ def read_given(
             check_known("--beside: column", sensitive[0], questions.columns)
             known = [c for c in quasi if c in questions.columns]
             require(known, "--beside: a release without any of the quasi-identifiers")
-            for column in (*known, sensitive[0]):
-                questions.engine.check_usable(column)
+            questions.check_usable((*known, sensitive[0]))
             cells = questions.cube((*known, sensitive[0]))
             sizes, values = (cells.roll_up(c).counts for c in (known, [sensitive[0]]))
             told = _entropy(sizes)

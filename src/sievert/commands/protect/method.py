@@ -30,11 +30,12 @@ METHODS = {
     "round": "number_columns.round_numbers",
     "pram": "pram.make",
     "anatomy": "anatomy.make",
-    "sample": "sample.make",
+    "sample": "method.sample",
 }
 HOW = ("full", *METHODS)
 # Those that suppress no record, minimise nothing, and need no hierarchy of every column.
 PLAIN = {"microaggregate", "noise", "round", "pram", "anatomy", "sample"}
+SAMPLE = 0x5A3D1E11  # tells the random numbers of samples from those of other methods
 # The settings that only some methods read.
 SETTINGS_OF = {
     "labels": ("local",),
@@ -153,3 +154,22 @@ def method(how: str) -> Callable[[RecordTable, MethodSettings], RecordRelease]:
         import_module(f"sievert.commands.protect.{module}"), name
     )
     return function
+
+
+def sample(table: RecordTable, settings: MethodSettings) -> RecordRelease:
+    """Every record is as likely to be released as any other; their order stays."""
+    fraction = settings.fraction or 0.0
+    require(
+        0 < fraction <= 1,
+        "a sample needs its share of the records, above 0 and at most 1",
+        hint="--fraction 0.1",
+    )
+    size = round(fraction * table.records)
+    require(size > 0, "a sample without records", hint="a larger --fraction")
+    return RecordRelease(
+        {},
+        {"records": 1 - size / table.records},
+        {"fraction": fraction, "records": size},
+        np.zeros(table.records, dtype=bool),
+        np.sort(np.random.default_rng((settings.seed, SAMPLE)).permutation(table.records)[:size]),
+    )

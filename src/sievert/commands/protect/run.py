@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sievert.commands._clock import Clock
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import MeasureSettings
@@ -39,7 +38,7 @@ from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, Policy
 from sievert.roles import Roles, check_secrets
-from sievert.session import count_people
+from sievert.session import Clock, count_people
 
 EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
 STOPPED = "--seconds"  # why none was found, in place of a limit

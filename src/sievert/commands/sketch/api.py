@@ -11,7 +11,6 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._clock import Clock
 from sievert.commands._common import (
     LARGE,
     PolicySource,
@@ -29,7 +28,7 @@ from sievert.counts.sketch.storage import SIZE, SketchFile, check_size, is_sketc
 from sievert.errors import require
 from sievert.estimators.class_sample import ENOUGH
 from sievert.roles import Roles
-from sievert.session import Steps, no_progress
+from sievert.session import Clock, Steps, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 

@@ -60,9 +60,9 @@ def count_table(
 ) -> StateManifest:
     """Count the combinations of the columns with a role into a segment of a folder."""
     engine = questions.engine
-    every = (*roles.measured_columns, roles.person)
-    for column in (names := [c for c in dict.fromkeys(every) if c is not None]):
-        engine.check_usable(column)
+    every = dict.fromkeys((*roles.measured_columns, roles.person))
+    names = [c for c in every if c is not None]
+    questions.check_usable(names)
     merged = questions.merged_by_type(roles.quasi)
     require(
         not merged,

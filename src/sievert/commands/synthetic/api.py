@@ -5,7 +5,7 @@ It has one keyword per option of the command, so that editors and `help` show th
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from sievert import files
@@ -14,7 +14,6 @@ from sievert.attacks.synthetic.attacks import SyntheticSettings
 from sievert.attacks.synthetic.kernels import Workers
 from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
 from sievert.commands._table_description import columns_without_role, describe_input
-from sievert.commands.synthetic.remarks import merge_remarks
 from sievert.commands.synthetic.result import SyntheticAssessment
 from sievert.commands.synthetic.run import (
     TEXT,
@@ -34,6 +33,7 @@ from sievert.files import escape_formula
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
+MOST_NAMED = 4  # tables that are named one by one
 NO_CONTROL = (
     "no control group: these are rates, not risks; a stranger may suffer as much (--control FILE)"
 )
@@ -195,3 +195,18 @@ def _record_columns(scores: Mapping[str, Floats], records: int) -> dict[str, Any
         numbers = [None if math.isnan(n) else n for n in own[:records].tolist()]
         columns[escape_formula(name)] = ("DOUBLE", numbers)
     return columns
+
+
+def merge_remarks(remarks: Sequence[str], tables: Sequence[str]) -> Iterator[str]:
+    """What is said of several tables in the same words, once with their names or their number.
+
+    >>> [*merge_remarks(["a: few rows", "b: few rows", "no control"], ["a", "b"])]
+    ['a, b: few rows', 'no control']
+    """
+    named: dict[tuple[type[str], str], list[str]] = {}
+    for remark in remarks:
+        name = next((t for t in tables if remark.startswith(f"{t}: ")), "")
+        named.setdefault((type(remark), remark.removeprefix(name)), []).append(name)
+    for (kind, words), names in named.items():
+        several = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} tables"
+        yield kind(f"{several}{words}")

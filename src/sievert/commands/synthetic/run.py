@@ -63,8 +63,7 @@ def read_codes(
     """The columns that are compared, as codes."""
     names = [c for c in questions.columns if c not in without]
     require(names, f"{name}: no column is left to compare", error=InputError)
-    for column in names:
-        questions.engine.check_usable(column)
+    questions.check_usable(names)
     own = [*names, *([together] if together in questions.columns and together else [])]
     cube = questions.records_in_order(own)
     columns = {c: (cube.values[at], cube.codes[at]) for at, c in enumerate(names)}
