@@ -170,9 +170,7 @@ def test_classes_are_drawn_whole() -> None:
     drawn = local.draw_classes(classes, 3, 20)
     assert drawn.sum() == 20 and set(np.bincount(classes[drawn])) <= {0, 5}
     assert np.array_equal(drawn, local.draw_classes(classes, 3, 20))
-    assert local.draw_classes(
-        np.zeros(30, dtype=np.int64), 3, 20
-    ).all()  # one class, taken whole
+    assert local.draw_classes(np.zeros(30, dtype=np.int64), 3, 20).all()  # one class, taken whole
     assert local.draw_classes(classes[:20], 3, 20).all()
 
 
