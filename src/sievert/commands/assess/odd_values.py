@@ -45,9 +45,8 @@ def missing_values(
             notes.append(
                 f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
             )
-        notes += value_remarks(
-            column, tally, counts["looks_missing"], secret=column in measures.roles.sensitive
-        )
+        look = counts["looks_missing"] + counts["empty_text"]
+        notes += value_remarks(column, tally, look, secret=column in measures.roles.sensitive)
     return by_column, notes
 
 
@@ -77,8 +76,8 @@ def value_remarks(
     texts = [v for v in tally if v is not None]
     if looks_missing:
         yield (
-            f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ? or "
-            "-) and are kept as values: see --na"
+            f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ?, - "
+            "or empty text) and are kept as values: see --na"
         )
     for what, same in SPELLINGS.items():
         if alike := len(texts) - len({same(v) for v in texts}):
