@@ -108,9 +108,10 @@ def screen(result: Any, language: str = ENGLISH, release_command: str = "") -> P
         return build([result], settings)
     texts = read_texts(None, language)
     with texts.spoken():
-        page = _build([make_part(result, 1, texts)], settings, None)
+        part = make_part(result, 1, texts)
+        page = _build([part], settings, None)
         words = (texts("options.command"), f"  {release_command}") if release_command else ()
-        return replace(page, commands=words)
+        return replace(page, commands=words, fits=part.kind == "assess")
 
 
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:

@@ -244,6 +244,7 @@ class Page:
     undrawn: str = ""  # where charts cannot be drawn: what to install
     more: tuple[str, ...] = ()  # where a terminal says how to see the rest: first all numbers
     commands: tuple[str, ...] = ()  # the last lines on a terminal, to be copied: never wrapped
+    fits: bool = True  # whether an answer is cut to a screen of a terminal
 
     def pictures(self) -> Iterator[Picture]:
         """Every picture, in the order of the page."""

@@ -70,12 +70,12 @@ class Fit(IntEnum):
 
 
 def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[Line]:
-    """The lines of a page; an answer fits a screen, other pages begin with their title.
+    """The lines of a page; the answer of assess fits a screen, other pages begin with their title.
 
     Tables may be as wide as that, sentences are narrower.
     """
     whole = _lines(page, width, Fit.ALL if everything else Fit.WHOLE)
-    if everything or not _answers(page):
+    if everything or not page.fits or not _answers(page):
         return whole
     secrets = sum(len(b.groups) - 1 for b in walk(page.chapters) if isinstance(b, Numbers))
     wrapped = sum(len(line) // width for line in page.commands)  # by the terminal itself
