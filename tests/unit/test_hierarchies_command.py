@@ -129,6 +129,10 @@ def test_the_manifest_fixes_cuts_and_names_no_value(
     assert manifest["hierarchies"]["grade"] == "order:2"
     assert manifest["made_from_data"] == ["job"]
     assert not any(word in json.dumps(manifest) for word in (*SECRET_WORDS, "job 3", "severe"))
+    sievert.protect(data, policy=rules, out=out, how="local", suppress=0.1)
+    local = json.loads((tmp_path / "r.csv.json").read_text(encoding="utf-8"))
+    assert local["hierarchies"] == manifest["hierarchies"]
+    assert local["made_from_data"] == ["job"]
     # the same recoding of other data
     given = {**manifest["hierarchies"], "job": "top:20,5"}
     later = sievert.protect(

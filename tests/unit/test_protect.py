@@ -139,6 +139,7 @@ def test_dropped_records_and_kept_columns(tmp_path: Path) -> None:
     assert list(released[0]) == ["name", "age", "town", "ill"]
     manifest = json.loads((tmp_path / "r.csv.json").read_text(encoding="utf-8"))
     assert manifest["table"]["columns"] == ["name", "age", "town", "ill"]
+    assert manifest["keep"] == ["name"] and manifest["drop"] is True
     assert "*" not in {row["town"] for row in released} or result.levels["town"]
 
 

@@ -293,7 +293,8 @@ def protect(
             file.confirm(source)
             names = {name for part in file.parts for name in part.names}
             result = replace(result, released=True, dropped_columns=_dropped(questions, names))
-            text = json.dumps(manifest(result, file.parts, settings), indent=1, sort_keys=True)
+            content = manifest(result, file.parts, settings, kept, drop=drop)
+            text = json.dumps(content, indent=1, sort_keys=True)
             manifest_file.write_text(f"{text}\n", encoding="utf-8")
     except _NothingIsWritten as stop:
         result = stop.result
@@ -380,7 +381,10 @@ def make_release(
     if release.chosen is not None:
         columns = [column.only(release.chosen) for column in columns]
     described = {
-        c.name: ColumnLevel(None, None, sources.get(c.name), len(set(c.texts)))
+        c.name: ColumnLevel(
+            *(None, None, sources.get(c.name), len(set(c.texts))),
+            fixed=tree.fixed if (tree := trees.get(c.name)) else None,
+        )
         for c in columns
         if c.name in roles.quasi
     }

@@ -20,7 +20,12 @@ PARTS = ("levels", "hierarchies")
 
 
 def manifest(
-    result: Protected, parts: Sequence[ReleasePart], settings: MethodSettings
+    result: Protected,
+    parts: Sequence[ReleasePart],
+    settings: MethodSettings,
+    keep: Sequence[str] = (),
+    *,
+    drop: bool = False,
 ) -> dict[str, Any]:
     """What stands beside a release: the policy, the recoding, what it lost, its digest."""
     recoding, (release, *apart) = result.recoding, parts
@@ -49,6 +54,8 @@ def manifest(
     if recoding is not None:
         content |= {"loss": recoding.losses.to_dict(), "proven": recoding.proven}
     content |= {"floor": result.floor} if result.floor else {}
+    content |= {"keep": list(keep)} if keep else {}  # columns of which nothing was measured
+    content |= {"drop": True} if drop else {}  # suppressed records are left out
     if result.earlier is not None:
         content["earlier"] = {"releases": result.earlier["releases"]}
     if result.release is not None:
