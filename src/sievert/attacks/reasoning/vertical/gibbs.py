@@ -91,19 +91,13 @@ def slots(buckets: Buckets) -> Slots:
 class GroupSampler:
     """A walk from a random start; `counts` and `read` tell where it is, and has been.
 
-    Groups of up to `whole` people are redrawn at once. In larger ones everybody is offered swaps;
-    with a `part` above 2, they are redrawn in parts of that size, cut at random.
+    Groups of up to `whole` people are redrawn at once. In larger ones everybody is offered swaps.
     """
 
-    def __init__(
-        self, buckets: Buckets, rng: np.random.Generator, *, part: int = 2, whole: int = MOST
-    ) -> None:
-        require(
-            2 <= part <= MOST and 1 <= whole <= MOST,
-            f"a part of a group has from 2 to {MOST} people",
-        )
+    def __init__(self, buckets: Buckets, rng: np.random.Generator, *, whole: int = MOST) -> None:
+        require(1 <= whole <= MOST, f"a group that is redrawn has from 1 to {MOST} people")
         self.slots = slots(buckets)
-        self._rng, self._part, self._sweeps = rng, part, 0
+        self._rng, self._sweeps = rng, 0
         self._shapes = [prior.shape for prior in buckets.priors]
         secrets, sizes = np.asarray(buckets.secrets, dtype=np.int64), np.diff(self.slots.starts)
         # A cell's secrets lie side by side: a person's cells are looked up for all of them.
@@ -126,7 +120,7 @@ class GroupSampler:
         self._narrow = _narrow(buckets)
         large = sizes[self.slots.free] > whole
         self._small, self._large = self.slots.free[~large], self.slots.free[large]
-        self._memory = (subset_tables(), scratch(int(sizes.max(initial=1)), len(buckets.priors)))
+        self._memory = (subset_tables(), scratch(len(buckets.priors)))
 
     def start(self, secrets: Ints) -> None:
         """Go to where everybody has these secrets."""
@@ -146,11 +140,9 @@ class GroupSampler:
         at_once = 1 if len(self._small) and len(self._large) else times
         for _ in range(0, times, max(at_once, 1)):
             if len(self._small):
-                redraw_groups(at_once, self._small, MOST, *with_state, *self._memory)
-            if len(self._large) and self._part == 2:
+                redraw_groups(at_once, self._small, *with_state, *self._memory)
+            if len(self._large):
                 swap_secrets(at_once * OFFERS, 1 / OFFERS, self._large, *with_state)
-            elif len(self._large):
-                redraw_groups(at_once, self._large, self._part, *with_state, *self._memory)
         self._sweeps += times
 
     @property

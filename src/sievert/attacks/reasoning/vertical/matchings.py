@@ -81,11 +81,9 @@ class GroupState(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory for one part of a group: its people, its kinds, and sums over sets."""
+    """Working memory for one group: its people, its kinds, and sums over sets."""
 
-    order: Ints
     tally: Ints
-    picked: Ints
     present: Ints
     alike: Ints
     omega: Floats
@@ -94,194 +92,179 @@ class Scratch(NamedTuple):
     odds: Floats
 
 
-def scratch(largest: int, factors: int) -> Scratch:
-    """Working memory for groups of up to so many people, with so many factors."""
+def scratch(factors: int) -> Scratch:
+    """Working memory for groups with so many factors."""
     sets = 1 << MOST
-    shapes = (largest, largest, MOST, MOST, (MOST, factors), (MOST, sets), sets, sets, (MOST, MOST))
-    types = (np.int64,) * 5 + (np.float64,) * 4
+    shapes = (MOST, MOST, (MOST, factors), (MOST, sets), sets, sets, (MOST, MOST))
+    types = (np.int64,) * 3 + (np.float64,) * 4
     return Scratch(*(np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True)))
 
 
 def redraw(
     sweeps: int,
     groups: Ints,
-    part: int,
     narrow: bool,
     rng: Any,
     state: GroupState,
     tables: SubsetTables,
     room: Scratch,
 ) -> None:
-    """Redraw these groups; larger ones in parts, cut at random, of up to `part` people.
+    """Redraw these groups, each of up to `MOST` people.
 
     One function, though long: each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
     masks, mask_starts, subsets, subset_starts, last, size = tables
-    order, tally, picked, present, alike, omega, ahead, behind, odds = room
+    tally, present, alike, omega, ahead, behind, odds = room
     factors = cells.shape[1]
     for _ in range(sweeps):
-        for at in range(len(groups)):
-            group = groups[at]
+        for group in groups:
             first, kind = starts[group], kind_starts[group]
-            people, width = starts[group + 1] - first, kind_starts[group + 1] - kind
-            for x in range(people):
-                order[x] = x
-            if people > part:
-                for x in range(people - 1, 0, -1):
-                    y = int(rng.random() * (x + 1))
-                    order[x], order[y] = order[y], order[x]
-            for begin in range(0, people, part):
-                n, count = min(part, people - begin), 0
-                full = (1 << n) - 1
+            n, width, count = starts[group + 1] - first, kind_starts[group + 1] - kind, 0
+            full = (1 << n) - 1
+            for x in range(n):
+                k = assigned[first + x]
+                if tally[k] == 0:
+                    present[count] = k
+                    count += 1
+                tally[k] += 1
+            if count == 1:
+                tally[k] = 0
                 for x in range(n):
-                    row = first + order[begin + x]
-                    picked[x] = row
-                    k = assigned[row]
-                    if tally[k] == 0:
-                        present[count] = k
-                        count += 1
-                    tally[k] += 1
-                if count == 1:
-                    tally[k] = 0
-                    for x in range(n):
-                        shares[share_starts[group] + (picked[x] - first) * width + k] += 1.0
-                    continue
+                    shares[share_starts[group] + x * width + k] += 1.0
+                continue
+            for row in range(first, first + n):
+                s = kinds[kind + assigned[row]]
+                for f in range(factors):
+                    mass[cells[row, f] + s, 1] -= 1.0
+            if count < n:
                 for x in range(n):
-                    row = picked[x]
-                    s = kinds[kind + assigned[row]]
                     for f in range(factors):
-                        mass[cells[row, f] + s, 1] -= 1.0
-                if count < n:
-                    for x in range(n):
-                        for f in range(factors):
-                            like = 0
-                            for y in range(x):
-                                if cells[picked[y], f] == cells[picked[x], f]:
-                                    like |= 1 << y
-                            alike[x, f] = like
-                # From the front: the weight of all ways to give the first kinds to a set.
-                logs = not narrow
-                while True:
-                    for t in range(count):
-                        s = kinds[kind + present[t]]
-                        top = 1.0
-                        omega[t, 0] = 0.0 if logs else 1.0
-                        for many in range(1, tally[present[t]] + 1):
-                            for a in range(mask_starts[many], mask_starts[many + 1]):
-                                mask = masks[a]
-                                if mask > full:
-                                    break
-                                x = last[mask]
-                                rest = mask ^ (1 << x)
-                                w, more = 1.0, 0.0
-                                for f in range(factors):
-                                    c = cells[picked[x], f]
-                                    ties = size[rest & alike[x, f]] if many > 1 else 0
-                                    w *= mass[c + s, 0] + (mass[c + s, 1] + ties)
-                                    if logs and (w > HUGE or w * HUGE < 1.0):
-                                        more, w = more + math.log(w), 1.0
-                                omega[t, mask] = (
-                                    omega[t, rest] + (more + math.log(w))
-                                    if logs
-                                    else omega[t, rest] * (w / top)
-                                )
-                            if many == 1 and not logs:
-                                top = 0.0
-                                for x in range(n):
-                                    top = max(top, omega[t, 1 << x])
-                                for x in range(n):
-                                    omega[t, 1 << x] /= top
-                    ahead[0] = 0.0 if logs else 1.0
-                    done = 0
-                    for t in range(count):
-                        many = tally[present[t]]
-                        done += many
-                        for a in range(mask_starts[done], mask_starts[done + 1]):
+                        like = 0
+                        for y in range(x):
+                            if cells[first + y, f] == cells[first + x, f]:
+                                like |= 1 << y
+                        alike[x, f] = like
+            # From the front: the weight of all ways to give the first kinds to a set.
+            logs = not narrow
+            while True:
+                for t in range(count):
+                    s = kinds[kind + present[t]]
+                    top = 1.0
+                    omega[t, 0] = 0.0 if logs else 1.0
+                    for many in range(1, tally[present[t]] + 1):
+                        for a in range(mask_starts[many], mask_starts[many + 1]):
                             mask = masks[a]
                             if mask > full:
                                 break
-                            b, top, total = mask * SIZES + many, -math.inf, 0.0
-                            if logs:
-                                for e in range(subset_starts[b], subset_starts[b + 1]):
-                                    given = subsets[e]
-                                    top = max(top, ahead[mask ^ given] + omega[t, given])
-                            for e in range(subset_starts[b], subset_starts[b + 1]):
-                                given = subsets[e]
-                                total += (
-                                    math.exp(ahead[mask ^ given] + omega[t, given] - top)
-                                    if logs
-                                    else ahead[mask ^ given] * omega[t, given]
-                                )
-                            ahead[mask] = top + math.log(total) if logs else total
-                    if logs or ahead[full] >= FAINT:
-                        break
-                    logs = True
-                # From the back: the chance that just these are left when a kind is handed out.
-                behind[full] = 1.0
-                for t in range(count - 1, -1, -1):
+                            x = last[mask]
+                            rest = mask ^ (1 << x)
+                            w, more = 1.0, 0.0
+                            for f in range(factors):
+                                c = cells[first + x, f]
+                                ties = size[rest & alike[x, f]] if many > 1 else 0
+                                w *= mass[c + s, 0] + (mass[c + s, 1] + ties)
+                                if logs and (w > HUGE or w * HUGE < 1.0):
+                                    more, w = more + math.log(w), 1.0
+                            omega[t, mask] = (
+                                omega[t, rest] + (more + math.log(w))
+                                if logs
+                                else omega[t, rest] * (w / top)
+                            )
+                        if many == 1 and not logs:
+                            top = 0.0
+                            for x in range(n):
+                                top = max(top, omega[t, 1 << x])
+                            for x in range(n):
+                                omega[t, 1 << x] /= top
+                ahead[0] = 0.0 if logs else 1.0
+                done = 0
+                for t in range(count):
                     many = tally[present[t]]
-                    for a in range(mask_starts[done - many], mask_starts[done - many + 1]):
-                        if masks[a] > full:
-                            break
-                        behind[masks[a]] = 0.0
+                    done += many
                     for a in range(mask_starts[done], mask_starts[done + 1]):
                         mask = masks[a]
                         if mask > full:
                             break
-                        if behind[mask] == 0.0:
-                            continue
-                        scale = behind[mask] if logs else behind[mask] / ahead[mask]
-                        b = mask * SIZES + many
+                        b, top, total = mask * SIZES + many, -math.inf, 0.0
+                        if logs:
+                            for e in range(subset_starts[b], subset_starts[b + 1]):
+                                given = subsets[e]
+                                top = max(top, ahead[mask ^ given] + omega[t, given])
                         for e in range(subset_starts[b], subset_starts[b + 1]):
                             given = subsets[e]
-                            rest = mask ^ given
-                            w = scale * (
-                                math.exp(ahead[rest] + omega[t, given] - ahead[mask])
+                            total += (
+                                math.exp(ahead[mask ^ given] + omega[t, given] - top)
                                 if logs
-                                else ahead[rest] * omega[t, given]
+                                else ahead[mask ^ given] * omega[t, given]
                             )
-                            behind[rest] += w
-                            for _m in range(many):
-                                x = last[given]
-                                given ^= 1 << x
-                                odds[t, x] += w
-                    done -= many
-                left = full
-                for t in range(count - 1, -1, -1):
-                    k, chosen = present[t], left
-                    many = tally[k]
-                    if t:
-                        b, total = left * SIZES + many, 0.0
-                        u = rng.random() * (1.0 if logs else ahead[left])
-                        for e in range(subset_starts[b], subset_starts[b + 1]):
-                            given = subsets[e]
-                            w = (
-                                math.exp(ahead[left ^ given] + omega[t, given] - ahead[left])
-                                if logs
-                                else ahead[left ^ given] * omega[t, given]
-                            )
-                            if w > 0.0:
-                                chosen = given
-                                total += w
-                                if u < total:
-                                    break
-                    left ^= chosen
-                    for _m in range(many):
-                        x = last[chosen]
-                        chosen ^= 1 << x
-                        assigned[picked[x]] = k
-                    tally[k] = 0
-                    for x in range(n):
-                        place = share_starts[group] + (picked[x] - first) * width + k
-                        shares[place] += odds[t, x]
-                        odds[t, x] = 0.0
+                        ahead[mask] = top + math.log(total) if logs else total
+                if logs or ahead[full] >= FAINT:
+                    break
+                logs = True
+            # From the back: the chance that just these are left when a kind is handed out.
+            behind[full] = 1.0
+            for t in range(count - 1, -1, -1):
+                many = tally[present[t]]
+                for a in range(mask_starts[done - many], mask_starts[done - many + 1]):
+                    if masks[a] > full:
+                        break
+                    behind[masks[a]] = 0.0
+                for a in range(mask_starts[done], mask_starts[done + 1]):
+                    mask = masks[a]
+                    if mask > full:
+                        break
+                    if behind[mask] == 0.0:
+                        continue
+                    scale = behind[mask] if logs else behind[mask] / ahead[mask]
+                    b = mask * SIZES + many
+                    for e in range(subset_starts[b], subset_starts[b + 1]):
+                        given = subsets[e]
+                        rest = mask ^ given
+                        w = scale * (
+                            math.exp(ahead[rest] + omega[t, given] - ahead[mask])
+                            if logs
+                            else ahead[rest] * omega[t, given]
+                        )
+                        behind[rest] += w
+                        for _m in range(many):
+                            x = last[given]
+                            given ^= 1 << x
+                            odds[t, x] += w
+                done -= many
+            left = full
+            for t in range(count - 1, -1, -1):
+                k, chosen = present[t], left
+                many = tally[k]
+                if t:
+                    b, total = left * SIZES + many, 0.0
+                    u = rng.random() * (1.0 if logs else ahead[left])
+                    for e in range(subset_starts[b], subset_starts[b + 1]):
+                        given = subsets[e]
+                        w = (
+                            math.exp(ahead[left ^ given] + omega[t, given] - ahead[left])
+                            if logs
+                            else ahead[left ^ given] * omega[t, given]
+                        )
+                        if w > 0.0:
+                            chosen = given
+                            total += w
+                            if u < total:
+                                break
+                left ^= chosen
+                for _m in range(many):
+                    x = last[chosen]
+                    chosen ^= 1 << x
+                    assigned[first + x] = k
+                tally[k] = 0
                 for x in range(n):
-                    row = picked[x]
-                    s = kinds[kind + assigned[row]]
-                    for f in range(factors):
-                        mass[cells[row, f] + s, 1] += 1.0
+                    shares[share_starts[group] + x * width + k] += odds[t, x]
+                    odds[t, x] = 0.0
+            for row in range(first, first + n):
+                s = kinds[kind + assigned[row]]
+                for f in range(factors):
+                    mass[cells[row, f] + s, 1] += 1.0
 
 
 def swap(
@@ -299,8 +282,7 @@ def swap(
     starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
     factors = cells.shape[1]
     for _ in range(offers):
-        for at in range(len(groups)):
-            group = groups[at]
+        for group in groups:
             first, kind = starts[group], kind_starts[group]
             people, width = starts[group + 1] - first, kind_starts[group + 1] - kind
             for x in range(people):
