@@ -10,7 +10,7 @@ import pytest
 from reasoningtools import batch_means, ess, mcse, rhat
 
 from sievert.attacks.reasoning.chains import diagnose, running_means
-from sievert.attacks.reasoning.posterior import bits, empirical, total_variation
+from sievert.attacks.reasoning.posterior import bits, total_variation
 from sievert.errors import UsageError
 from sievert.numerics.special_functions import beta_below, beta_interval, beta_quantile
 
@@ -281,16 +281,6 @@ def test_quantiles_with_closed_forms():
             beta_interval(*wrong)
     with pytest.raises(UsageError):
         beta_quantile(1.0, 1.0, 1.0)
-
-
-def test_empirical_intervals():
-    draws = np.random.default_rng(0).beta(3.0, 5.0, size=(20_000, 2))
-    low, high = empirical(draws)
-    exact = beta_interval(3.0, 5.0)
-    assert low == pytest.approx([exact[0]] * 2, abs=0.005)
-    assert high == pytest.approx([exact[1]] * 2, abs=0.005)
-    with pytest.raises(UsageError):
-        empirical([])
 
 
 def test_how_far_two_distributions_are_apart():

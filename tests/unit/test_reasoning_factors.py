@@ -70,7 +70,8 @@ class Example:
                 share = float(secrets.count(secret))
                 for f, factor in enumerate(self.factors):
                     label = self.labels[f][g]
-                    place = np.flatnonzero(factor.label(label) == atoms[f])
+                    own = factor.members[factor.starts[label] : factor.starts[label + 1]]
+                    place = np.flatnonzero(own == atoms[f])
                     at = factor.starts[label] + place
                     share *= float(found[f][s].inside[at[0]]) if len(place) else 0.0
                 attacker[s] += share

@@ -75,13 +75,12 @@ def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Boxes:
-    """All columns as one factor: `tuples` combinations of values, most of them lumped together.
+    """All columns as one factor: combinations of values, most of them lumped together.
 
     `sets` are the different boxes of classes, `label_of` the box of each class, `atom_of` the atom
     of each victim, `prior` the weight of each atom, a row for each secret if they differ.
     """
 
-    tuples: int
     prior: Floats
     sets: PositionSets
     label_of: Ints
@@ -124,8 +123,7 @@ def boxes(
     stay = np.flatnonzero(lumps.prior[0] > 0)
     lump = np.concatenate([lumps.atom_of[place[covered]], stay])
     atom = np.concatenate([np.flatnonzero(covered), len(combinations) + np.arange(len(stay))])
-    order = np.argsort(lump, kind="stable")
-    inner = PositionSets(np.searchsorted(lump[order], np.arange(lumps.atoms + 1)), atom[order])
+    inner = PositionSets.by_owner(lump, atom, lumps.atoms)
     require(
         int(inner.sizes[lumps.sets.members].sum()) <= MOST_MEMBERS,
         f"the groups hold more than {MOST_MEMBERS:,} combinations of values",
@@ -143,7 +141,7 @@ def boxes(
     )
     if overrides:
         prior[:, which[len(victims) :]] = np.array(list(overrides.values())).T
-    return Boxes(tuples, prior, PositionSets(starts, members), label_of, which[: len(victims)])
+    return Boxes(prior, PositionSets(starts, members), label_of, which[: len(victims)])
 
 
 class _Grid(NamedTuple):

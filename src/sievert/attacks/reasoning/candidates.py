@@ -62,9 +62,8 @@ class _CandidateColumn:
         place = np.searchsorted(values, taken.members)
         present = np.append(values, -1)[place] == taken.members
         rows = np.repeat(np.arange(len(used)), taken.sizes)[present]
-        order = np.argsort(place[present], kind="stable")
-        starts = np.searchsorted(place[present][order], np.arange(len(values) + 1))
-        return cls(label, value, PositionSets(starts, rows[order]), len(used))
+        holding = PositionSets.by_owner(place[present], rows, len(values))
+        return cls(label, value, holding, len(used))
 
 
 def _require_few(pairs: int, most: int) -> None:
@@ -83,9 +82,8 @@ def _look_up(columns: Sequence[_CandidateColumn], most: int) -> CandidatePairs:
     rows = [np.append(c.label, label) for c, label in zip(columns, only, strict=True)]
     different, keys = distinct_rows(np.stack(rows, axis=1))
     own, wanted = np.split(keys, [len(columns[0].label)])
-    order = np.argsort(own, kind="stable")
-    starts = np.searchsorted(own[order], np.arange(len(different) + 1))
-    by_key = PositionSets(np.append(starts, starts[-1]), order)  # the last set is empty
+    # The last set is empty.
+    by_key = PositionSets.by_owner(own, np.arange(len(own)), len(different) + 1)
     wanted = np.where(inside, wanted, len(different))
     _require_few(int(by_key.sizes[wanted].sum()), most)
     pairs = by_key.select(wanted)

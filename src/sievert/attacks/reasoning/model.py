@@ -42,10 +42,6 @@ class Factor:
     members: Ints
     counts: Ints
 
-    def label(self, label: int) -> Ints:
-        """The atoms that a label may stand for."""
-        return self.members[self.starts[label] : self.starts[label + 1]]
-
 
 @dataclass(frozen=True)
 class FactorPosterior:

@@ -257,7 +257,8 @@ def describe_keys(
 
     `atoms` are the values that are asked about and their atoms; `truth[s, a]` counts the original.
     """
-    estimates = {"mean": mean, **dict(zip(("low", "high"), empirical(drawn, LEVEL), strict=True))}
+    low, high = np.quantile(drawn, [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0], axis=0)
+    estimates = {"mean": mean, "low": low, "high": high}
     shares = None if truth is None else np.array([_shares(row) for row in truth])
     by_secret: dict[Text, dict[Any, dict[str, float]]] = {
         text: {
@@ -295,19 +296,6 @@ def _mean(weights: Floats, numbers: Sequence[float | None]) -> float | None:
     if any(n is None and w > 0 for n, w in zip(numbers, weights, strict=True)):
         return None
     return float(sum(w * n for n, w in zip(numbers, weights, strict=True) if n is not None))
-
-
-def empirical(draws: Any, level: float = 0.9) -> tuple[Any, Any]:
-    """Where draws lie with probability `level`, along their first axis, both tails being equal.
-
-    >>> low, high = empirical([0.0, 1.0, 2.0, 3.0, 4.0], 0.5)
-    >>> float(low), float(high)
-    (1.0, 3.0)
-    """
-    require(0.0 < level < 1.0, "the level of an interval is between 0 and 1")
-    numbers = np.asarray(draws, dtype=np.float64)
-    require(numbers.ndim != 0 and len(numbers) != 0, "an interval needs one draw at least")
-    return tuple(np.quantile(numbers, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0))
 
 
 def total_variation(p: Any, q: Any) -> float:

@@ -125,14 +125,12 @@ class Problem:
 
     def as_observed(self, pairs: CandidatePairs, holds: Ints) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of the combinations that occur in the original."""
-        order = np.lexsort((pairs.victims, pairs.classes))
-        starts = np.searchsorted(pairs.classes[order], np.arange(len(holds) + 1))
-        members = pairs.victims[order]
-        require_fit(int(holds[np.diff(starts) == 0].sum()))
+        by_class = PositionSets.by_owner(pairs.classes, pairs.victims, len(holds))
+        require_fit(int(holds[by_class.sizes == 0].sum()))
         known: dict[bytes, int] = {}
         label_of, kept = np.zeros(len(holds), dtype=np.int64), list[Ints]()
         for g in range(len(holds)):
-            own = members[starts[g] : starts[g + 1]]
+            own = by_class[g]
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
             if label_of[g] == len(kept):
                 kept.append(own)

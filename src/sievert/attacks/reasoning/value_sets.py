@@ -64,6 +64,12 @@ class PositionSets:
         starts = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
         return cls(starts, np.concatenate([NO_POSITIONS, *pieces]).astype(np.int64))
 
+    @classmethod
+    def by_owner(cls, owners: Ints, members: Ints, number: int) -> "PositionSets":
+        """So many sets, each of the members of one owner in the order in which they come."""
+        order = np.argsort(owners, kind="stable")
+        return cls(np.searchsorted(owners[order], np.arange(number + 1)), members[order])
+
     def select(self, which: Ints) -> "PositionSets":
         """Only these sets, in this order."""
         sizes = self.sizes[which]
