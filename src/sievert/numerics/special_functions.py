@@ -308,8 +308,8 @@ def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
     raise InvariantError("the continued fraction of a Beta distribution did not settle")
 
 
-def wilson(successes: float, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share.
+def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share of trials, which need not be a whole number.
 
     >>> [round(end, 6) for end in wilson(23, 100)]
     [0.158433, 0.321544]

@@ -57,19 +57,17 @@ class SyntheticAttacks:
 def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> SyntheticAttacks:
     """Try every attack; linkability only where the columns are split in two."""
     workers = settings.workers
-    attacks: dict[str, SyntheticAttack] = {}
-    attacks["copies"], attacks["unique_copies"] = copies(tables)
+    attacks = dict(zip(("copies", "unique_copies"), copies(tables), strict=True))
     narrower = {}
     for width in range(1, min(WIDEST, len(tables.columns)) + 1):
         counts = count_predicates(tables, width, workers)
         narrower[width] = singling_out(tables, counts)
-    widest = max(narrower)
-    attacks["singling_out"] = narrower.pop(widest)
+    attacks["singling_out"] = narrower.pop(max(narrower))
     scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
     if settings.halves is not None:
         scores["linkability"] = link_chances(tables, settings.halves, workers)
         attacks["linkability"] = linkability(tables, scores["linkability"])
-    own, disclosed = {}, {}
+    own = {}
     secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
     if secrets:
         kin: Sequence[SecretGuesses | None] = [None] * len(secrets)
@@ -80,10 +78,10 @@ def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> Sy
         ):
             own[guess.secret] = inference(tables, guess, other)
             scores[f"inference.{guess.secret}"] = guess.right
-    if settings.known is not None:
-        for secret in secrets:
-            keys = _keys(tables, settings, secret)
-            disclosed[secret] = attribute_disclosure(tables, keys, secret, workers)
+    disclosed = {
+        secret: attribute_disclosure(tables, _keys(tables, settings, secret), secret, workers)
+        for secret in (secrets if settings.known is not None else ())
+    }
     near = nearness(tables, workers)
     attacks["membership"] = membership(tables, near)
     scores |= {

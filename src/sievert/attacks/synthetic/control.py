@@ -63,10 +63,11 @@ def _column_chance(tables: SyntheticTables, at: int) -> float:
     if clusters is not None:
         return _clustered_chance(column, codes, clusters, n)
     counts = np.bincount(codes, minlength=column.values)
-    if column.is_number:
-        groups = _bins(counts, column.missing)
-    else:
-        groups = _common(counts, len(codes), min(n, len(codes) - n))
+    groups = (
+        _bins(counts, column.missing)
+        if column.is_number
+        else _common(counts, len(codes), min(n, len(codes) - n))
+    )
     first = np.bincount(groups[codes[:n]], minlength=groups.max() + 1)
     second = np.bincount(groups[codes[n:]], minlength=groups.max() + 1)
     both = first + second
@@ -120,20 +121,15 @@ def _clustered_chance(column: SharedColumn, codes: Ints, clusters: Ints, n: int)
 def _common(counts: Ints, people: int, smaller: int) -> Ints:
     """Every frequent value by itself, and all rare ones together."""
     rare = counts * smaller < EXPECTED * people
-    groups = np.cumsum(~rare)
-    return np.where(rare, 0, groups)
+    return np.where(rare, 0, np.cumsum(~rare))
 
 
 def _bins(counts: Ints, missing: int) -> Ints:
     """Numbers in bins of about as many people each; those that are missing by themselves."""
-    known = counts.copy()
-    if missing >= 0:
-        known[missing] = 0
+    lacking = np.arange(len(counts)) == missing
+    known = np.where(lacking, 0, counts)
     below = np.cumsum(known) - known
-    groups = below * BINS // max(1, int(known.sum()))
-    if missing >= 0:
-        groups[missing] = BINS
-    return groups
+    return np.where(lacking, BINS, below * BINS // max(1, int(known.sum())))
 
 
 def shares_people(tables: SyntheticTables) -> bool:
@@ -145,9 +141,10 @@ def shares_people(tables: SyntheticTables) -> bool:
     own, other = (np.bincount(part, minlength=int(at.max()) + 1) for part in (at[:n], at[n:]))
     twins = int(np.count_nonzero(own[at[:n]] > 1))
     strangers = int(np.count_nonzero(own[at[n:]] > 0))
-    if hypergeometric_tail(strangers, len(at), twins + strangers, len(at) - n) < SURER:
-        return True
-    return _chance_on_both_sides(own, other) < SURER
+    return (
+        hypergeometric_tail(strangers, len(at), twins + strangers, len(at) - n) < SURER
+        or _chance_on_both_sides(own, other) < SURER
+    )
 
 
 def _chance_on_both_sides(originals: Ints, controls: Ints) -> float:

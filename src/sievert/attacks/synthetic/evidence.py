@@ -202,16 +202,12 @@ def _failing(scores: Floats, design: float) -> tuple[float, tuple[float, float]]
     if not _is_binary(scores) and n > 1:
         spread = _spread(scores)
         trials = n * mean * (1.0 - mean) / spread if spread > 0 else trials
-    return mean, wilson_share(mean, trials / design)
+    trials /= design
+    return mean, wilson(mean * trials, trials, LEVEL)
 
 
 def _is_binary(scores: Floats) -> bool:
     return bool(((scores == 0.0) | (scores == 1.0)).all())
-
-
-def wilson_share(share: float, trials: float) -> tuple[float, float]:
-    """Wilson's limits of a share of so many trials, which need not be a whole number."""
-    return wilson(share * trials, trials, LEVEL)  # type: ignore[arg-type]
 
 
 # -- tests ----------------------------------------------------------------------------------------
@@ -273,8 +269,7 @@ def _spread(scores: Floats) -> float:
 
 
 def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
-    sums: Floats = np.bincount(clusters, scores).astype(np.float64)
-    return sums[np.bincount(clusters) > 0]
+    return np.asarray(np.bincount(clusters, scores)[np.bincount(clusters) > 0])
 
 
 def design_effect(scores: Floats, groups: PoolGroups) -> float:

@@ -72,21 +72,21 @@ def attribute_disclosure(
     n, at = tables.originals, by_key.of_person
     matched = by_key.synthetic[at]
     right = by_both.synthetic[by_both.of_person]
-    constant = _constant(by_key, by_both)[at]
+    many = len(by_key.originals)
+    constant = _with_one_row(by_key.of_synthetic, by_both.of_synthetic, many)[at]
+    disclosive = _with_one_row(at[:n], by_both.of_person[:n], many)[at[:n]]
     (guess,) = guesses(tables.only([*keys, secret]).as_categories(), [secret], keys, workers)
+    people = (matched, right, constant, guess.expected)
     details = {
-        "control_rates": None,
-        **_rates(slice(0, n), matched, right, constant, guess.expected),
+        "control_rates": _rates(slice(n, None), *people) if tables.controls else None,
+        **_rates(slice(0, n), *people),
         "unique_in_original": float((by_key.originals[at[:n]] == 1).mean()),
         "replicated_uniques": float(((by_key.originals[at[:n]] == 1) & (matched[:n] == 1)).mean()),
-        "disclosive_in_original": float(_constant_in_original(by_key, by_both, n)[at[:n]].mean()),
+        "disclosive_in_original": float(disclosive.mean()),
     }
-    if tables.controls:
-        details["control_rates"] = _rates(slice(n, None), matched, right, constant, guess.expected)
-    disclosed = (constant & (right > 0)).astype(float)
     return weigh(
         "attribute_disclosure",
-        disclosed,
+        (constant & (right > 0)).astype(float),
         tables.groups,
         None,
         secret=secret,
@@ -95,20 +95,10 @@ def attribute_disclosure(
     )
 
 
-def _constant(by_key: SharedRows, by_both: SharedRows) -> Bools:
-    """Which keys have one value of the secret in the synthetic table."""
-    return _single(by_key.of_synthetic, by_both.of_synthetic, len(by_key.synthetic))
-
-
-def _constant_in_original(by_key: SharedRows, by_both: SharedRows, n: int) -> Bools:
-    return _single(by_key.of_person[:n], by_both.of_person[:n], len(by_key.originals))
-
-
-def _single(keys: Ints, rows: Ints, many: int) -> Bools:
-    """Which keys stand with one row only."""
+def _with_one_row(keys: Ints, rows: Ints, many: int) -> Bools:
+    """Which of so many keys stand with one row only: with one value of the secret."""
     pairs = np.unique(np.stack([keys, rows], axis=1), axis=0)
-    single: Bools = np.bincount(pairs[:, 0], minlength=many) == 1
-    return single
+    return np.asarray(np.bincount(pairs[:, 0], minlength=many) == 1)
 
 
 def _rates(

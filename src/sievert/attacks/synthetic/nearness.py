@@ -112,8 +112,7 @@ def guesses(
         own = right[:, s]
         column = tables.columns[secret]
         if column.is_number:
-            close = _Closeness(tables, secret)
-            own = close.right(median[:, s], people.rows[:, secret])
+            own = _Closeness(tables, secret).right(median[:, s], people.rows[:, secret])
         results.append(
             SecretGuesses(
                 column.name,
@@ -201,14 +200,14 @@ class Nearness:
     def density_ratio(self) -> Floats:
         """Synthetic rows around a person, by real people around them."""
         weights = np.array([1.0, NEAR, NEAR * NEAR])
-        ratio: Floats = (self.near_synthetic @ weights) / (self.near_other @ weights + NEAR * NEAR)
-        return ratio
+        return np.asarray(
+            (self.near_synthetic @ weights) / (self.near_other @ weights + NEAR * NEAR)
+        )
 
     @property
     def nearer_than_kin(self) -> Floats:
         """1 for who has a synthetic row a whole column nearer than any other real person."""
-        nearer: Floats = np.where(np.isnan(self.other), np.nan, self.other - self.synthetic >= UNIT)
-        return nearer
+        return np.where(np.isnan(self.other), np.nan, self.other - self.synthetic >= UNIT)
 
 
 def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
@@ -263,26 +262,25 @@ def membership(tables: SyntheticTables, near: Nearness) -> SyntheticAttack:
     The rate is of people with a synthetic row a whole column nearer than any other real person; the
     test is that of the density ratio, which sees more.
     """
-    details: dict[str, Any] = {}
     attacked = ~np.isnan(near.synthetic)
     ratio, groups = near.density_ratio[attacked], tables.attacked_groups.only(attacked)
     n = groups.originals
-    if tables.controls:
-        details["distances"] = _usual_distances(tables, near)
     mean = [
         math.fsum(part.tolist()) / len(part) if len(part) else None
         for part in (ratio[:n], ratio[n:])
     ]
-    details["density_ratio"] = {
-        "original": mean[0],
-        "control": mean[1],
-        "z": difference(ratio, groups),
+    details = {
+        **({"distances": _usual_distances(tables, near)} if tables.controls else {}),
+        "density_ratio": {
+            "original": mean[0],
+            "control": mean[1],
+            "z": difference(ratio, groups),
+        },
     }
     attack = weigh("membership", near.nearer_than_kin, tables.attacked_groups, None, **details)
     if not tables.controls:
         return attack
-    own = {**attack.details, "nearer_p": attack.p}
-    return replace(attack, p=chance(ratio, groups), details=own)
+    return replace(attack, p=chance(ratio, groups), details={**details, "nearer_p": attack.p})
 
 
 def _usual_distances(tables: SyntheticTables, near: Nearness) -> dict[str, Any]:

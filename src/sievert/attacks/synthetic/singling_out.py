@@ -56,8 +56,7 @@ def rarefied(counts: Ints, people: int, size: int) -> Floats:
     for k in range(1, len(chances)):  # C(n - k, n0 - 1) / C(n, n0), from one k to the next
         chances[k] = k * part
         part *= max(0, people - k - size + 1) / max(1, people - k)
-    every: Floats = chances[values][of_count]
-    return every
+    return np.asarray(chances[values][of_count])
 
 
 def plan_sets(tables: SyntheticTables, width: int) -> tuple[list[tuple[int, ...]], int]:
@@ -68,8 +67,7 @@ def plan_sets(tables: SyntheticTables, width: int) -> tuple[list[tuple[int, ...]
     columns = len(tables.columns)
     every = max(1, math.ceil(math.comb(columns, width) / MOST_SETS))
     sets = list(islice(combinations(range(columns), width), 0, None, every))
-    work = sum(_work(tables, at) for at in sets)
-    more = math.ceil(work / WORK)
+    more = math.ceil(sum(_work(tables, at) for at in sets) / WORK)
     return sets[::more], every * more
 
 
@@ -174,15 +172,10 @@ def _by_cells(
 
 def _accumulate(table: Ints, axis: int, cut: int, known: int, *, back: bool = False) -> None:
     """Per value how many are at most it, up to the cut, and at least it beyond; or the reverse."""
-    for first, last, upwards in ((0, cut, not back), (cut, known, back)):
-        span = [slice(None)] * table.ndim
-        span[axis] = slice(first, last) if upwards else _reverse(first, last)
-        part = table[tuple(span)]
-        np.cumsum(part, axis=axis, out=part)
-
-
-def _reverse(first: int, last: int) -> slice:
-    return slice(last - 1, first - 1 if first else None, -1) if last > first else slice(0, 0)
+    values = np.moveaxis(table, axis, 0)
+    for part, downwards in ((values[:cut], back), (values[cut:known], not back)):
+        part = part[::-1] if downwards else part
+        np.cumsum(part, axis=0, out=part)
 
 
 # -- large sets of columns: trees -----------------------------------------------------------------

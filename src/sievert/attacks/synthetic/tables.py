@@ -18,6 +18,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.attacks.synthetic.evidence import PoolGroups
+from sievert.counts.cube import run_starts
 from sievert.errors import InputError, require
 from sievert.hierarchies import NUMBER
 
@@ -174,14 +175,12 @@ class DistinctRows:
     @classmethod
     def of(cls, records: Ints, by: Ints) -> DistinctRows:
         """The different rows of these records, in the order of some of their columns."""
-        order = np.lexsort(records.T[by[::-1]]) if len(by) else np.arange(len(records))
-        ordered = records[order]
-        new = np.ones(len(records), dtype=bool)
-        new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        order = np.lexsort(records.T[by[::-1]])
+        starts = run_starts(*records[order].T)
+        counts = np.diff(np.append(starts, len(records)))
         of_record = np.empty(len(records), dtype=np.int64)
-        of_record[order] = np.cumsum(new) - 1
-        starts = np.flatnonzero(new)
-        return cls(ordered[starts], np.diff([*starts, len(records)]), of_record)
+        of_record[order] = np.repeat(np.arange(len(starts)), counts)
+        return cls(records[order[starts]], counts, of_record)
 
 
 @dataclass(frozen=True, eq=False)
