@@ -241,18 +241,16 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
     >>> round(found.numbers["discrimination_rate"].value, 2), found.numbers["people"].value
     (0.66, 3)
     """
-    half = len(columns)
-    learned = Learned(_original(pairs, columns, range(half)))
+    learned = Learned(_original(pairs, columns, range(len(columns))))
     rate = measure_value("discrimination_rate", learned.target)
-    alone = {
-        column: by_column(_original(pairs, [column], [i]), show)[column]
-        for i, column in enumerate(columns)
-    }
     return Attack(
         {"discrimination_rate": rate, "people": value("people", learned.people())},
-        sentence(learned, rate.value, half, ORIGINAL),
+        sentence(learned, rate.value, len(columns), ORIGINAL),
         learned.surest_class(show),
-        alone,
+        {
+            column: by_column(_original(pairs, [column], [i]), show)[column]
+            for i, column in enumerate(columns)
+        },
     )
 
 

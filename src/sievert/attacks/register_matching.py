@@ -49,8 +49,7 @@ class Matching:
             became += [(ROOT, height + 1), *([(None, height + 2)] if wildcard else [])]
             for what, level in dict(reversed(became)).items():  # of the same texts the first
                 levels[level, r] = place.get(what, -1)
-        labels = itertools.chain.from_iterable(labels_of.values())
-        known = {ROOT, *register, *labels_of, *labels}
+        known = {ROOT, *register, *labels_of, *itertools.chain.from_iterable(labels_of.values())}
         return cls(
             tuple(levels),
             wildcard,

@@ -80,11 +80,6 @@ def skewness(
     )
 
 
-def _as_first(*keys: Any) -> Any:
-    """Which of sorted cells are alike in all of these keys with the first."""
-    return np.logical_and.reduce([key == key[0] for key in keys])
-
-
 class _Rises:
     """p(s|q) - p(s) of every cell, as exact numerators over n_q·N."""
 
@@ -112,10 +107,10 @@ class _Rises:
         highest = cells[alike]
         sizes, rare = self.learned.sizes[owner[highest]], self.learned.totals[codes[highest]]
         far = np.asarray(self.distances[0][owner[highest]], dtype=np.float64)
-        order = np.lexsort((-far, rare, -sizes))
-        first = highest[order[_as_first(-sizes[order], rare[order], -far[order])]]
+        first = np.lexsort((-far, rare, -sizes))[0]
+        same = np.logical_and.reduce([key == key[first] for key in (sizes, rare, far)])
         worst = max(
-            first.tolist(),
+            highest[same].tolist(),
             key=lambda cell: (
                 *self.class_profile(int(owner[cell])),
                 *self.profile(int(codes[cell])),

@@ -85,10 +85,10 @@ class MinimalUniques:
 
     def suda_score(self, scores: str = "sdcmicro") -> Floats:
         """The sum over a record's MSUs of their weights."""
-        score = np.zeros(len(self.counts))
-        for weight, number in zip(self.weights(scores), self.by_size.T, strict=True):
-            score += float(weight) * number
-        return score
+        weighed = zip(self.weights(scores), self.by_size.T, strict=True)
+        return sum(
+            (float(weight) * number for weight, number in weighed), np.zeros(len(self.counts))
+        )
 
     def dis_suda_score(self, fraction: float, scores: str = "sdcmicro") -> Floats:
         """DIS_r = 1/(1 + (U/D - U)/(score_r^Q · S)) for a sample of this fraction f.

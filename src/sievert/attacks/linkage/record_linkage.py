@@ -138,29 +138,7 @@ def link(
     """
     check_name("linkage", linkage, Matching)
     require(0.0 < level < 1.0, "the level of an interval is between 0 and 1")
-    files = build_space(released, original, distance, scale)
-    return Linkage(
-        distance,
-        linkage,
-        None if distance == "gower" else scale,
-        files[0].columns,
-        len(files[2].block),
-        *_match(*files, origin, linkage, block, level, compiled, threads),
-    )
-
-
-def _match(
-    space: DistanceSpace,
-    mine: File,
-    theirs: File,
-    origin: Ints,
-    linkage: Matching,
-    block: tuple[Columns, Columns] | None,
-    level: float,
-    compiled: bool | None,
-    threads: int | None,
-) -> tuple[int, float, float, Ints, Bools, Floats, int]:
-    """What a linkage tells of the records: from `with_origin` on."""
+    space, mine, theirs = build_space(released, original, distance, scale)
     origin, n, m = np.asarray(origin), len(mine.block), len(theirs.block)
     require(
         origin.shape == (n,) and origin.dtype.kind in "iu",
@@ -184,9 +162,20 @@ def _match(
         among = linked
     else:
         linked, is_hit, among = one_to_one(space, mine, theirs, home)
-    with_origin, ties = int(np.count_nonzero(origin >= 0)), int(np.count_nonzero(among > 1))
-    baseline = math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n
-    return with_origin, baseline, level, linked, is_hit, is_hit / np.maximum(among, 1), ties
+    return Linkage(
+        distance,
+        linkage,
+        None if distance == "gower" else scale,
+        space.columns,
+        m,
+        int(np.count_nonzero(origin >= 0)),
+        math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n,
+        level,
+        linked,
+        is_hit,
+        is_hit / np.maximum(among, 1),
+        int(np.count_nonzero(among > 1)),
+    )
 
 
 def distances(
