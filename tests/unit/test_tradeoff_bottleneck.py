@@ -25,7 +25,7 @@ from sievert.tradeoff.bottleneck import (
     BottleneckCurve,
     contraction,
     sparse_starts,
-    stationary_point,
+    stationary_points,
 )
 from sievert.tradeoff.channel import deterministic_channel, evaluated
 
@@ -61,13 +61,13 @@ def test_mrs_gerbers_lemma(rate, told):
 def test_stationary_points_of_the_binary_bottleneck(beta, rate, told):
     """Roots with 30 digits of ln((1-a)/a) = beta·(1-2·0.1)·ln((1-b)/b), b = a·0.9 + (1-a)·0.1."""
     start = np.array([[0.9, 0.1], [0.1, 0.9]])
-    point, _ = stationary_point(Joint.of(BINARY), beta, start, 3000, still=-1.0)
+    point, _ = next(stationary_points(Joint.of(BINARY), beta, start[None], 3000, still=-1.0))
     assert (point.rate, point.information) == pytest.approx((rate, told), abs=1e-11)
 
 
 def test_below_the_critical_slope_nothing_is_told():
     start = np.array([[0.9, 0.1], [0.1, 0.9]])
-    point, _ = stationary_point(Joint.of(BINARY), 1.5, start, 3000, still=-1.0)
+    point, _ = next(stationary_points(Joint.of(BINARY), 1.5, start[None], 3000, still=-1.0))
     assert point.information == pytest.approx(0, abs=1e-12)
 
 

@@ -116,7 +116,8 @@ def grey_box(
     `truth` holds people who are in both: the register's columns, then the release's. Records that
     hide all shared columns may be anybody; the attack is also told without them.
     """
-    whole, hidden = _grey_box(release, register, matchings, truth, show), _hidden_cells(release)
+    whole = _grey_box(release, register, matchings, truth, show)
+    hidden = release.all_have(release.columns, ROOT)
     numbers = {**whole.numbers, "suppressed": value("suppressed", _records(release, hidden))}
     parts = {}
     if hidden.any() and not hidden.all():
@@ -156,13 +157,6 @@ def _grey_box(
     if truth is not None:
         numbers |= _true(release, matchings, truth, single)
     return Attack(numbers, _grey_sentence(numbers), worst)
-
-
-def _hidden_cells(cube: Cube) -> Ints:
-    """The cells that hide all columns."""
-    columns = zip(cube.codes, cube.values, strict=True)
-    hidden = [np.array([v == ROOT for v in values])[codes] for codes, values in columns]
-    return np.asarray(np.logical_and.reduce(hidden))
 
 
 def _records(cube: Cube, cells: Ints) -> int:
@@ -256,8 +250,7 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
 
 def _original(pairs: Cube, columns: Sequence[str], places: Sequence[int]) -> Cube:
     """Some released columns, and the combination of the same columns of the original as one."""
-    half = len(pairs.columns) // 2
-    number = combination_codes([pairs.codes[half + i] for i in places])
+    number = combination_codes([pairs.codes[len(pairs.columns) // 2 + i] for i in places])
     both = Cube(
         (*columns, "original"),
         (*(pairs.codes[i] for i in places), number.astype(np.uint32)),

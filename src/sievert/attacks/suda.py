@@ -185,10 +185,11 @@ def minimal_uniques(
     if compiled is None:
         compiled = len(counts) * number_of_sets(len(codes), sizes) >= WORK
     loops = compile_loops(_split_runs) if compiled else None
-    tools = PLAIN._replace(whole=_run, split=loops[0]) if loops else PLAIN
+    # For compiled loops the group of all rows is one run, from its first row to its last.
+    runs = _Tools(lambda rows: np.array([0, rows], dtype=np.int32), loops[0]) if loops else None
     order = np.append(unique, np.flatnonzero(counts != 1))
-    by_column = _MinimalUniqueSearch(codes, order, sizes, tools, pace).run(len(unique))
-    return MinimalUniques(counts, unique, by_column, min(sizes, len(codes) - 1))
+    search = _MinimalUniqueSearch(codes, order, sizes, runs or PLAIN, pace)
+    return MinimalUniques(counts, unique, search.run(len(unique)), min(sizes, len(codes) - 1))
 
 
 def _sizes(columns: int, largest: int | None) -> int:
@@ -220,11 +221,10 @@ def number_of_sets(columns: int, size: int) -> int:
 
 
 class _Tools(NamedTuple):
-    """How to search: how the group of all rows is written, split, and what is minimal."""
+    """How to search: how the group of all rows is written, and split."""
 
     whole: Callable[[int], Ints]
     split: Callable[[Ints, Ints, Ints, int, int, int, bool], tuple[Ints, Ints, Ints]]
-    minimal: Callable[[Ints, Ints, Ints], Ints]
 
 
 class _RowBlock(NamedTuple):
@@ -298,7 +298,9 @@ class _MinimalUniqueSearch:
         else:
             within[:number] = self.sets[:number] & ~mask == 0
         words = np.packbits(within, bitorder="little").view(np.uint64)
-        news = self.tools.minimal(alone - part.first, part.marks, words)
+        news = alone - part.first
+        for word in np.flatnonzero(words):  # left are those without a mark among the words
+            news = news[part.marks[news, word] & words[word] == 0]
         part.marks[news, number // WORD] |= np.uint64(1 << number % WORD)
         places = [place for bit, place in enumerate(self.places) if mask >> bit & 1]
         part.counts[size - 1, places, news[:, None]] += 1
@@ -335,19 +337,7 @@ def _split(
     return rows[kept], (np.cumsum(stay) - 1)[keys[kept]], alone
 
 
-def _minimal(rows: Ints, marks: Ints, words: Ints) -> Ints:
-    """Those of the rows that have no mark among the words."""
-    for word in np.flatnonzero(words):
-        rows = rows[marks[rows, word] & words[word] == 0]
-    return rows
-
-
-PLAIN = _Tools(lambda rows: np.zeros(rows, dtype=np.int64), _split, _minimal)
-
-
-def _run(rows: int) -> Ints:
-    """The group of all rows, for compiled loops: one run, from its first row to its last."""
-    return np.array([0, rows], dtype=np.int32)
+PLAIN = _Tools(lambda rows: np.zeros(rows, dtype=np.int64), _split)
 
 
 def _split_runs(

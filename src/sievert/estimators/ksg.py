@@ -115,8 +115,7 @@ def _normal_scores(values: Floats) -> Floats:
     """Values as normal scores of their ranks: as much is told, and no scale or outlier matters."""
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     middle = (np.cumsum(times) - times / 2.0) / len(values)
-    normal = NormalDist()
-    return np.array([normal.inv_cdf(share) for share in middle.tolist()])[place]
+    return np.array(list(map(NormalDist().inv_cdf, middle.tolist())))[place]
 
 
 def _ranks(y: Floats) -> tuple[Floats, Ints]:

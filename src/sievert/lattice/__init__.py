@@ -114,8 +114,7 @@ class Lattice:
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
         """A subset made from the finest cells."""
-        wanted = set(subset)
-        kept = [i for i, c in enumerate(self.order) if c in wanted]
+        kept = [i for i, c in enumerate(self.order) if c in subset]
         keys, counts = self._table
         rows = counts is not None and counts.ndim == 2  # the secret is not a part of the keys
         secret = [self._low] if self._low and not rows else []

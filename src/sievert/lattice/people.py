@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from sievert.arrays import Ints
-from sievert.counts.cube import Cube, histogram, run_starts
+from sievert.counts.cube import Cube, histogram
 from sievert.counts.recoded_people import count_seen, distinct_sightings
 from sievert.lattice import SubsetSummary, no_pace
 from sievert.measures import kernel
@@ -37,8 +36,7 @@ class PeopleLattice:
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
         """Only these subsets."""
         for subset in subsets:
-            wanted = set(subset)
-            columns = tuple(c for c in self._given if c in wanted)
+            columns = tuple(c for c in self._given if c in subset)
             yield self._about_people(columns) if self._secret is None else self._about(columns)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
@@ -53,16 +51,11 @@ class PeopleLattice:
 
     def _about(self, columns: tuple[str, ...]) -> SubsetSummary:
         assert self._secret is not None
-        cube = distinct_sightings(self._cube, (*columns, self._secret))
-        counts, _ = _sum_runs(cube.codes[:-1], cube.counts)
-        starts = run_starts(np.zeros(len(cube.counts)), *cube.codes[:-1])
-        keys = [codes[starts] for codes in cube.codes[:-2]]
-        values = cube.codes[-2][starts].astype(np.int64)
-        sizes, owner = _sum_runs(keys, counts)
-        people = distinct_sightings(self._cube, columns)
-        members, _ = _sum_runs(people.codes[:-1], people.counts)
-        totals = np.bincount(values, counts, len(cube.values[-2])).astype(np.int64)
-        records, present = int(counts.sum()), totals[totals > 0]
+        cells = distinct_sightings(self._cube, (*columns, self._secret)).class_cube
+        counts, sizes, owner = cells.counts, cells.classes[1], cells.owner
+        members = distinct_sightings(self._cube, columns).classes[1]
+        records, totals = cells.records, cells.totals(-1)
+        present = totals[totals > 0]
         prior = kernel.entropy(present, np.ones_like(present), records)
         terms = counts * kernel.log2_ratio(counts, sizes[owner])
         by_class = np.bincount(owner, terms, len(sizes))
@@ -77,14 +70,7 @@ class PeopleLattice:
             float(by_class.min()),
             int(fewest.min()),
             kernel.largest_ratio(most, members),
-            kernel.mutual_information(counts, sizes[owner], totals[values], once, records),
+            kernel.mutual_information(counts, sizes[owner], totals[cells.codes[-1]], once, records),
             records=records,
             prior=prior,
         )
-
-
-def _sum_runs(columns: Sequence[Ints], counts: Ints) -> tuple[Ints, Ints]:
-    """The sums of sorted cells that are equal in some columns, and the place of each cell's."""
-    starts = run_starts(np.zeros(len(counts)), *columns)
-    lengths = np.diff(np.append(starts, len(counts)))
-    return np.add.reduceat(counts, starts), np.repeat(np.arange(len(starts)), lengths)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -173,8 +173,7 @@ def computed_once(compute: Callable[[Owner], Thing]) -> Callable[[Owner], Thing]
         cache = vars(owner)
         if key not in cache:
             cache[key] = compute(owner)
-        value: Thing = cache[key]
-        return value
+        return cast("Thing", cache[key])
 
     return compute_once
 

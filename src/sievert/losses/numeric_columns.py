@@ -217,8 +217,7 @@ def correlations(columns: Sequence[Floats]) -> Floats:
         for i, row in enumerate(rows):
             for j, x in enumerate((row * rows[i:]).sum(axis=1).tolist(), i):
                 products[i][j].append(x)
-    size = len(columns[0])
-    upper = np.array([[math.fsum(cell) / size for cell in row] for row in products])
+    upper = np.array([[math.fsum(cell) / len(columns[0]) for cell in row] for row in products])
     return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
 
 

@@ -40,8 +40,7 @@ def _guess_gain(profiles: Profiles, most: int, records: int) -> float:
 def _most_known(target: SecretTarget) -> int:
     """How many records have the most frequent value that is not missing."""
     values: Sizes = target.values
-    missing = target.counts.missing
-    if values.most != missing or int(values.times[-1]) > 1:
+    if values.most != target.counts.missing or int(values.times[-1]) > 1:
         return values.most
     return int(values.sizes[-2])
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Floats
 from sievert.counts.answers import PeopleCounts, Profiles, RecordCounts, SecretCounts
 from sievert.measures import kernel
 from sievert.measures.measure import Number
@@ -145,15 +145,13 @@ class PersonTarget(RecordTarget):
     @property
     def average_risk(self) -> float:
         """The mean over people of the largest 1/n_q of their classes."""
-        return self._mean_risk(self.seen.smallest.sizes, self.seen.smallest.times)
+        smallest = self.seen.smallest
+        return kernel.sum_ratios(smallest.times, smallest.sizes, self.people)
 
     @property
     def average_risk_of_random_row(self) -> float:
         """The mean over people of the mean of 1/n_q over their classes."""
-        return self._mean_risk(self.seen.classes * self.seen.sizes, self.seen.times)
-
-    def _mean_risk(self, sizes: Ints, times: Ints) -> float:
-        return kernel.sum_ratios(times, sizes, self.people)
+        return kernel.sum_ratios(self.seen.times, self.seen.classes * self.seen.sizes, self.people)
 
     @property
     def most_alike(self) -> int:

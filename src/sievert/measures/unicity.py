@@ -40,16 +40,12 @@ class Trajectories:
     def __init__(self, sightings: Cube) -> None:
         """Of sightings whose last column is the person; a row without one is a person alone."""
         cube = sightings.roll_up(sightings.columns)
-        starts = run_starts(np.zeros(len(cube.counts)), *cube.codes[:-1])
-        lengths = np.diff(np.append(starts, len(cube.counts)))
-        classes = np.repeat(np.arange(len(starts)), lengths)
-        person = cube.codes[-1].astype(np.int64)
+        classes, person = cube.owner, cube.codes[-1].astype(np.int64)
         times = np.where(person == 0, cube.counts, 1)
-        self.class_size = np.bincount(classes, times, len(starts)).astype(np.int64)
+        self.class_size = np.bincount(classes, times).astype(np.int64)
         named = person > 0
         alone = np.repeat(classes[~named], times[~named])
-        numbers = np.arange(len(alone)) + len(cube.values[-1])
-        person = np.concatenate([person[named], numbers])
+        person = np.concatenate([person[named], np.arange(len(alone)) + len(cube.values[-1])])
         classes = np.concatenate([classes[named], alone])
         order = np.lexsort((classes, person))
         self.classes, owner = classes[order], person[order]
@@ -57,8 +53,7 @@ class Trajectories:
         self.lengths = np.diff(np.append(self.starts, len(owner)))
         self.people = len(self.starts)
         self.owner = np.repeat(np.arange(self.people), self.lengths)
-        by_class = np.lexsort((self.owner, self.classes))
-        self.members = self.owner[by_class]
+        self.members = self.owner[np.lexsort((self.owner, self.classes))]
         self.bounds = np.append(0, np.cumsum(self.class_size))
 
     def unicity(self, sightings: int, seed: int = 0) -> Unicity:
@@ -88,8 +83,7 @@ class Trajectories:
         within = np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
         keys = self.classes[first] * len(self.class_size) + self.classes[first + 1 + within]
         _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
-        of_person = self.owner[first]
-        alone = np.bincount(of_person, times[which] == 1, self.people)
+        alone = np.bincount(self.owner[first], times[which] == 1, self.people)
         several = self.lengths > 1
         number = self.lengths[several]
         shares[several] = alone[several] / (number * (number - 1) / 2)

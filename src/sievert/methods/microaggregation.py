@@ -66,8 +66,7 @@ class MixedRecords:
         rows = []
         for each in numbers:
             column = np.asarray(each, dtype=np.float64)
-            spread = float(column.std()) * np.sqrt(2.0)
-            rows.append((column - column.mean()) / (spread or 1.0))
+            rows.append((column - column.mean()) / (float(column.std()) * np.sqrt(2.0) or 1.0))
         size = len(rows[0]) if rows else len(categories[0].codes)
         return cls(np.array(rows).reshape(len(rows), size), categories, size)
 
@@ -159,9 +158,7 @@ def v_mdav(records: MixedRecords, k: int, gamma: float = GAMMA) -> Ints:
         size = k
         while size < 2 * k - 1 and len(left):
             place = int(near.argmin())
-            candidate = left.record(place)
-            apart = left.far_from(candidate)
-            others = np.delete(apart, place)
+            others = np.delete(left.far_from(left.record(place)), place)
             if not near[place] < gamma**2 * others.min(initial=np.inf):
                 break
             mask = np.zeros(len(left), dtype=bool)
@@ -218,6 +215,5 @@ def _nearest(far: Floats, k: int) -> Bools:
     """The k of the least distance; of those as far the first ones."""
     edge = np.partition(far, k - 1)[k - 1]
     chosen = far < edge
-    ties = np.flatnonzero(far == edge)
-    chosen[ties[: k - int(chosen.sum())]] = True
+    chosen[np.flatnonzero(far == edge)[: k - int(chosen.sum())]] = True
     return np.asarray(chosen)

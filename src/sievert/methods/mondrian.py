@@ -305,5 +305,4 @@ def _quote(text: str) -> str:
     """
     if text and text == text.strip() and not QUOTED & set(text):
         return text
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"'
+    return '"' + text.replace('"', '""') + '"'

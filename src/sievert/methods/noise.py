@@ -97,8 +97,7 @@ class Noisy:
             error=InputError,
         )
         require(matching in ("oracle", "likelihood"), "matching is 'oracle' or 'likelihood'")
-        match = mean_rows if matching == "oracle" else self._likely
-        return match(groups, kinds, rows)
+        return (mean_rows if matching == "oracle" else self._likely)(groups, kinds, rows)
 
     def _likely(self, groups: Groups, kinds: Ints, rows: Floats) -> Floats:
         spans = [self.spans[c] for c in groups.columns]
@@ -122,8 +121,9 @@ class Noisy:
                 weight = tables[0][codes[:, 0]]
                 for place, table in enumerate(tables[1:], 1):
                     weight *= table[codes[:, place]]
-                sums = np.add.reduceat(weight, starts, axis=1)
-                weights[here : here + chunk, keys[starts, 0]] += sums
+                weights[here : here + chunk, keys[starts, 0]] += np.add.reduceat(
+                    weight, starts, axis=1
+                )
         total = weights.sum(axis=1)
         require(total.all(), "no released record can be that of a group", error=InputError)
         return np.asarray(np.einsum("gk,kd->gd", weights / total[:, None], rows))
@@ -215,8 +215,9 @@ def _check_prior(prior: Any, size: int) -> Floats:
 
 def _binomials(span: int) -> tuple[Floats, Ints]:
     """C(M, k) for k from 0 to M, each as a fraction from 1/2 to 1 and a power of 2."""
-    steps = itertools.accumulate(range(span), lambda c, k: c * (span - k) // (k + 1), initial=1)
-    terms = list(steps)
+    terms = list(
+        itertools.accumulate(range(span), lambda c, k: c * (span - k) // (k + 1), initial=1)
+    )
     powers = np.array([each.bit_length() for each in terms], dtype=np.int64)
     return np.array([each / (1 << each.bit_length()) for each in terms]), powers
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from sievert.errors import InputError
 from sievert.sources.options import optional_package
+from sievert.sources.states import file_sha256
 from sievert.sources.table import Table
 
 # A page's header in Thrift's compact protocol with its fourth field, the checksum: before it come
@@ -33,15 +34,10 @@ def verify(table: Table, original: Path) -> dict[str, Any]:
 
 def files_sha256(files: Sequence[Path]) -> str:
     """The SHA-256 of a file; of several, in their order, that of their digests in hexadecimal."""
-    digests = [_file_sha256(path) for path in files]
+    digests = [file_sha256(path) for path in files]
     return (
         digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     )
-
-
-def _file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_pages(path: Path, name: str) -> bool:

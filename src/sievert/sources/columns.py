@@ -56,14 +56,23 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
             data = data.to_arrow_table()
         except Exception:  # its words may hold values
             raise InputError("the relation cannot be computed", hint="its df()") from None
-    what = "a RecordBatchReader can be read only once"
-    require(kind != "RecordBatchReader", what, hint="its read_all()")
+    require(
+        kind != "RecordBatchReader",
+        "a RecordBatchReader can be read only once",
+        hint="its read_all()",
+    )
     if library == "pandas" and kind == "DataFrame":
         names = check_names(data.columns, "the frame")
-        what = "a frame with several levels of rows"
-        require(data.index.nlevels == 1, what, hint="frame.reset_index()")
-        what = "a frame with several levels of columns"
-        require(data.columns.nlevels == 1, what, hint="flatten the columns")
+        require(
+            data.index.nlevels == 1,
+            "a frame with several levels of rows",
+            hint="frame.reset_index()",
+        )
+        require(
+            data.columns.nlevels == 1,
+            "a frame with several levels of columns",
+            hint="flatten the columns",
+        )
         return _plain(data), names
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
         names = getattr(data, "column_names", None) or data.columns

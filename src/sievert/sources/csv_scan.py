@@ -125,8 +125,7 @@ def _line_ends(content: Bytes) -> tuple[Bytes, Bytes]:
 
 def _outside(places: Bytes, quotes: Bytes, inside: bool) -> Bytes:
     """Which places are outside quotes: an even number of quotes stands before them."""
-    outside: Bytes = (np.searchsorted(quotes, places) + inside) % 2 == 0
-    return outside
+    return np.asarray((np.searchsorted(quotes, places) + inside) % 2 == 0)
 
 
 class _Count:

@@ -186,8 +186,11 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     with path.open("rb") as file:  # of a path, calamine would believe the extension
         book = package.load_workbook(file)
         names = [s.name for s in book.sheets_metadata if s.typ == package.SheetTypeEnum.WorkSheet]
-        what, hint = f"{path.name}: sheet {wanted!r} does not exist", ", ".join(map(repr, names))
-        require(wanted is None or wanted in names, what, hint=f"one of {hint}")
+        require(
+            wanted is None or wanted in names,
+            f"{path.name}: sheet {wanted!r} does not exist",
+            hint=f"one of {', '.join(map(repr, names))}",
+        )
         sheet = book.get_sheet_by_name(names[0] if wanted is None else wanted)
         rows = sheet.to_python()
     header = [_spell(cell) for cell in rows[0]] if rows else []

@@ -157,8 +157,11 @@ class StateManifest:
     def check_reading(self, types: Mapping[str, str], na: tuple[str, ...]) -> None:
         """An error where the user wants it read in another way than it was counted."""
         for option, given, own in (("--type", types, self.types), ("--na", na, self.na)):
-            what = f"{self.folder.name}: counted with another {option}, or without one"
-            require(not given or given == own, what, hint="the state as it was counted")
+            require(
+                not given or given == own,
+                f"{self.folder.name}: counted with another {option}, or without one",
+                hint="the state as it was counted",
+            )
 
     def add(self, other: StateManifest, sign: int = 1, *, name: str, again: bool) -> StateManifest:
         """What two states have together, or the first without the second; segments as they are.
@@ -167,8 +170,12 @@ class StateManifest:
         """
         notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
         records = self.records + sign * other.records
-        what = f"{self.folder.name}: {DAMAGED}"
-        require(records <= MOST_RECORDS, what, hint=AGAIN, error=InputError)
+        require(
+            records <= MOST_RECORDS,
+            f"{self.folder.name}: {DAMAGED}",
+            hint=AGAIN,
+            error=InputError,
+        )
         return replace(
             self,
             records=records,

@@ -222,8 +222,12 @@ def _open_file(
         readable = scratch / "input"
         readable.symlink_to(path.resolve())
     require(start, f"{name}: empty file (0 bytes)", error=InputError)
-    what = f"{name}: encrypted Parquet"
-    require(start[:4] != b"PARE", what, hint="a file that is not encrypted", error=InputError)
+    require(
+        start[:4] != b"PARE",
+        f"{name}: encrypted Parquet",
+        hint="a file that is not encrypted",
+        error=InputError,
+    )
     if start[:4] == b"PAR1":
         return Table("parquet", name, readable)
     if start[8:12] == b"DUCK":
@@ -246,8 +250,12 @@ def _open_file(
             notes=content.notes,
             error_cells=content.error_cells,
         )
-    what = f"{name}: not an Excel file, whatever its name says"
-    require(path.suffix.lower() != ".xlsx", what, hint="CSV, or a workbook", error=InputError)
+    require(
+        path.suffix.lower() != ".xlsx",
+        f"{name}: not an Excel file, whatever its name says",
+        hint="CSV, or a workbook",
+        error=InputError,
+    )
     require(member is None, f"{name}: only a database has tables to choose from")
     if arrow:
         return _arrow_file(path)
@@ -257,12 +265,19 @@ def _open_file(
         unpack.unpack(path, compression, readable, options.get("max_unpacked"))
         start = _first_bytes(readable)
     for magic, kind in MAGIC.items():
-        archive = start.startswith(magic) or start[257:].startswith(magic)
-        hint = "archives are not opened: extract it first"
-        require(not archive, f"{name}: {kind}", hint=hint, error=RefusedError)
+        require(
+            not start.startswith(magic) and not start[257:].startswith(magic),
+            f"{name}: {kind}",
+            hint="archives are not opened: extract it first",
+            error=RefusedError,
+        )
     for magic, kind in OTHER.items():
-        what, hint = f"{name}: {kind}, not a table", "CSV, Parquet or another table"
-        require(not start.startswith(magic), what, hint=hint, error=InputError)
+        require(
+            not start.startswith(magic),
+            f"{name}: {kind}, not a table",
+            hint="CSV, Parquet or another table",
+            error=InputError,
+        )
     return replace(_text(name, readable, start, options, scratch), compression=compression)
 
 

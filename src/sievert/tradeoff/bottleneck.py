@@ -135,17 +135,13 @@ def contraction(joint: Joint) -> float:
     return min(1.0, max(0.5 * float(np.abs(b - given).sum(axis=2).max()) for b in blocks))
 
 
-def stationary_point(
-    joint: Joint, beta: float, channel: Floats, most: int, still: float = STILL
-) -> tuple[InformationPoint, int]:
-    """Where the steps of the bottleneck lead: a stationary point of I(X;T) - beta·I(T;Y)."""
-    return next(stationary_points(joint, beta, channel[None], most, still))
-
-
 def stationary_points(
     joint: Joint, beta: float, channels: Floats, most: int, still: float = STILL
 ) -> Iterator[tuple[InformationPoint, int]]:
-    """The same of several channels of one shape, which take their steps side by side."""
+    """Where the steps of the bottleneck lead: stationary points of I(X;T) - beta·I(T;Y).
+
+    Several channels of one shape take their steps side by side.
+    """
     p, given = joint.weights, joint.given
     weighted = p[:, None] * given
     ends: list[tuple[Floats, int]] = [(channel, 0) for channel in channels]
@@ -227,7 +223,7 @@ class BottleneckCurve:
 
     def _settle(self, beta: float, channel: Floats, *, rough: bool = False) -> InformationPoint:
         most, still = (min(HASTY, self.most), ROUGH) if rough else (self.most, STILL)
-        point, steps = stationary_point(self.joint, beta, channel, most, still)
+        point, steps = next(stationary_points(self.joint, beta, channel[None], most, still))
         self.steps += steps
         return point
 

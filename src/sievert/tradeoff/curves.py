@@ -115,8 +115,7 @@ def _bottleneck(
     until: float,
     seed: int,
 ) -> Curve:
-    left = max(0.0, until - time.monotonic())
-    walk = BottleneckCurve(joint, seed=seed, seconds=left)
+    walk = BottleneckCurve(joint, seed=seed, seconds=max(0.0, until - time.monotonic()))
     high = joint.information if model == 3 else walk.joint.entropy
     constraints = _constraints(at, 0.0, high, points)
     spreads = [walk.search(*target(joint, model, place)) for place in constraints]

@@ -69,8 +69,7 @@ def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> flo
     >>> round(grid([[9, 1], [1, 9]], 0.3 / LN2), 3)
     0.265
     """
-    distribution = Joint.of(joint)
-    _, shares, information, _ = _grid_programme(distribution, rate * LN2, least, mesh)
+    _, shares, information, _ = _grid_programme(Joint.of(joint), rate * LN2, least, mesh)
     return max(0.0, math.fsum((shares * information).tolist()) / LN2)
 
 

@@ -105,9 +105,9 @@ def _resolve_ties(
         some, rows = some[by], rows[by]
         far = space.exactly(queries.take(some), tree.file.take(rows))
         starts = run_starts(some)
-        least = np.minimum.reduceat(far, starts)
         lengths = np.diff(np.append(starts, len(some)))
-        nearest = (far <= np.repeat(least, lengths) + space.tolerance).astype(bool)
+        least = np.repeat(np.minimum.reduceat(far, starts), lengths)
+        nearest = (far <= least + space.tolerance).astype(bool)
         yield some[nearest], rows[nearest]
 
 

@@ -92,7 +92,6 @@ def _bounding_boxes(
     first, last, left = (np.concatenate(part) for part in zip(*levels, strict=True))
     leaves = np.flatnonzero(left < 0)
     leaves = leaves[np.argsort(first[leaves])]
-    starts = first[leaves]
     bits = np.uint64(1) << (file.codes & 63).astype(np.uint64)
     parts: list[tuple[np.ufunc, NDArray[Any]]] = [
         (np.fmin, file.numbers),
@@ -103,11 +102,10 @@ def _bounding_boxes(
         (np.maximum, file.codes),
     ]
     inner = np.flatnonzero(left >= 0)
-    ends = np.cumsum([len(level[0]) for level in levels])
-    by_level = np.split(inner, np.searchsorted(inner, ends))
+    by_level = np.split(inner, np.searchsorted(inner, np.cumsum([len(n) for n, _, _ in levels])))
     boxes = [np.zeros((len(left), values.shape[1]), dtype=values.dtype) for _, values in parts]
     for box, (combine, values) in zip(boxes, parts, strict=True):
-        box[leaves] = combine.reduceat(values, starts, axis=0)
+        box[leaves] = combine.reduceat(values, first[leaves], axis=0)
         for nodes in reversed(by_level):
             box[nodes] = combine(box[left[nodes]], box[left[nodes] + 1])
     low, high, gaps, masks, least, most = boxes

@@ -160,9 +160,8 @@ def imagine_victims(
     `sets[c]` are the labels of column c, `classes` has the label of each class and column,
     `records` how many each class holds. The second result is whether it is everybody.
     """
-    by_column = list(zip(sets, classes.T, strict=True))
-    sizes = np.prod([column.sizes[labels].astype(float) for column, labels in by_column], axis=0)
-    if sizes.sum() <= MOST_IMAGINED:
+    sizes = [s.sizes[labels].astype(float) for s, labels in zip(sets, classes.T, strict=True)]
+    if np.prod(sizes, axis=0).sum() <= MOST_IMAGINED:
         every = {
             person
             for labels in classes.tolist()

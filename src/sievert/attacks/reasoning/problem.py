@@ -62,8 +62,8 @@ class Victims:
             error=InputError,
         )
         if strange:
-            who = f"{plural(strange, 'record')} of the original"
-            remark(f"{who} with a secret that the release does not have")
+            records = plural(strange, "record")
+            remark(f"{records} of the original with a secret that the release does not have")
         return cls(places, truth, (victim, secret) if ordered else None, True)
 
 
@@ -144,7 +144,7 @@ class Problem:
         self, labels: Sequence[PositionSets], classes: Ints, holds: Ints
     ) -> tuple[list[Factor], Ints, Ints]:
         """All columns as one factor of all combinations of public values."""
-        sizes = [len(domain) for domain in self.domains]
+        sizes = list(map(len, self.domains))
         beta, overrides = self._of_tuples()
         boxed = boxes(sizes, labels, classes, self.victims.places, beta, overrides=overrides)
         prior = np.broadcast_to(boxed.prior, (holds.shape[1], boxed.prior.shape[1])).copy()

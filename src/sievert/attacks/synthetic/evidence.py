@@ -112,8 +112,9 @@ def weigh(
         more = design_effect(scores, groups)
         risk, low, high = risk_interval(own, other, more)
         least = math.sqrt(more) * least_excess(rates[1].rate or 0.0, len(own), len(other))
-    p = chance(scores, groups)
-    return SyntheticAttack(name, *rates, baseline, risk, low, high, p, least, details)
+    return SyntheticAttack(
+        name, *rates, baseline, risk, low, high, chance(scores, groups), least, details
+    )
 
 
 def _rate(scores: Floats) -> GroupRate:
@@ -263,9 +264,8 @@ def difference(scores: Floats, groups: PoolGroups) -> float | None:
 
 def _spread(scores: Floats) -> float:
     """The variance; exactly 0 for equal scores, of which sums are rounded."""
-    if len(scores) < 2 or scores.min() == scores.max():
-        return 0.0
-    return float(np.var(scores, ddof=1))
+    varies = len(scores) > 1 and scores.min() != scores.max()
+    return float(np.var(scores, ddof=1)) if varies else 0.0
 
 
 def _cluster_sums(scores: Floats, clusters: Ints) -> Floats:
@@ -337,5 +337,4 @@ def area_under_curve(own: Sequence[float] | Floats, other: Sequence[float] | Flo
     first = np.bincount(codes[: len(own)], minlength=len(values))
     second = np.bincount(codes[len(own) :], minlength=len(values))
     below = np.cumsum(second) - second
-    twice = int((first * (2 * below + second)).sum())
-    return twice / (2 * len(own) * len(other))
+    return int((first * (2 * below + second)).sum()) / (2 * len(own) * len(other))

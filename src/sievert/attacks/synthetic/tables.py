@@ -130,8 +130,9 @@ class SyntheticTables:
         """The same records with some of the columns."""
         at = [self.at(name) for name in names]
         columns = tuple(self.columns[i] for i in at)
-        rows = self.pool[:, at], self.synthetic[:, at]
-        return SyntheticTables(columns, *rows, self.groups, self.every)
+        return SyntheticTables(
+            columns, self.pool[:, at], self.synthetic[:, at], self.groups, self.every
+        )
 
     def as_categories(self) -> SyntheticTables:
         """The same records, numbers being labels: two differ by one unit, or are the same."""
@@ -151,10 +152,11 @@ class SyntheticTables:
         for at, column in enumerate(self.columns):
             codes = (np.unique(rows[:, at]) for rows in (self.pool, self.synthetic))
             real, fake = (own[own != column.missing] for own in codes)
-            if column.is_number and len(real):  # codes of numbers go upwards
-                common = (fake >= real[0]) & (fake <= real[-1])
-            else:
-                common = np.isin(fake, real)
+            common = (
+                (fake >= real[0]) & (fake <= real[-1])  # codes of numbers go upwards
+                if column.is_number and len(real)
+                else np.isin(fake, real)
+            )
             if not common.any() and (len(real) or len(fake)):
                 names.append(column.name)
         return names

@@ -1,6 +1,6 @@
 """Values cut into runs no longer than a window so that least entropy is left: the loops.
 
-Plain functions, compiled where numba is there. Values x ascend; a run (j, i] holds x[j] to x[i-1];
+Values x ascend; a run (j, i] holds x[j] to x[i-1];
 its mass comes from prefix sums in two parts, `high + low`, and `rest[i]` is the mass from x[i] on.
 h[i] is the least entropy, in bits, of the first i values; first[i] is the least j such that (j, i]
 fits the window. For every i, h[i] = min over first[i] <= j < i of h[j] + cost(j, i).
@@ -16,15 +16,12 @@ Compiled loops take arrays, not objects that hold them: hence the many parameter
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.numerics.acceleration import compile_loops
-
-F = TypeVar("F", bound=Callable[..., Any])
+from sievert.numerics.acceleration import jit
 
 PER_NAT = 1.4426950408889634  # bits
 FEW = 12  # columns a row up to which all are tried
@@ -32,13 +29,7 @@ ZERO: Any = np.int64(0)  # a plain 0 would be compiled as a type of its own
 DEEP = 512  # more than what is kept of all halvings of any number of rows
 
 
-def compile_if_possible(function: F) -> F:
-    """The function compiled, or as it is."""
-    compiled = compile_loops(function)
-    return function if compiled is None else cast("F", compiled[0])
-
-
-@compile_if_possible
+@jit
 def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
     """-q·log2(q) of the run (j, i], accurate near 0 and near 1."""
     mass: float = (high[i] - high[j]) + (low[i] - low[j])
@@ -47,7 +38,7 @@ def cost(high: Floats, low: Floats, rest: Floats, j: int, i: int) -> float:
     return -mass * math.log2(mass) if mass > 0.0 else 0.0
 
 
-@compile_if_possible
+@jit
 def reach(x: Floats, eps: float, first: Ints) -> None:
     """Where the longest run that ends at each place begins."""
     j = 0
@@ -57,7 +48,7 @@ def reach(x: Floats, eps: float, first: Ints) -> None:
         first[i + 1] = j
 
 
-@compile_if_possible
+@jit
 def least_entropy_from_table(
     costs: Floats, x: Floats, rows: Ints, epsilons: Floats, entropies: Floats
 ) -> None:
@@ -83,7 +74,7 @@ def least_entropy_from_table(
         entropies[pair] = h[size]
 
 
-@compile_if_possible
+@jit
 def _rectangle(
     high: Floats,
     low: Floats,
@@ -122,7 +113,7 @@ def _rectangle(
             top += 4
 
 
-@compile_if_possible
+@jit
 def _staircase(
     high: Floats,
     low: Floats,
@@ -155,7 +146,7 @@ def _staircase(
             _rectangle(high, low, rest, h, best, rows, cols, todo, top, a, m, start, end - 1)
 
 
-@compile_if_possible
+@jit
 def _overtaking_row(
     high: Floats,
     low: Floats,
@@ -179,7 +170,7 @@ def _overtaking_row(
     return a
 
 
-@compile_if_possible
+@jit
 def _fill_chunk(
     high: Floats,
     low: Floats,
@@ -224,7 +215,7 @@ def _fill_chunk(
         kept[top], until[top] = i, when
 
 
-@compile_if_possible
+@jit
 def _one_by_one(
     high: Floats,
     low: Floats,
@@ -246,7 +237,7 @@ def _one_by_one(
         h[i] = least
 
 
-@compile_if_possible
+@jit
 def least_entropy_by_search(
     x: Floats, high: Floats, low: Floats, rest: Floats, epsilons: Floats, entropies: Floats
 ) -> None:

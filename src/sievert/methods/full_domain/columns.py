@@ -90,7 +90,10 @@ class LevelledColumn:
             counted = [(value, *labels) for value, labels in hierarchy.labels.items()]
         if None in paths:
             counted.append((None, *paths[None]))
-        ordered = sorted(paths, key=lambda text: _from_the_top(text, paths[text]))
+        # Values are ordered by their labels from the root down; missing ones come last.
+        ordered = sorted(
+            paths, key=lambda t: [(x is None, x or "") for x in (*reversed(paths[t]), t)]
+        )
         rank = {text: number for number, text in enumerate(ordered)}
         tables, labels, leaves = [], [], []
         for level in range(len(paths[ordered[0]]) + 1):
@@ -106,11 +109,6 @@ class LevelledColumn:
             leaves.append(below)
         column = cls(name, tuple(tables), tuple(labels), tuple(leaves), len(counted))
         return column, np.array([rank[text] for text in texts], dtype=np.int64)
-
-
-def _from_the_top(text: Text, labels: Sequence[Text]) -> list[tuple[bool, str]]:
-    """What values are ordered by: their labels from the root down; missing ones come last."""
-    return [(label is None, label or "") for label in (*reversed(labels), text)]
 
 
 def bits_lost(table: Ints, counts: Ints) -> float:

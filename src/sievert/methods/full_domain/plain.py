@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.counts.cube import run_starts
 from sievert.methods.full_domain.rules import KINDS
 
@@ -139,21 +139,15 @@ def hidden_shares(
         (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
     )
     own = np.stack([shares[j, fields[:, j].astype(np.int64)] for j in range(len(lows))], axis=1)
-    more: Floats = (sizes[gone][:, None] * (1.0 - own)).sum(axis=0)
-    return more
+    return np.asarray((sizes[gone][:, None] * (1.0 - own)).sum(axis=0))
 
 
 def uncertainty(keys: Ints, counts: Ints, secret_bits: int, values: int, broken: Ints) -> float:
     """N · H(secret | class) in bits; the classes that are `broken` count as one, the suppressed."""
-    shift, mask = np.uint64(secret_bits), np.uint64((1 << secret_bits) - 1)
-    starts = run_starts(keys >> shift)
+    starts = run_starts(keys >> np.uint64(secret_bits))
     lost = broken[: len(starts)].astype(bool)
-    gone = np.repeat(lost, np.diff(np.append(starts, len(keys))))
-    sizes = np.add.reduceat(counts, starts)[~lost]
-    tally = np.bincount((keys[gone] & mask).astype(np.int64), counts[gone], values)
-    wholes = np.append(sizes, tally.sum())
-    cells = np.append(counts[~gone], tally)
-    return float((_n_log_n(wholes).sum() - _n_log_n(cells).sum()) / LN2)
+    classes, cells = _lump(keys, counts, secret_bits, values, starts, lost)
+    return float((_n_log_n(classes).sum() - _n_log_n(cells).sum()) / LN2)
 
 
 def node_sums(
@@ -161,16 +155,23 @@ def node_sums(
 ) -> tuple[int, float, float]:
     """Of one node: suppressed records, and the sums of n log2 n over classes and over cells."""
     starts = run_starts(keys >> np.uint64(secret_bits))
-    sizes = np.add.reduceat(counts, starts)
-    lost = sizes < k
+    lost = np.add.reduceat(counts, starts) < k
     if len(broken):
         lost |= broken.astype(bool)
+    classes, cells = _lump(keys, counts, secret_bits, values, starts, lost)
+    of_classes, of_cells = (float(_n_log_n(each).sum() / LN2) for each in (classes, cells))
+    return int(classes[-1]), of_classes, of_cells
+
+
+def _lump(
+    keys: Ints, counts: Ints, secret_bits: int, values: int, starts: Ints, lost: Bools
+) -> tuple[Floats, Floats]:
+    """The sizes of classes and of cells, those of the lost classes put together at the end."""
     gone = np.repeat(lost, np.diff(np.append(starts, len(keys))))
     own = (keys[gone] & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
     tally = np.bincount(own, counts[gone], values)
-    classes, cells = np.append(sizes[~lost], tally.sum()), np.append(counts[~gone], tally)
-    of_classes, of_cells = (float(_n_log_n(each).sum() / LN2) for each in (classes, cells))
-    return int(tally.sum()), of_classes, of_cells
+    sizes = np.add.reduceat(counts, starts)[~lost]
+    return np.append(sizes, tally.sum()), np.append(counts[~gone], tally)
 
 
 def _n_log_n(numbers: Ints) -> Floats:

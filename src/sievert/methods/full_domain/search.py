@@ -22,9 +22,9 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import ExhaustedError, require
+from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn, column_order
 from sievert.methods.full_domain.losses import HEIGHTS, LOSSES, LevelSums, Losses, discernability
-from sievert.methods.full_domain.plain import sort_keys
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
@@ -42,8 +42,6 @@ class _Node:
     levels: tuple[int, ...]
     loss: float
     suppressed: int
-    heads: Ints
-    broken: Ints
 
 
 @dataclass
@@ -121,12 +119,10 @@ class Search:
         keys = np.zeros(len(self.codes), dtype=np.uint64)
         for j, low in zip(self.order, self.lows, strict=True):
             keys |= self.codes[:, j].astype(np.uint64) << np.uint64(low)
-        self.keys = keys
-        self.tables = []
-        for s in self.secrets:
-            self.tables.append(sort_keys(keys[s.combination] | s.value.astype(np.uint64), s.counts))
-        if not self.tables:
-            self.tables.append(sort_keys(keys, self.counts))
+        self.tables = [
+            plain.sort_keys(keys[s.combination] | s.value.astype(np.uint64), s.counts)
+            for s in self.secrets
+        ] or [plain.sort_keys(keys, self.counts)]
         self.rules = [
             (
                 np.array([r.number for r in s.rules], dtype=np.int64),
@@ -185,7 +181,7 @@ class Search:
         heads, sizes, broken = self.broken_classes(tables)
         loss = self.node_loss(ordered, tables, heads, sizes, broken)
         gone = int(sizes[broken.astype(bool)].sum())
-        return self._recoding(_Node(ordered, loss, gone, heads, broken), tables)
+        return self._recoding(_Node(ordered, loss, gone), tables)
 
     def _descend(
         self,
@@ -231,8 +227,7 @@ class Search:
             return False
         if self.loss != HEIGHTS or loss > best.loss * (1 + ROUNDING) or best.node is None:
             return True
-        own = (best.node.suppressed, self.as_given(best.node.levels))
-        return then is not None and then >= own
+        return then is not None and then >= (best.node.suppressed, self.as_given(best.node.levels))
 
     def roll_up(self, tables: Tables, i: int, level: int) -> Tables:
         """The tables with column i, which is on this level, on the next one."""
@@ -248,8 +243,7 @@ class Search:
             sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)[1]
             return float((sizes.astype(np.float64) ** 2).sum())
         if self.loss == "bits":
-            at = self.secrets.index(self.bits_of)  # type: ignore[arg-type]
-            return self._bits(at, tables, None)
+            return self._bits(self.secrets.index(self.bits_of), tables, None)  # type: ignore[arg-type]
         assert self.terms is not None
         least = sum([own[level] for own, level in zip(self.terms, levels, strict=True)])
         return math.expm1(least) if self.loss == "generalization_loss" else least
@@ -260,8 +254,7 @@ class Search:
         if self.k > 1 and self.kernels.records_below(*tables[0], low, self.k) > self.allowed:
             return True
         for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
-            known = [r for r in secret.rules if r.kind in MONOTONE or r.kind in CONVEX]
-            if not known:
+            if not any(r.kind in MONOTONE or r.kind in CONVEX for r in secret.rules):
                 continue
             broken, slack = self.kernels.judge_classes(*table, low, self.secret_bits, *rules)
             for rule, over in zip(secret.rules, slack.tolist(), strict=True):
@@ -281,8 +274,8 @@ class Search:
         broken = (sizes < self.k).astype(np.uint8)
         for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
             if secret.rules:
-                low = self.secret_bits
-                broken |= self.kernels.judge_classes(*table, low, self.secret_bits, *rules)[0]
+                bits = self.secret_bits
+                broken |= self.kernels.judge_classes(*table, bits, bits, *rules)[0]
         return heads, sizes, broken
 
     def _look(
@@ -297,7 +290,7 @@ class Search:
         loss = self.node_loss(levels, tables, heads, sizes, broken)
         if self._is_beaten(loss, best, (suppressed, self.as_given(levels))):
             return
-        node = _Node(levels, loss, suppressed, heads, broken)
+        node = _Node(levels, loss, suppressed)
         best.scanned += LOOK
         if accept is None or accept(self._recoding(node, tables)):
             best.node, best.tables = node, tables
@@ -315,7 +308,7 @@ class Search:
         penalty = self.loss == "certainty_penalty"
         means = self._means(levels, heads, sizes, broken, penalty=penalty)
         geometric = self.loss == "generalization_loss"
-        return self.sums.geometric(means) if geometric else self.sums.arithmetic(means)
+        return (self.sums.geometric if geometric else self.sums.arithmetic)(means)
 
     def _means(
         self, levels: Sequence[int], heads: Ints, sizes: Ints, broken: Ints, *, penalty: bool
@@ -339,9 +332,11 @@ class Search:
     def _bits(self, at: int, tables: Tables, broken: Ints | None) -> float:
         """I(X;Y) - I(X';Y) in bits per record; suppressed records are one class of their own."""
         nothing = np.zeros(len(tables[at][0]), dtype=np.uint8)
-        values = self.secrets[at].values
-        left: float = self.kernels.uncertainty(
-            *tables[at], self.secret_bits, values, nothing if broken is None else broken
+        left = self.kernels.uncertainty(
+            *tables[at],
+            self.secret_bits,
+            self.secrets[at].values,
+            nothing if broken is None else broken,
         )
         return float(left - self.least_uncertainty[at]) / self.sums.records
 
@@ -365,12 +360,11 @@ class Search:
             int((sizes * sizes).sum()),
             {s.name: self._bits(i, tables, broken) for i, s in enumerate(self.secrets) if s.name},
         )
-        lows = self.as_given(self.lows)
         return FullDomainRecoding(
             self.given,
             self.as_given(node.levels),
-            tuple(low - self.secret_bits for low in lows),
-            node.heads,
+            tuple(low - self.secret_bits for low in self.as_given(self.lows)),
+            heads,
             gone,
             node.suppressed,
             int((~gone).sum()),
@@ -388,7 +382,5 @@ def _kernels() -> Any:
     try:
         from sievert.methods.full_domain import kernels
     except ImportError:
-        from sievert.methods.full_domain import plain
-
         return plain
     return kernels

@@ -147,8 +147,8 @@ class _States:
         for atom, (at, value) in enumerate(factors):
             table[atom, at] = value
         nothing = np.zeros((1, word + 1), dtype=np.int64)
-        one = np.ones(1, dtype=np.int64)
-        return cls(table, tops, nothing, np.full(1, 0.5), one, np.zeros((1, columns)))
+        power = np.ones(1, dtype=np.int64)
+        return cls(table, tops, nothing, np.full(1, 0.5), power, np.zeros((1, columns)))
 
     def counts(self) -> Ints:
         counts = np.empty((len(self.words), len(self.tops)), dtype=np.int64)

@@ -79,8 +79,16 @@ class HorizontalModel(ReleaseModel):
             keys = np.repeat(np.arange(len(widths)), widths) * size + factor.members
             wanted = labels[pairs.classes, f] * size + atoms[pairs.victims, f]
             places.append(np.searchsorted(keys, wanted))
-        counts = class_counts.sum(axis=0)
-        return cls(atoms, alpha, counts, tuple(factors), class_counts, pairs, tuple(places), solved)
+        return cls(
+            atoms,
+            alpha,
+            class_counts.sum(axis=0),
+            tuple(factors),
+            class_counts,
+            pairs,
+            tuple(places),
+            solved,
+        )
 
     @property
     def priors(self) -> tuple[Floats, ...]:
@@ -124,8 +132,10 @@ class HorizontalModel(ReleaseModel):
     @property
     def work(self) -> int:
         """Records that a sweep redraws, about."""
-        both = zip(self.factors, self.moving, strict=True)
-        return sum(int(factor.counts[:, moving].sum()) for factor, moving in both)
+        return sum(
+            int(factor.counts[:, moving].sum())
+            for factor, moving in zip(self.factors, self.moving, strict=True)
+        )
 
     def solved_shares(self) -> tuple[list[Floats], list[Floats]]:
         """What is solved, 0 for what is sampled.

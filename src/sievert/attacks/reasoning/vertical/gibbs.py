@@ -44,8 +44,8 @@ class Slots:
     @property
     def rows(self) -> Ints:
         """The person that each share is about."""
-        width = np.diff(self.kind_starts)
-        return np.repeat(np.arange(self.starts[-1]), np.repeat(width, np.diff(self.starts)))
+        widths = np.repeat(np.diff(self.kind_starts), np.diff(self.starts))
+        return np.repeat(np.arange(self.starts[-1]), widths)
 
     @property
     def secrets(self) -> Ints:
@@ -171,9 +171,8 @@ class GroupSampler:
 
 def _narrow(buckets: Buckets) -> bool:
     """Whether products over all factors, and quotients of two pairs of them, stay in range."""
-    people = len(buckets.secrets)
     reach = math.fsum(
-        max(abs(math.log(prior.min())), abs(math.log(prior.max() + people)))
+        max(abs(math.log(prior.min())), abs(math.log(prior.max() + len(buckets.secrets))))
         for prior in buckets.priors
     )
     return reach < REACH
@@ -201,9 +200,8 @@ def _check(buckets: Buckets) -> None:
         all((np.isfinite(prior) & (prior > 0)).all() for prior in buckets.priors),
         "the prior weights are finite and above 0",
     )
-    tops = [prior.shape[1] for prior in buckets.priors]
     require(
-        ((atoms >= 0) & (atoms < tops)).all()
+        ((atoms >= 0) & (atoms < [prior.shape[1] for prior in buckets.priors])).all()
         and ((secrets >= 0) & (secrets < len(buckets.priors[0]))).all(),
         "every atom and every secret has a prior weight",
     )

@@ -116,9 +116,8 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
             return None
         more = _added_counts(ways, places).astype(states.dtype)
         states, link = _merge_lines((states[:, None] + more).reshape(-1, len(places)))
-        times = np.outer(ahead[-1], ways.times).ravel()
         ahead.append(np.zeros(len(states)))
-        np.add.at(ahead[-1], link, times)
+        np.add.at(ahead[-1], link, np.outer(ahead[-2], ways.times).ravel())
         links.append(link.reshape(-1, len(ways.times)))
     behind = _likelihoods(
         np.concatenate([p.ravel() for p in buckets.priors]), fixed, places, states
@@ -282,8 +281,12 @@ class VerticalModel(ReleaseModel):
         learned = np.zeros(self.shape)
         for weight, table in self.solved.tables:
             learned += weight * self.learner_weights(self.populations(table))
-        mean = self.populations(self.solved.expected_counts)
-        return Block(self.expected_records(self.solved.shares), learned, np.zeros(self.shape), mean)
+        return Block(
+            self.expected_records(self.solved.shares),
+            learned,
+            np.zeros(self.shape),
+            self.populations(self.solved.expected_counts),
+        )
 
     def published_learner(self) -> Floats | None:
         """The printed learner's beliefs, integrated; None where tables or victims are many."""
@@ -340,8 +343,10 @@ class VerticalChain:
         model, shares, counts = self.model, self.chain.read(), self.chain.counts
         one = len(counts) == 1  # what is learnt is then linear in the counts
         populations = model.populations([model.expected_counts(shares)] if one else counts)
-        both = zip(model.priors, counts, strict=True)
-        drawn = tuple(dirichlets(self.rng, prior + table) for prior, table in both)
+        drawn = tuple(
+            dirichlets(self.rng, prior + table)
+            for prior, table in zip(model.priors, counts, strict=True)
+        )
         return Block(
             model.expected_records(shares),
             model.learner_weights(populations),
