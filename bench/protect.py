@@ -40,7 +40,7 @@ from bench.common import (
 )
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import LevelledColumn, Rule, Search, SecretCells, find_frontier
-from sievert.methods.full_domain.frontier import all_nodes
+from sievert.methods.full_domain.frontier import NodeNumbers
 from sievert.methods.local.columns import LocalColumn
 from sievert.methods.local.labels import column_labels, mean_shares
 from sievert.methods.local.recoding import Pieces, recode_locally
@@ -247,7 +247,7 @@ def _adult(rounds: int, outcomes: dict[str, Result]) -> Result:
     print("\nAdult: CPU seconds to the optimum\n")
     print(table(("", "nodes", "evaluated", "ARX", "sievert", "ARX / sievert"), lines))
     whole = tables[EIGHT].search(K, SHARE, bits=True)
-    every = least(lambda: all_nodes(whole), rounds)
+    every = least(lambda: NodeNumbers(whole), rounds)
     points = find_frontier(whole, lambda _: True)
     seconds = least(lambda: find_frontier(whole, lambda _: True), rounds)
     searched = next(c["sievert"] for c in cells if c["name"] == CASES[1][0])

@@ -14,7 +14,7 @@ from property.test_full_domain import Case
 
 from sievert.methods.full_domain import Search, find_frontier, plain
 from sievert.methods.full_domain import search as searching
-from sievert.methods.full_domain.frontier import all_nodes
+from sievert.methods.full_domain.frontier import NodeNumbers
 
 TABLES = 40
 LEAST = 1e-9  # bits
@@ -101,6 +101,6 @@ def test_adult(reference: Path) -> None:
     assert information == pytest.approx(2.0392, abs=5e-5)
     for k, number in ((1, 89), (5, 54)):
         again = Search(whole.given, whole.codes, whole.counts, [secret], k=k, secret=SECRET)
-        nodes = all_nodes(again)
+        nodes = NodeNumbers(again)
         assert len(nodes.lost) == 4320
         assert len(nodes.undominated(nodes.lost < math.inf)) == number

@@ -283,10 +283,10 @@ def test_sums_in_single_precision_err_less_than_their_margin(distance: Any) -> N
             released.append(np.array([random.random() for _ in released[0]]))
             original.append(np.array([random.random() for _ in original[0]]))
             space, mine, theirs = build_space(released, original, distance, "sd")
-            sketch, order = search.draw_sketch(space, theirs)
+            columns, caps, order = search.draw_sketch(space, theirs)
             shares = space.shares(mine)[:, order]
-            sums = np.zeros((len(shares), sketch.columns.shape[1]), dtype=np.float32)
-            for own, column, cap in zip(shares.T, sketch.columns, sketch.caps, strict=True):
+            sums = np.zeros((len(shares), columns.shape[1]), dtype=np.float32)
+            for own, column, cap in zip(shares.T, columns, caps, strict=True):
                 sums += np.minimum(space.raise_gap(np.abs(own[:, None] - column)), cap)
             far = space.table(mine, theirs) / space.whole
             assert np.abs(sums - far).max() < space.margin / 4

@@ -505,8 +505,8 @@ def test_large_whole_numbers_do_not_overflow() -> None:
     assert units == 10
     assert whole.tolist() == [1, 10**301]
     top = 2**61
-    found = chain_bounds(np.array([2 * top]), 2, 0, top)
-    assert (found.low.tolist(), found.high.tolist()) == ([top, top], [top, top])
+    _, (low, high) = chain_bounds(np.array([2 * top]), 2, 0, top)
+    assert (low.tolist(), high.tolist()) == ([top, top], [top, top])
 
 
 def test_the_page() -> None:

@@ -97,11 +97,6 @@ class Trio:
         """Whether each original value has one released value."""
         return self.counts is self.before.counts
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether each released value has one original value: shuffles change nothing."""
-        return len(self.c) == np.count_nonzero(self.after.first)
-
     @cached_value
     def _places(self) -> tuple[Ints, Ints]:
         """Where the cells are among those of the original, and of the release."""
@@ -390,9 +385,11 @@ def lost(
 
 
 def _loss_test(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
+    # Where each released value has one original value, shuffles change nothing.
+    fixed = len(trio.c) == np.count_nonzero(trio.after.first)
     return (
         ShuffleTest(1.0, 0.0)
-        if trio.is_fixed and shuffles > 0
+        if fixed and shuffles > 0
         else shuffle_test(
             trio.counts, trio.hidden_information, trio.plan(), shuffles, seed, threads=threads
         )

@@ -27,23 +27,21 @@ def _divergence(u: float) -> float:
 def _mean(a: Any, b: Any, records: Any) -> float:
     """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
     rest, product, mode = records - a - b, a * b, (a + 1) * (b + 1) // (records + 2)
-    whole, weights, weight = float(product), 1.0, 1.0
+    whole, weights = float(product), 1.0
     weighted_sum = _divergence((mode * records - product) / whole)
-    for k in range(mode + 1, min(a, b) + 1):
-        weight *= float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
-        own = _divergence((k * records - product) / whole)
-        weights += weight
-        weighted_sum += weight * own
-        if weight * (1.0 + own) < CUT * weighted_sum:
-            break
-    weight = 1.0
-    for k in range(mode - 1, max(0, -rest) - 1, -1):
-        weight *= float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
-        own = _divergence((k * records - product) / whole)
-        weights += weight
-        weighted_sum += weight * own
-        if weight * (1.0 + own) < CUT * weighted_sum:
-            break
+    for step, last in ((1, min(a, b)), (-1, max(0, -rest))):
+        weight = 1.0
+        for k in range(mode + step, last + step, step):
+            weight *= (
+                float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
+                if step > 0
+                else float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
+            )
+            own = _divergence((k * records - product) / whole)
+            weights += weight
+            weighted_sum += weight * own
+            if weight * (1.0 + own) < CUT * weighted_sum:
+                break
     return weighted_sum / weights
 
 

@@ -5,8 +5,7 @@ Discrepancies are taken in units of the original's standard deviations.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 ENOUGH = 100  # records above which a statistic is taken as normally distributed
 NEGLIGIBLE = 1e-20  # a variance in standard units that is rounding alone
 _DOUBLE = ("covariance", "correlation")
+Sides = tuple[Floats, Floats]  # before, after
 
 NO_NUMBERS = "no column is numeric before and after"
 ONE_NUMBER = "fewer than two columns vary and are numeric before and after"
@@ -134,62 +134,53 @@ def _double(pair: NumericColumnPair, kind: str) -> dict[str, Any]:
     return {"columns": list(pair.columns), **_statistic(shown, after, z, reason)}
 
 
-@dataclass(frozen=True)
-class Matrices:
-    """Covariances in the original's standard units, and correlations; NaN where there is none."""
+def _matrices(release: Release) -> tuple[int, Sides, Sides]:
+    """Covariances in the original's standard units, and correlations, before and after.
 
-    columns: tuple[str, ...]
-    covariances: tuple[Floats, Floats]  # before, after
-    correlations: tuple[Floats, Floats]
-
-    @classmethod
-    def from_release(cls, release: Release) -> Self:
-        """Of the numeric columns of a release that are not constant in the original."""
-        numbers = numeric_columns(release)
-        varying = {c.name: c for c in numbers.columns if c.before.deviation > 0}
-        place = {name: i for i, name in enumerate(varying)}
-        v, w, r, q = (np.full((len(varying), len(varying)), np.nan) for _ in range(4))
-        for name, i in place.items():
-            v[i, i] = r[i, i] = 1.0
-            if varying[name].after.records > 1:
-                ratio = varying[name].after.deviation / varying[name].before.deviation
-                w[i, i], q[i, i] = ratio * ratio, 1.0 if ratio > 0 else np.nan
-        for pair in numbers.pairs:
-            if not all(name in place for name in pair.columns) or pair.correlation is None:
-                continue
-            i, j = (place[name] for name in pair.columns)
-            unit = math.prod(varying[name].before.deviation for name in pair.columns)
-            v[i, j], r[i, j] = pair.covariance / unit, pair.correlation
-            w[i, j], q[i, j] = (
-                np.nan if number is None else number / scale
-                for number, scale in (
-                    (pair.released_covariance, unit),
-                    (pair.released_correlation, 1.0),
-                )
+    They are of the numeric columns that are not constant in the original, which are counted;
+    NaN where there is none.
+    """
+    numbers = numeric_columns(release)
+    varying = {c.name: c for c in numbers.columns if c.before.deviation > 0}
+    place = {name: i for i, name in enumerate(varying)}
+    v, w, r, q = (np.full((len(varying), len(varying)), np.nan) for _ in range(4))
+    for name, i in place.items():
+        v[i, i] = r[i, i] = 1.0
+        if varying[name].after.records > 1:
+            ratio = varying[name].after.deviation / varying[name].before.deviation
+            w[i, i], q[i, i] = ratio * ratio, 1.0 if ratio > 0 else np.nan
+    for pair in numbers.pairs:
+        if not all(name in place for name in pair.columns) or pair.correlation is None:
+            continue
+        i, j = (place[name] for name in pair.columns)
+        unit = math.prod(varying[name].before.deviation for name in pair.columns)
+        v[i, j], r[i, j] = pair.covariance / unit, pair.correlation
+        w[i, j], q[i, j] = (
+            np.nan if number is None else number / scale
+            for number, scale in (
+                (pair.released_covariance, unit),
+                (pair.released_correlation, 1.0),
             )
-        for m in (v, w, r, q):
-            m.T[np.triu_indices(len(varying), 1)] = m[np.triu_indices(len(varying), 1)]
-        return cls(tuple(varying), (v, w), (r, q))
+        )
+    for m in (v, w, r, q):
+        m.T[np.triu_indices(len(varying), 1)] = m[np.triu_indices(len(varying), 1)]
+    return len(varying), (v, w), (r, q)
 
 
 def covariance_discrepancy(release: Release) -> Loss:
     """Mean |v_ij - v'_ij|/(s_i·s_j) over i <= j."""
-    matrices = Matrices.from_release(release)
+    columns, covariances, _ = _matrices(release)
     return (
         without(ALL_CONSTANT if numeric_columns(release).columns else NO_NUMBERS)
-        if not matrices.columns
-        else _discrepancy(*matrices.covariances, 0)
+        if not columns
+        else _discrepancy(*covariances, 0)
     )
 
 
 def correlation_discrepancy(release: Release) -> Loss:
     """Mean |r_ij - r'_ij| over i < j."""
-    matrices = Matrices.from_release(release)
-    return (
-        without(ONE_NUMBER)
-        if len(matrices.columns) < 2
-        else _discrepancy(*matrices.correlations, 1)
-    )
+    columns, _, correlations = _matrices(release)
+    return without(ONE_NUMBER) if columns < 2 else _discrepancy(*correlations, 1)
 
 
 def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
@@ -214,13 +205,13 @@ def _discrepancy(old: Floats, new: Floats, offset: int) -> Loss:
 
 def eigenvalue_discrepancy(release: Release) -> Loss:
     """Sum of |e_i - e'_i|/e_i over the eigenvalues of the correlation matrices, largest first."""
-    matrices = Matrices.from_release(release)
-    if len(matrices.columns) < 2:
+    columns, _, correlations = _matrices(release)
+    if columns < 2:
         return without(ONE_NUMBER)
-    for m, reason in zip(matrices.correlations, (NO_RECORDS, CONSTANT_AFTER), strict=True):
+    for m, reason in zip(correlations, (NO_RECORDS, CONSTANT_AFTER), strict=True):
         if np.isnan(m).any():
             return without(reason)
-    before, after = (np.linalg.eigvalsh(m)[::-1] for m in matrices.correlations)
+    before, after = (np.linalg.eigvalsh(m)[::-1] for m in correlations)
     if before[-1] <= SINGULAR * before[0]:
         return without(SINGULAR_ORIGINAL)
     apart = (np.abs(before - after) / before).tolist()

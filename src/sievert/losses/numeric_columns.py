@@ -6,7 +6,7 @@ moments are over its records, the release's over the cells it still shows.
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -244,11 +244,6 @@ class NumericColumns:
 
     columns: tuple[NumericColumn, ...]
 
-    @classmethod
-    def from_columns(cls, columns: Iterable[PairedColumn]) -> "NumericColumns":
-        """Those of the columns that are numeric before and after."""
-        return cls(tuple(numeric for c in columns if (numeric := _numeric(c)) is not None))
-
     @cached_property
     def pairs(self) -> tuple[NumericColumnPair, ...]:
         """Every two columns."""
@@ -260,4 +255,5 @@ class NumericColumns:
 @computed_once
 def numeric_columns(release: Release) -> NumericColumns:
     """The numeric columns of a release; kept with it, as several losses ask for them."""
-    return NumericColumns.from_columns(release.columns)
+    every = map(_numeric, release.columns)
+    return NumericColumns(tuple(column for column in every if column is not None))

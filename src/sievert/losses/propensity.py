@@ -234,18 +234,13 @@ def _became(column: PairedColumn) -> Ints | None:
     return labels_of_values if bool((labels_of_values[values] == labels).all()) else None
 
 
-@dataclass(frozen=True)
-class PooledRecords:
-    """Records of both sides by combination: codes, and how many of each side."""
+def pool_records(
+    release: Release, codings: Sequence[Coding]
+) -> tuple[list[Ints], Floats, Floats, bool]:
+    """The codes of each combination, its records, those released, and whether they are a sample.
 
-    codes: list[Ints]
-    all: Floats
-    released: Floats
-    thinned: bool
-
-
-def pool_records(release: Release, codings: Sequence[Coding]) -> PooledRecords:
-    """Both sides by combination, or some records of each where combinations are many."""
+    They are some of both sides where combinations are many.
+    """
     here = release.quasi[0].here
     sides = [_keys(release.columns, codings, side) for side in (0, 1)]
     if sides[0] is not None and sides[1] is not None:
@@ -254,7 +249,7 @@ def pool_records(release: Release, codings: Sequence[Coding]) -> PooledRecords:
             keys = np.concatenate((sides[0] * 2, sides[1][here] * 2 + 1))
             keys, times = np.unique(keys, return_counts=True)
             if few or len(keys) <= 2 * MOST_RECORDS:
-                return _decode_keys(keys, times, codings)
+                return *_decode_keys(keys, times, codings), False
     size = min(MOST_RECORDS, release.records)
     some = np.arange(size) * release.records // size
     left = some[here[some]] if here[some].any() else np.flatnonzero(here)[:1]
@@ -263,7 +258,7 @@ def pool_records(release: Release, codings: Sequence[Coding]) -> PooledRecords:
         for c, k in zip(release.columns, codings, strict=True)
     ]
     side = np.repeat((0.0, 1.0), (len(some), len(left)))
-    return PooledRecords(codes, np.ones(len(side)), side, size < release.records)
+    return codes, np.ones(len(side)), side, size < release.records
 
 
 def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int) -> Ints | None:
@@ -277,14 +272,16 @@ def _keys(columns: Sequence[PairedColumn], codings: Sequence[Coding], side: int)
     return np.asarray(keys)
 
 
-def _decode_keys(keys: Ints, times: Ints, codings: Sequence[Coding]) -> PooledRecords:
+def _decode_keys(
+    keys: Ints, times: Ints, codings: Sequence[Coding]
+) -> tuple[list[Ints], Floats, Floats]:
     """Combinations from their numbers; those of both sides in one row."""
     rows, place = np.unique(keys >> 1, return_inverse=True)
     every, released = (
         np.asarray(np.bincount(place, x), dtype=np.float64) for x in (times, times * (keys & 1))
     )
     codes = [np.asarray(code) for code in np.unravel_index(rows, [k.width for k in codings])]
-    return PooledRecords(codes, every, released, False)
+    return codes, every, released
 
 
 def _design(codes: Sequence[Ints], codings: Sequence[Coding]) -> Design:
@@ -328,10 +325,10 @@ def pmse(release: Release) -> Loss:
     compared = {c.name: {"compared": k.how} for c, k in zip(release.columns, codings, strict=True)}
     if all(k.how == WITHHELD for k in codings):
         return Loss(None, NOTHING_SHOWN, compared)
-    both = pool_records(release, codings)
-    chance, rank, ridge = fit_propensities(_design(both.codes, codings), both.all, both.released)
-    value, details = summarize_propensities(chance, both.all, both.released, rank)
-    details |= {"thinned": both.thinned, "ridge": ridge}
+    codes, every, released, thinned = pool_records(release, codings)
+    chance, rank, ridge = fit_propensities(_design(codes, codings), every, released)
+    value, details = summarize_propensities(chance, every, released, rank)
+    details |= {"thinned": thinned, "ridge": ridge}
     return Loss(value, columns=compared, details=details)
 
 

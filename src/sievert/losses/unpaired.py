@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.losses.unpaired_models import ModelLoss
+from sievert.losses.unpaired_models import ModelLoss, mean_of
 
 GROUPS = 20  # of the numbers of a column that has more of them, as equal as ties allow
 DENSE = 2**22  # cells of a table of counts
@@ -31,17 +31,12 @@ class UnpairedLoss:
         """The mean over columns."""
         return math.fsum(self.columns.values()) / len(self.columns)
 
-    @property
-    def pair_mean(self) -> float | None:
-        """The mean over pairs of columns; None if there is one column."""
-        return math.fsum(self.pairs.values()) / len(self.pairs) if self.pairs else None
-
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON."""
         worst = max(self.pairs, key=lambda pair: self.pairs[pair], default=None)
         return {
             "margins": self.margins,
-            "pairs": self.pair_mean,
+            "pairs": mean_of(self.pairs.values()),
             "columns": dict(self.columns),
             "worst_pair": None if worst is None else list(worst),
             "worst_pair_distance": None if worst is None else self.pairs[worst],

@@ -63,12 +63,11 @@ def mondrian(
         hint="a smaller k",
         error=InputError,
     )
-    boxes = _cut_boxes(axes, k)
-    low, high = (boxes.low, boxes.high) if labels == "tight" else (boxes.first, boxes.last)
-    for place, axis in enumerate(axes):
-        texts, label_of = axis.labels(low[place], high[place])
-        columns[axis.name] = [texts[label] for label in label_of[boxes.classes].tolist()]
-    return Released(columns, tuple(quasi), boxes.classes)
+    classes, ends = _cut_boxes(axes, k)
+    for axis, low, high in zip(axes, *ends[labels], strict=True):
+        texts, label_of = axis.labels(low, high)
+        columns[axis.name] = [texts[label] for label in label_of[classes].tolist()]
+    return Released(columns, tuple(quasi), classes)
 
 
 @dataclass(frozen=True)
@@ -138,24 +137,11 @@ class _Axis:
         return list(map(label, first.tolist(), last.tolist())), label_of
 
 
-@dataclass(frozen=True)
-class _Boxes:
-    """The class of each record; of each column and class, the codes of its ends.
+def _cut_boxes(axes: Sequence[_Axis], k: int) -> tuple[Ints, dict[Labels, list[Ints]]]:
+    """The class of each record; of each column and class, the codes of its two ends, by labels.
 
-    `low` and `high` are those that occur, `first` and `last` those of the region.
-    """
-
-    classes: Ints
-    low: Ints
-    high: Ints
-    first: Ints
-    last: Ints
-
-
-def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
-    """Cut all boxes of one depth at a time, until none can be cut.
-
-    The records of a box stand together in `order`; they are parted in place.
+    All boxes of one depth are cut at a time, until none can be cut. The records of a box stand
+    together in `order`; they are parted in place.
     """
     codes = np.stack([axis.codes for axis in axes])
     records = codes.shape[1]
@@ -197,7 +183,8 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> _Boxes:
     by = np.argsort(start)  # boxes in the order of their records
     classes = np.empty(records, dtype=np.int64)
     classes[order] = np.repeat(np.arange(len(start)), size[by])
-    return _Boxes(classes, *(ends[:, by] for ends in (low, high, first, last)))
+    low, high, first, last = (ends[:, by] for ends in (low, high, first, last))
+    return classes, {"tight": [low, high], "region": [first, last]}
 
 
 def _choose_cuts(

@@ -7,7 +7,7 @@ blocks. All arithmetic is in whole multiples of the domain's unit, and exact.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -33,15 +33,6 @@ USE = 0x5A3D1E02  # tells the random numbers of the shuffle from those of other 
 FINE = 10**12  # units of an answer, beyond which sums of doubles may miss the right one
 PARTS = 10**9  # of the largest answer: how much wider bounds are then
 NEAR = Fraction(1, 1000)  # of a unit
-
-
-class Bounds(NamedTuple):
-    """Of each block the least and greatest sum, and those of any one of its records."""
-
-    sum_low: Ints
-    sum_high: Ints
-    low: Ints
-    high: Ints
 
 
 @dataclass(frozen=True)
@@ -139,9 +130,12 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
     return _restrict(np.array(sums, dtype=kind), domain, whole, units, size, places, slack)
 
 
-def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) -> Bounds:
+def chain_bounds(
+    answers: Ints, size: int, low: int, high: int, slack: int = 0
+) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
     """Bounds that sums over neighbouring blocks leave, where values are from `low` to `high`.
 
+    They are the least and greatest sum of each block, and those of any one of its records.
     Exact for whole numbers: neighbouring blocks add up to an answer, so one number t tells the sums
     of all blocks, B_j = ±(h_j + t), and inside a block all records but one are free. `slack` widens
     the interval of t.
@@ -163,9 +157,7 @@ def chain_bounds(answers: Ints, size: int, low: int, high: int, slack: int = 0) 
     )
     ends = sign * (shift + t_low), sign * (shift + t_high)
     sum_low, sum_high, others = np.minimum(*ends), np.maximum(*ends), half - 1
-    return Bounds(
-        sum_low,
-        sum_high,
+    return (sum_low, sum_high), (
         np.maximum(sum_low - others * high, low),
         np.minimum(sum_high - others * low, high),
     )
@@ -181,11 +173,11 @@ def _restrict(
     slack: int = 0,
 ) -> Restricted:
     low, high, half = int(whole[0]), int(whole[-1]), size // 2
-    bounds = chain_bounds(sums, size, low, high, slack)
+    (sum_low, sum_high), (lows, highs) = chain_bounds(sums, size, low, high, slack)
     # Records behind the last block are in no query: a block of their own.
     block = np.empty(len(order), dtype=np.int64)
-    block[order] = np.minimum(np.arange(len(order)) // half, len(bounds.low))
-    lows, highs = np.append(bounds.low, low), np.append(bounds.high, high)
+    block[order] = np.minimum(np.arange(len(order)) // half, len(lows))
+    lows, highs = np.append(lows, low), np.append(highs, high)
     first = np.searchsorted(whole, lows.astype(whole.dtype), "left")
     last = np.searchsorted(whole, highs.astype(whole.dtype), "right") - 1
     require(
@@ -193,7 +185,7 @@ def _restrict(
         "the answers leave a record no value of the domain",
         error=InputError,
     )
-    middle = _numbers(bounds.sum_low + bounds.sum_high, size * units)
+    middle = _numbers(sum_low + sum_high, size * units)
     middle = np.append(middle, middle.mean())
     return Restricted(
         size,

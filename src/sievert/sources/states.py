@@ -124,11 +124,6 @@ class StateManifest:
         """The columns that every table has which is added or taken away."""
         return tuple(c for c in self.columns if c not in self.left_out)
 
-    @property
-    def unknown_spread(self) -> Spread:
-        """That of a column of which nothing is known."""
-        return Spread(self.records, 0, self.records)
-
     def to_json(self) -> str:
         """The content of the manifest."""
         content = asdict(replace(self, folder=Path()))
@@ -170,6 +165,7 @@ class StateManifest:
         """
         notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
         records = self.records + sign * other.records
+        unknown = Spread(other.records, 0, other.records)  # of a column that the other lacks
         require(
             records <= MOST_RECORDS,
             f"{self.folder.name}: {DAMAGED}",
@@ -185,7 +181,7 @@ class StateManifest:
             coded=_add(self.coded, other.coded, sign),
             error_cells=_add(self.error_cells, other.error_cells, sign),
             left_out={
-                column: spread.add(other.left_out.get(column, other.unknown_spread), sign)
+                column: spread.add(other.left_out.get(column, unknown), sign)
                 for column, spread in self.left_out.items()
             },
             table={

@@ -139,22 +139,16 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Near
     return Nearest(best, total, where, kinds < 2)
 
 
-class Sketch(NamedTuple):
-    """The originals in single precision: sums of capped gaps are shares of the largest distance."""
+def draw_sketch(space: DistanceSpace, file: File) -> tuple[Floats, Floats, Ints]:
+    """The originals in single precision: sums of capped gaps are shares of the largest distance.
 
-    columns: Floats  # a row for each, an even number
-    caps: Floats
-    margin: float  # by which such a sum errs at most
-    whole: float  # the largest distance
-
-
-def draw_sketch(space: DistanceSpace, file: File) -> tuple[Sketch, Ints]:
-    """The sketch of the originals, columns that tell most of them apart first; their order."""
+    A row for each column, an even number, those that tell most originals apart first; the caps, and
+    the order of the columns.
+    """
     shares, caps = space.shares(file), space.caps
     gaps = space.raise_gap(np.abs(shares - np.roll(shares, len(shares) // 2, axis=0)))
     order = np.argsort(-np.minimum(gaps, caps).mean(axis=0), kind="stable")
-    columns = np.ascontiguousarray(shares[:, order].T)
-    return Sketch(columns, caps[order], space.margin, space.whole), order
+    return np.ascontiguousarray(shares[:, order].T), caps[order], order
 
 
 def _search_compiled(
@@ -165,7 +159,8 @@ def _search_compiled(
     result = Nearest(
         np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
     )
-    sketch, order = draw_sketch(space, tree.file)
+    columns, caps, order = draw_sketch(space, tree.file)
+    sketch = columns, caps, space.margin, space.whole
     weights = space.w, space.lack, space.mismatch, space.power, space.slack
 
     def work(part: slice) -> None:
@@ -186,7 +181,7 @@ def _search_compiled(
 def search_tree(
     tree: SearchTree,
     weights: Any,
-    sketch: Sketch,
+    sketch: tuple[Floats, Floats, float, float],
     xs: Floats,
     ks: Ints,
     shares: Floats,

@@ -28,10 +28,12 @@ LOOKED_UP = 40  # a record in a tree costs as much as so many in a table
 
 @dataclass(frozen=True, eq=False)
 class PredicateCounts:
-    """The attacking predicates of some number of columns, and whom they hold for."""
+    """The attacking predicates of some number of columns, and whom they hold for.
+
+    They are those that hold for exactly one synthetic record.
+    """
 
     width: int
-    predicates: int  # that hold for exactly one synthetic record
     originals: Ints  # per predicate, how many originals it holds for
     controls: Ints
     per_person: Ints  # per person of the pool, the predicates that hold for nobody else
@@ -97,7 +99,7 @@ def count_predicates(
         controls.append(other)
         per_person += hits
     own, other = (np.concatenate(each) for each in (originals, controls))
-    return PredicateCounts(width, len(own), own, other, per_person, len(sets), every)
+    return PredicateCounts(width, own, other, per_person, len(sets), every)
 
 
 def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticAttack:
@@ -105,7 +107,7 @@ def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticA
     n, c = tables.originals, tables.controls
     size = min(n, c) if c else n
     own, other = counts.singled_out(n, c, size)
-    every = counts.predicates
+    every = len(counts.originals)
     details: dict[str, Any] = {
         "columns": counts.width,
         "sets": counts.sets,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sievert.arrays import Bools, Floats, Ints
+from sievert.arrays import Bools, Ints
 from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain.recoding import FullDomainRecoding
 from sievert.methods.full_domain.search import Accept, Search
@@ -39,19 +39,38 @@ class FrontierPoint:
     gap: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class NodeNumbers:
-    """Of every node: its levels in the order of the search, and what follows from its classes."""
+    """Of every node: its levels in the order of the search, and what follows from its classes.
 
-    levels: Ints
-    suppressed: Ints
-    disclosed: Floats
-    lost: Floats
+    They are computed in one pass, in which the table of combinations is rolled up as it goes.
+    """
 
-    def place(self, search: Search, levels: Sequence[int] | None) -> set[int]:
+    def __init__(self, search: Search) -> None:
+        require(
+            search.nodes <= MOST_NODES,
+            f"a frontier of {search.nodes:,} nodes, more than {MOST_NODES:,}",
+            hint="hierarchies with fewer levels, or fewer quasi-identifiers",
+            error=ExhaustedError,
+        )
+        self.search, self.records = search, search.sums.records
+        self.at = search.secrets.index(search.bits_of) if search.bits_of is not None else None
+        self.least = search.least_uncertainty[self.at] if self.at is not None else 0.0
+        self.values = search.secrets[self.at].values if self.at is not None else 1
+        self.judged = any(s.rules for s in search.secrets)
+        small = np.arange(min(self.records + 1, KNOWN))
+        self.n_log_n = small * np.log2(np.maximum(small, 1))
+        self.whole = self.records * math.log2(self.records)
+        n = search.nodes
+        self.levels = np.zeros((n, len(search.columns)), dtype=np.int64)
+        self.suppressed = np.zeros(n, dtype=np.int64)
+        self.disclosed, self.lost = np.zeros(n), np.zeros(n)
+        self.number = 0
+        self._descend(0, search.tables, [0] * len(search.columns))
+
+    def place(self, levels: Sequence[int] | None) -> set[int]:
         """The node on levels in the order in which the columns were given; none without them."""
-        ordered = [] if levels is None else [levels[j] for j in search.order]
-        sizes = [column.levels for column in search.columns]
+        ordered = [] if levels is None else [levels[j] for j in self.search.order]
+        sizes = [column.levels for column in self.search.columns]
         return {int(np.ravel_multi_index(ordered, sizes))} if ordered else set()
 
     def undominated(self, among: Bools, holds: Callable[[int], bool] = lambda _: True) -> list[int]:
@@ -68,76 +87,6 @@ class NodeNumbers:
                 best = lost[node]
                 kept.append(node)
         return kept
-
-
-def all_nodes(search: Search) -> NodeNumbers:
-    """One pass over the whole lattice; the table of combinations is rolled up as it goes."""
-    require(
-        search.nodes <= MOST_NODES,
-        f"a frontier of {search.nodes:,} nodes, more than {MOST_NODES:,}",
-        hint="hierarchies with fewer levels, or fewer quasi-identifiers",
-        error=ExhaustedError,
-    )
-    return _Pass(search).run()
-
-
-def find_frontier(
-    search: Search, accept: Accept, chosen: Sequence[int] | None = None
-) -> list[FrontierPoint]:
-    """The best of all releases, the best of those that are accepted, and the one on given levels.
-
-    No more records are suppressed of an accepted one than the search allows. The least disclosing
-    come first.
-    """
-    nodes = all_nodes(search)
-    optimal = set(nodes.undominated(np.ones(len(nodes.lost), dtype=bool)))
-    recodings: dict[int, FullDomainRecoding] = {}
-
-    def recoding(node: int) -> FullDomainRecoding:
-        if node not in recodings:
-            recodings[node] = search.at(search.as_given(nodes.levels[node].tolist()))
-        return recodings[node]
-
-    within = nodes.suppressed <= search.allowed
-    meeting = set(nodes.undominated(within, lambda node: accept(recoding(node))))
-    mine = nodes.place(search, chosen)
-    every = optimal | meeting | mine
-    meeting |= {n for n in every - meeting if within[n] and accept(recoding(n))}
-    order = sorted(every, key=lambda n: (nodes.disclosed[n], -nodes.lost[n], n))
-    return [
-        FrontierPoint(
-            recoding(n),
-            float(nodes.disclosed[n]),
-            float(nodes.lost[n]),
-            n in meeting,
-            n in optimal,
-            n in mine,
-        )
-        for n in order
-    ]
-
-
-class _Pass:
-    """The numbers of all nodes while they are gone through."""
-
-    def __init__(self, search: Search) -> None:
-        self.search, self.records = search, search.sums.records
-        self.at = search.secrets.index(search.bits_of) if search.bits_of is not None else None
-        self.least = search.least_uncertainty[self.at] if self.at is not None else 0.0
-        self.values = search.secrets[self.at].values if self.at is not None else 1
-        self.judged = any(s.rules for s in search.secrets)
-        small = np.arange(min(self.records + 1, KNOWN))
-        self.n_log_n = small * np.log2(np.maximum(small, 1))
-        self.whole = self.records * math.log2(self.records)
-        n = search.nodes
-        self.levels = np.zeros((n, len(search.columns)), dtype=np.int64)
-        self.suppressed = np.zeros(n, dtype=np.int64)
-        self.disclosed, self.lost = np.zeros(n), np.zeros(n)
-        self.number = 0
-
-    def run(self) -> NodeNumbers:
-        self._descend(0, self.search.tables, [0] * len(self.search.columns))
-        return NodeNumbers(self.levels, self.suppressed, self.disclosed, self.lost)
 
     def _descend(self, i: int, tables: list[tuple[Ints, Ints]], levels: list[int]) -> None:
         column = self.search.columns[i]
@@ -166,3 +115,39 @@ class _Pass:
         else:
             self.lost[node] = (classes - cells - self.least) / self.records
         self.number += 1
+
+
+def find_frontier(
+    search: Search, accept: Accept, chosen: Sequence[int] | None = None
+) -> list[FrontierPoint]:
+    """The best of all releases, the best of those that are accepted, and the one on given levels.
+
+    No more records are suppressed of an accepted one than the search allows. The least disclosing
+    come first.
+    """
+    nodes = NodeNumbers(search)
+    optimal = set(nodes.undominated(np.ones(len(nodes.lost), dtype=bool)))
+    recodings: dict[int, FullDomainRecoding] = {}
+
+    def recoding(node: int) -> FullDomainRecoding:
+        if node not in recodings:
+            recodings[node] = search.at(search.as_given(nodes.levels[node].tolist()))
+        return recodings[node]
+
+    within = nodes.suppressed <= search.allowed
+    meeting = set(nodes.undominated(within, lambda node: accept(recoding(node))))
+    mine = nodes.place(chosen)
+    every = optimal | meeting | mine
+    meeting |= {n for n in every - meeting if within[n] and accept(recoding(n))}
+    order = sorted(every, key=lambda n: (nodes.disclosed[n], -nodes.lost[n], n))
+    return [
+        FrontierPoint(
+            recoding(n),
+            float(nodes.disclosed[n]),
+            float(nodes.lost[n]),
+            n in meeting,
+            n in optimal,
+            n in mine,
+        )
+        for n in order
+    ]

@@ -50,15 +50,8 @@ def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[
                 last = field
             j += 1
         size = j - i
-        if runs == 1:
-            for r in range(i, j):
-                rolled[written] = head | (keys[r] & rest)
-                sums[written] = counts[r]
-                written += 1
-            i = j
-            continue
-        if runs == 2:  # most often: merged where they are
-            x, x_end = i, i + starts[1]
+        if runs <= 2:  # most often: merged where they are
+            x, x_end = i, i + starts[1] if runs == 2 else j
             y = x_end
             while x < x_end and y < j:
                 x_key, y_key = keys[x] & rest, keys[y] & rest

@@ -37,7 +37,6 @@ class Solution:
     error: Floats
     gap: float  # of f in model 1, of the cost in model 2
     multiplier: float
-    steps: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +97,14 @@ def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution
     """
     pairs = np.triu_indices(len(problem.rho))
     scale = float(np.trace(problem.cost)) if problem.cheapest else 1.0
-    error, weight, steps = _start(problem), 1.0 / scale, 0
+    error, weight = _start(problem), 1.0 / scale
     best: Solution | None = None
     while True:
-        error, near, used = _centre(problem, error, weight, pairs)
-        steps += used
+        error, near = _centre(problem, error, weight, pairs)
         edge = _push_to_edge(problem, error)
         gap, multiplier = problem.certificate(edge, near)
         if best is None or gap < best.gap:
-            best = Solution(edge, gap, multiplier, steps)
+            best = Solution(edge, gap, multiplier)
         unit = problem.spent(edge) if problem.cheapest else 1.0
         if best.gap <= tolerance * unit or weight * unit > LAST:
             return _sharpen(problem, best, tolerance * unit)
@@ -125,17 +123,15 @@ def _start(problem: DeterminantProblem) -> Floats:
 
 def _centre(
     problem: DeterminantProblem, error: Floats, weight: float, pairs: tuple[NDArray[np.intp], ...]
-) -> tuple[Floats, float, int]:
-    """The centre for a weight of the objective, its multiplier, and the steps it took."""
-    used = 0
-    while used < STEPS:
-        used += 1
+) -> tuple[Floats, float]:
+    """The centre for a weight of the objective, and its multiplier."""
+    for _ in range(STEPS):
         step, decrement, slope = _newton(problem, error, weight, pairs)
         length = _length(problem, error, step, weight, slope)
         error = error + length * step
         if decrement < CENTRED or length == 0:
             break
-    return error, _pulls(problem, error, weight)[2] / weight, used
+    return error, _pulls(problem, error, weight)[2] / weight
 
 
 def _pulls(problem: DeterminantProblem, error: Floats, weight: float) -> tuple[float, float, float]:
@@ -248,7 +244,7 @@ def _sharpen(problem: DeterminantProblem, solution: Solution, tolerance: float) 
     if problem.room(error) < 0:
         return solution
     gap, multiplier = problem.certificate(error, solution.multiplier)
-    return solution if gap > tolerance else Solution(error, gap, multiplier, solution.steps)
+    return solution if gap > tolerance else Solution(error, gap, multiplier)
 
 
 def _excess(h: Floats, error: Floats) -> float:

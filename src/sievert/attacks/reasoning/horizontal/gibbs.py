@@ -188,23 +188,18 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
             many, size = cells[cell, 6] > 0, last - first
             own_prior, own_counts = prior[row], counts[row]
             heap = 0.0
-            if times == 0:
+            if times > 0 and many:
                 for j in range(size):
-                    weights[j] = own_prior[members[first + j]]
-                    heap += weights[j]
-                    heaps[j] = heap
-            else:
-                if many:
-                    for j in range(size):
-                        own_counts[members[first + j]] -= atoms[at + j]
-                else:
-                    for i in range(at, at + records):
-                        own_counts[atoms[i]] -= 1
-                for j in range(size):
-                    atom = members[first + j]
-                    weights[j] = own_prior[atom] + own_counts[atom]
-                    heap += weights[j]
-                    heaps[j] = heap
+                    own_counts[members[first + j]] -= atoms[at + j]
+            elif times > 0:
+                for i in range(at, at + records):
+                    own_counts[atoms[i]] -= 1
+            for j in range(size):
+                atom = members[first + j]
+                weights[j] = own_prior[atom] + (own_counts[atom] if times > 0 else 0)
+                heap += weights[j]
+                heaps[j] = heap
+            if times > 0:
                 share = 1.0 / heap
                 for j in range(size):
                     sums[to + j] += weights[j] * share

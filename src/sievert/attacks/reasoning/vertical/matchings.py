@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sievert.arrays import Floats, Ints
 
@@ -20,23 +21,14 @@ FAINT = 1e-150  # a sum this small has lost digits: the programme is run again i
 HUGE = 1e100  # products beyond this, or below its inverse, are kept as logarithms
 
 
-class SubsetTables(NamedTuple):
-    """Sets of up to 8 people: by size, the subsets of each by size, last members and sizes."""
-
-    masks: Ints
-    mask_starts: Ints
-    subsets: Ints
-    subset_starts: Ints
-    last: Ints
-    size: Ints
-
-
 @cache
-def subset_tables() -> SubsetTables:
-    """All sets of up to 8 people.
+def subset_tables() -> tuple[Ints, ...]:
+    """All sets of up to 8 people, by size; the subsets of each, by size; last members and sizes.
 
-    >>> tables = subset_tables()
-    >>> tables.masks[tables.mask_starts[7] : tables.mask_starts[8]].tolist()
+    Of both lists also where each size begins.
+
+    >>> masks, starts, *_ = subset_tables()
+    >>> masks[starts[7] : starts[8]].tolist()
     [127, 191, 223, 239, 247, 251, 253, 254]
     """
     size = np.array([mask.bit_count() for mask in range(1 << MOST)])
@@ -49,7 +41,7 @@ def subset_tables() -> SubsetTables:
             subsets += [part for part in inside if size[part] == many]
             starts.append(len(subsets))
     last = np.array([mask.bit_length() - 1 for mask in range(1 << MOST)])
-    tables = SubsetTables(
+    tables = (
         masks.astype(np.int16),
         np.searchsorted(size[masks], np.arange(SIZES + 1)),
         np.array(subsets, dtype=np.int16),
@@ -80,24 +72,12 @@ class GroupState(NamedTuple):
     shares: Floats
 
 
-class Scratch(NamedTuple):
-    """Working memory for one group: its people, its kinds, and sums over sets."""
-
-    tally: Ints
-    present: Ints
-    alike: Ints
-    omega: Floats
-    ahead: Floats
-    behind: Floats
-    odds: Floats
-
-
-def scratch(factors: int) -> Scratch:
-    """Working memory for groups with so many factors."""
+def scratch(factors: int) -> tuple[NDArray[Any], ...]:
+    """Working memory for a group with so many factors: its kinds, who is alike, sums over sets."""
     sets = 1 << MOST
     shapes = (MOST, MOST, (MOST, factors), (MOST, sets), sets, sets, (MOST, MOST))
     types = (np.int64,) * 3 + (np.float64,) * 4
-    return Scratch(*(np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True)))
+    return tuple(np.zeros(shape, kind) for shape, kind in zip(shapes, types, strict=True))
 
 
 def redraw(
@@ -106,8 +86,8 @@ def redraw(
     narrow: bool,
     rng: Any,
     state: GroupState,
-    tables: SubsetTables,
-    room: Scratch,
+    tables: tuple[Ints, ...],
+    room: tuple[NDArray[Any], ...],
 ) -> None:
     """Redraw these groups, each of up to `MOST` people.
 
