@@ -73,8 +73,11 @@ def command_name(result: Data) -> str | None:
 
 def check_min_cell(min_cell: int) -> None:
     """Raise an error where the least number of people in a step is too small."""
-    what = f"--min-cell must be at least {FEWEST}"
-    require(isinstance(min_cell, int) and min_cell >= FEWEST, what, error=SettingsError)
+    require(
+        isinstance(min_cell, int) and min_cell >= FEWEST,
+        f"--min-cell must be at least {FEWEST}",
+        error=SettingsError,
+    )
 
 
 def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) -> dict[str, Any]:
@@ -112,11 +115,11 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
     unknown = (
         roles["person"] or table.get("missing") == "wildcard" or _may_repeat(result["roles"], roles)
     )
-    rounding = _Rounding(None if unknown else records, min_cell)
+    known = None if unknown else records
     return content | {
-        "reidentification": rounding.numbers(result["reidentification"], FOUND),
+        "reidentification": _rounded(result["reidentification"], FOUND, known, min_cell),
         "inference": {
-            names(secret): rounding.numbers(result["inference"].get(secret, {}), LEARNT)
+            names(secret): _rounded(result["inference"].get(secret, {}), LEARNT, known, min_cell)
             for secret in roles["sensitive"]
         },
         "policy": _policy(result, names),
@@ -203,33 +206,32 @@ def shown_records(records: int, min_cell: int = LEAST) -> int | None:
     return records // step * step or None
 
 
-class _Rounding:
-    """Rounds the numbers of a table of at least so many records; None: all are withheld."""
+def _rounded(
+    values: Data, measures: Iterable[str], records: int | None, min_cell: int
+) -> dict[str, Any]:
+    """Those of these measures that were computed; the base rate before what follows from it.
 
-    def __init__(self, records: int | None, min_cell: int) -> None:
-        self.records, self.min_cell = records, min_cell
+    The table has at least so many records; None: all are withheld.
+    """
+    shown: dict[str, Any] = {}
+    for measure in measures:
+        if records is not None and measure in values and measure in BY_ID:
+            step = _step(measure, shown.get(BASE_RATE), records, min_cell)
+            shown[measure] = {
+                **{key: values[measure][key] for key in ("unit", "riskier")},
+                **round_share(None if step is None else values[measure]["value"], step or 1),
+            }
+    return shown
 
-    def numbers(self, values: Data, measures: Iterable[str]) -> dict[str, Any]:
-        """Those of these measures that were computed; the base rate before what follows from it."""
-        shown: dict[str, Any] = {}
-        for measure in measures if self.records is not None else ():
-            if measure in values and measure in BY_ID:
-                step = self._step(measure, shown.get(BASE_RATE))
-                shown[measure] = {
-                    **{key: values[measure][key] for key in ("unit", "riskier")},
-                    **round_share(None if step is None else values[measure]["value"], step or 1),
-                }
-        return shown
 
-    def _step(self, measure: str, base_rate: Data | None) -> float | None:
-        """At least `min_cell` times what one person can move; None where that is too coarse."""
-        influence = getattr(BY_ID.get(measure), "influence", None)
-        if self.records is None or influence is None:
-            return None
-        most = 1.0 if base_rate is None else _highest(base_rate)
-        others = math.floor(self.records * (1 - most))
-        step = round_step(max(self.min_cell * influence(self.records, others), FINEST))
-        return step if step <= COARSEST else None
+def _step(measure: str, base_rate: Data | None, records: int, min_cell: int) -> float | None:
+    """At least `min_cell` times what one person can move; None where that is too coarse."""
+    if (influence := BY_ID[measure].influence) is None:
+        return None
+    most = 1.0 if base_rate is None else _highest(base_rate)
+    others = math.floor(records * (1 - most))
+    step = round_step(max(min_cell * influence(records, others), FINEST))
+    return step if step <= COARSEST else None
 
 
 def round_share(number: float | None, step: float) -> dict[str, Any]:

@@ -287,10 +287,12 @@ def read_manifest(folder: Path) -> StateManifest:
     )
     try:
         schema = content.pop("schema")
-        content["segments"] = tuple(Segment(**each) for each in content["segments"])
-        for entry in ("columns", "quasi", "sensitive", "identifier", "na", "applied"):
-            content[entry] = tuple(content[entry])
-        content["left_out"] = {c: Spread(**each) for c, each in content["left_out"].items()}
+        lists = ("columns", "quasi", "sensitive", "identifier", "na", "applied")
+        content |= {
+            **{entry: tuple(content[entry]) for entry in lists},
+            "segments": tuple(Segment(**each) for each in content["segments"]),
+            "left_out": {c: Spread(**each) for c, each in content["left_out"].items()},
+        }
         known = {entry.name for entry in fields(StateManifest)}
         manifest = StateManifest(
             **{entry: value for entry, value in content.items() if entry in known}, folder=folder
