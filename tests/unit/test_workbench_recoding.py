@@ -12,7 +12,6 @@ from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, parse_session, session_text
 from sievert.workbench.command_lines import check_arguments
 from sievert.workbench.jobs import CommandResult, Jobs
-from sievert.workbench.recoding_settings import recoding_context
 from sievert.workbench.replay import session_commands, session_script
 from sievert.workbench.step import Form, View, known_settings
 from sievert.workbench.step_commands import (
@@ -22,7 +21,7 @@ from sievert.workbench.step_commands import (
     table_command,
 )
 from sievert.workbench.steps import STEPS
-from sievert.workbench.steps.protect import PROTECT
+from sievert.workbench.steps.protect import PROTECT, recoding_context
 from sievert.workbench.written_files import file_stamps, written_before
 
 OPTIONS = ("--hierarchy", "age=interval:5,20", "--hierarchy", "zip={file}")

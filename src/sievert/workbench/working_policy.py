@@ -60,23 +60,22 @@ def _tables(path: str, _stamp: int) -> dict[str, Any]:
 def role_table(choices: Choices) -> dict[str, Any]:
     """[roles] as chosen."""
     roles: dict[str, Any] = {
-        role: list(columns) for role in LISTS if (columns := choices.texts("roles", role))
+        **{role: list(choices.texts("roles", role)) for role in LISTS},
+        **{role: choices.text("roles", role) for role in SINGLE},
+        "ignored": dict(choices.mapping("roles", "ignored")),
+        "rows_are_people": bool(choices.text("roles", "rows_are_people")),
     }
-    roles |= {role: column for role in SINGLE if (column := choices.text("roles", role))}
-    if ignored := choices.mapping("roles", "ignored"):
-        roles["ignored"] = dict(ignored)
-    if choices.text("roles", "rows_are_people"):
-        roles["rows_are_people"] = True
-    return roles
+    return {role: said for role, said in roles.items() if said}
 
 
 def role_settings(roles: Mapping[str, Any]) -> dict[str, Setting]:
     """[roles] of a policy file as settings."""
-    settings: dict[str, Setting] = {role: tuple(roles.get(role, ())) for role in LISTS}
-    settings |= {role: roles.get(role, "") for role in SINGLE}
-    settings["ignored"] = dict(roles.get("ignored", {}))
-    settings["rows_are_people"] = "yes" if roles.get("rows_are_people") else ""
-    return settings
+    return {
+        **{role: tuple(roles.get(role, ())) for role in LISTS},
+        **{role: roles.get(role, "") for role in SINGLE},
+        "ignored": dict(roles.get("ignored", {})),
+        "rows_are_people": "yes" if roles.get("rows_are_people") else "",
+    }
 
 
 def with_roles(choices: Choices) -> Choices:

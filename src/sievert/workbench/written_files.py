@@ -25,11 +25,15 @@ CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file 
 
 def file_stamps(choices: Choices) -> dict[str, Stamp]:
     """The files that the choices name, with their stamps."""
-    paths = {choices.table.partition("?")[0], choices.text("policy", "file")}
-    paths |= {*choices.texts("compare", "releases"), *choices.texts("synthetic", "tables")}
-    paths.add(choices.text("synthetic", "control"))
     hierarchies = choices.mapping("protect", "hierarchies").values()
-    paths |= {text for text in hierarchies if Path(text).is_file()}  # the others are rules
+    paths = {
+        choices.table.partition("?")[0],
+        choices.text("policy", "file"),
+        *choices.texts("compare", "releases"),
+        *choices.texts("synthetic", "tables"),
+        choices.text("synthetic", "control"),
+        *(text for text in hierarchies if Path(text).is_file()),  # the others are rules
+    }
     return {path: file_stamp(path) for path in sorted(filter(None, paths))}
 
 

@@ -105,13 +105,12 @@ def _change(choices: Choices, form: Form) -> Choices:
     if table != choices.table:
         choices = _take_table(choices, table)
     settings: dict[str, Any] = {
-        name: "" if (text := form.one(name)) == UNLESS_CHOSEN.get(name) else text for name in TEXTS
+        **{n: "" if form.one(n) == UNLESS_CHOSEN.get(n) else form.one(n) for n in TEXTS},
+        "delimiter": ("", *form.many("delimiter"))[-1],  # a tab is one too
+        **{name: form.one(name) for name in CHECKED},
+        "na": tuple(code for each in form.one("na").split(",") if (code := each.strip())),
+        "types": _types(form.one("types")),
     }
-    if form.many("delimiter"):
-        settings["delimiter"] = form.many("delimiter")[-1]  # a tab is one too
-    settings |= {name: form.one(name) for name in CHECKED}
-    settings["na"] = tuple(code for each in form.one("na").split(",") if (code := each.strip()))
-    settings["types"] = _types(form.one("types"))
     require(settings["missing"] in ("", *MISSING), "missing values: no such rule", hint=MISSING[0])
     return choices.put("load", **settings)
 

@@ -7,12 +7,14 @@ from typing import Any
 
 from sievert.errors import UsageError, require
 from sievert.formatting import percent
+from sievert.hierarchies import check_specification, is_generated
+from sievert.methods.full_domain import LOSSES
 from sievert.report.limits import STATES, own_limits, state_of
 from sievert.workbench.choices import Choices
+from sievert.workbench.command_lines import PRIVATE
 from sievert.workbench.level_names import check_levels, level_names, levels_text, read_levels
 from sievert.workbench.recoding_map import FORM, recoding_map
-from sievert.workbench.recoding_settings import SETTINGS as RECODING
-from sievert.workbench.recoding_settings import recoding_context, with_recoding_settings
+from sievert.workbench.result_pages import release_verdict
 from sievert.workbench.step import DOUBTFUL, MET, OPEN, Action, Argv, Form, Step, View
 from sievert.workbench.step_commands import (
     CELLS,
@@ -21,6 +23,7 @@ from sievert.workbench.step_commands import (
     frontier_command,
     has_policy,
     has_roles,
+    known_columns,
     named_file,
     protect_command,
     release_options,
@@ -29,7 +32,6 @@ from sievert.workbench.step_commands import (
 )
 from sievert.workbench.steps.explain import column_shares
 from sievert.workbench.typed_paths import refusal_to_replace, replacing, typed_output
-from sievert.workbench.verdict import release_verdict
 from sievert.workbench.written_files import (
     BEFORE,
     CURRENT,
@@ -44,6 +46,7 @@ NAME = "protect"
 HOW = (FULL, "local", CELLS)
 BUDGETS = ("0", "0.01", "0.02", "0.05", "0.1", "0.2")
 FEW_RECORDS, FEW_RECODINGS = 50_000, 5_000  # whose map is drawn unasked
+RECODING = ("hierarchies", "loss", "weights")
 CHOSEN = ("how", "levels", "suppress", *RECODING)  # by the form
 SETTINGS = (*CHOSEN, "frontier", "written", "under")
 
@@ -256,6 +259,81 @@ def status(view: View) -> tuple[str, str]:
     limits = own_limits(release)
     met = sum(limit["met"] is True for limit in limits)
     return state, texts("workbench.protect.status", met=met, number=len(limits))
+
+
+# -- how columns become coarser and what is minimised: hierarchies, the loss, weights of columns ---
+
+
+def with_recoding_settings(choices: Choices, form: Form) -> Choices:
+    """The choices with the hierarchies, the loss and the weights of a form, if it has them."""
+    hierarchies = dict(choices.mapping(NAME, "hierarchies"))
+    for column, text in form.beginning("hierarchy:").items():
+        if text != hierarchies.get(column, ""):
+            _check_hierarchy(choices, column, text)
+            hierarchies[column] = text
+    weights = {
+        **choices.mapping(NAME, "weights"),
+        **{c: _weight(c, text) for c, text in form.beginning("weight:").items()},
+    }
+    loss = form.one("loss", choices.text(NAME, "loss"))
+    require(loss in ("", *LOSSES), "no such loss", hint=", ".join(LOSSES))
+    return choices.put(
+        NAME,
+        hierarchies={column: text for column, text in hierarchies.items() if text},
+        weights={column: text for column, text in weights.items() if text},
+        loss="" if loss == LOSSES[0] else loss,
+    )
+
+
+def _check_hierarchy(choices: Choices, column: str, text: str) -> None:
+    """Refuse what is neither a rule nor a file of the folder; values are the command's matter."""
+    awkward = "=" in column or column.startswith("-")
+    require(not awkward, f"{column}: its hierarchy cannot be said here", hint="in the policy")
+    if not text or is_generated(text):
+        return
+    folder = Path(choices.text("load", "folder") or ".").resolve()
+    require(
+        not text.startswith(PRIVATE) and Path(text).resolve().is_relative_to(folder),
+        f"the hierarchy of {column} is no rule, nor a file in the folder of the start or below it",
+        hint="interval:5,10,20",
+    )
+    check_specification(text)
+
+
+def _weight(column: str, text: str) -> str:
+    """A positive number; empty for 1."""
+    try:
+        weight = float(text.replace(",", ".") or 1)
+    except ValueError:
+        weight = math.nan
+    require(0 < weight < math.inf, f"the weight of {column} is not a positive number", hint="2")
+    return "" if weight == 1 else f"{weight:.12g}"
+
+
+def recoding_context(view: View) -> dict[str, Any]:
+    """The settings as the page shows them, or as they were typed if they were refused.
+
+    Columns are those of the roles: a hierarchy that fails can be mended.
+    """
+    choices, sent = view.choices, view.sent or Form({})
+    proposals = (table_result("hierarchies", view) or {}).get("proposals", {})
+    hierarchies, weights = (choices.mapping(NAME, name) for name in ("hierarchies", "weights"))
+    columns = [
+        {
+            "name": column,
+            "hierarchy": sent.one(f"hierarchy:{column}", hierarchies.get(column, "")),
+            "in_use": proposals.get(column, {}).get("hierarchy", ""),
+            "weight": sent.one(f"weight:{column}", weights.get(column, "")),
+        }
+        for column in known_columns(choices)
+    ]
+    return {
+        "columns": columns,
+        "loss": sent.one("loss", choices.text(NAME, "loss")) or LOSSES[0],
+        "losses": LOSSES,
+        "open": any(choices.of(NAME).get(name) for name in RECODING)
+        or any(each["hierarchy"] or each["weight"] not in ("", "1") for each in columns),
+    }
 
 
 PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, written_releases, further)

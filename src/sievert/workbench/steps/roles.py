@@ -111,11 +111,10 @@ def _change(choices: Choices, form: Form) -> Choices:
         columns = [column for column, own in given.items() if own == role]
         require(len(columns) < 2, f"only one column can be the {role}")
         settings[role] = columns[0] if columns else ""
-    settings["ignored"] = _ignored(given, reasons)
     person = next((c for c, own in given.items() if own == "person"), person)  # as suggested
-    settings["person"] = "" if person == ROWS_ARE_PEOPLE else person
-    settings["rows_are_people"] = "yes" if person == ROWS_ARE_PEOPLE else ""
-    return choices.put("roles", **settings)
+    people = "yes" if person == ROWS_ARE_PEOPLE else ""
+    settings |= {"person": "" if people else person, "rows_are_people": people}
+    return choices.put("roles", **settings, ignored=_ignored(given, reasons))
 
 
 def _ignored(given: Mapping[str, str], reasons: Mapping[str, str]) -> dict[str, str]:
