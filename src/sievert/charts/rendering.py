@@ -167,11 +167,14 @@ def fit(spec: Spec, width: int) -> Spec:
             "layout": {"bottom": {"direction": "vertical", "margin": 6}},
         },
     }
-    fitted = {**spec, "width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
-    fitted["config"] = config
-    if any(layer["mark"]["type"] == "text" for layer in spec["layer"]):
-        fitted["height"] = round(spec["height"] * TALLER)
-    del fitted["title"]
+    worded = any(layer["mark"]["type"] == "text" for layer in spec["layer"])
+    fitted = {
+        **{key: part for key, part in spec.items() if key != "title"},
+        "width": width,
+        "height": round(spec["height"] * TALLER) if worded else spec["height"],
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "config": config,
+    }
     return _break_labels(_rebuild(fitted, partial(_fit_labels, narrow=narrow)), LETTERS[narrow])
 
 

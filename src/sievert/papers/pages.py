@@ -79,19 +79,22 @@ def summary(paper: Paper, texts: Texts) -> str:
 
 
 def _chapter(part: PaperPart, number: int, texts: Texts) -> Chapter:
-    blocks: list[Block] = [Paragraph(part.about)]
-    blocks += [b for b in part.blocks if isinstance(b, Picture)]
-    if part.claims:
-        head = tuple(
-            texts(f"paper.head_{word}") for word in ("what", "printed", "ours", "state", "why")
-        )
-        rows = tuple(
+    claims = Grid(
+        texts("paper.claims", title=part.title),
+        tuple(texts.each("paper.head", ("what", "printed", "ours", "state", "why"))),
+        tuple(
             (c.what, c.printed, c.ours, texts(f"paper.state_{_key(c.state)}"), c.why)
             for c in part.claims
-        )
-        blocks.append(Grid(texts("paper.claims", title=part.title), head, rows, right=(1, 2)))
-    blocks += [b for b in part.blocks if not isinstance(b, Picture)]
-    return Chapter(part.title, f"part{number}", tuple(blocks))
+        ),
+        right=(1, 2),
+    )
+    blocks = (
+        Paragraph(part.about),
+        *(b for b in part.blocks if isinstance(b, Picture)),
+        *([claims] if part.claims else ()),
+        *(b for b in part.blocks if not isinstance(b, Picture)),
+    )
+    return Chapter(part.title, f"part{number}", blocks)
 
 
 # -- screen ---------------------------------------------------------------------------------------

@@ -54,20 +54,18 @@ def front(
     """The blocks below the title."""
     part = parts[0]
     assessed = next((p for p in parts if p.kind == "assess"), None)
-    blocks: list[Block | Chapter] = [
+    return (
         Facts(tuple(_facts(part, written))),
         *verdicts(parts),
         *(
             Paragraph(part.texts("front.caution", what=part.texts.remark(caution)), "warning")
             for caution in dict.fromkeys(c for p in parts for c in _cautions(p))
         ),
-    ]
-    if points:
-        blocks.append(Points(tuple(points)))
-    if assessed is not None:
-        blocks += hundred(assessed)
-    blocks += not_covered(part.texts, part.data, part.writer.name)
-    return (*blocks, *options)
+        *([Points(tuple(points))] if points else ()),
+        *(hundred(assessed) if assessed is not None else ()),
+        *not_covered(part.texts, part.data, part.writer.name),
+        *options,
+    )
 
 
 def _cautions(part: ReportPart) -> Iterator[str]:
@@ -121,15 +119,17 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     met = {state_of(part.data) for part in judged}
     state = STATES[False if False in met else None if None in met else True]
     limits = [v for part in judged for v in own_limits(part.data)]
-    why = [*counted(texts, state, limits)]
-    why += filter(None, (budget_text(part.data, texts) for part in judged))
-    why += [reason_text(part, r, named=False) for part in judged for r in reasons_of(part.data)]
-    why += dict.fromkeys(filter(None, (left_out(part.data, texts) for part in judged)))
+    why = (
+        *counted(texts, state, limits),
+        *(budget_text(part.data, texts) for part in judged),
+        *(reason_text(part, r, named=False) for part in judged for r in reasons_of(part.data)),
+        *dict.fromkeys(left_out(part.data, texts) for part in judged),
+    )
     of = judged[0]
     return PolicyAnswer(
         state,
         answer(texts, state, of.data, of.writer.name, release=of.kind == "protect"),
-        " ".join(why),
+        " ".join(filter(None, why)),
         *tally(texts, counts_of(limits)),
     )
 
@@ -210,9 +210,11 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     key += "_single" if state == "met" and counts[state] == 1 < len(releases) else ""
     text = texts(key, met=counts["met"], number=len(releases))
     if len(releases) == 1:
-        why = [*counted(texts, state, limits_of(releases[0]))]
-        why += [reason_text(part, r, named=False) for r in reasons_of(releases[0])]
-        why += filter(None, [left_out(releases[0], texts)])
+        why = [
+            *counted(texts, state, limits_of(releases[0])),
+            *(reason_text(part, r, named=False) for r in reasons_of(releases[0])),
+            left_out(releases[0], texts),
+        ]
     else:
         such = {
             f"verdict_{each}_names": [n for n, s in zip(names, states, strict=True) if s is met]
@@ -224,7 +226,7 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
             for key, some in such.items()
             if some
         ]
-    return PolicyAnswer(state, text, " ".join(why), *tally(texts, counts))
+    return PolicyAnswer(state, text, " ".join(filter(None, why)), *tally(texts, counts))
 
 
 # -- what was assessed ----------------------------------------------------------------------------

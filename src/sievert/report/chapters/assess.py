@@ -8,12 +8,13 @@ from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars
 from sievert.charts.pairs import dumbbells
 from sievert.formatting import count, make_unique, percent
+from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import explanation_view
 from sievert.report.chapters.frameworks import framework_chapter
 from sievert.report.chapters.near_numbers import near_numbers
-from sievert.report.chapters.numbers import row
+from sievert.report.chapters.numbers import scale, value_text
 from sievert.report.chapters.why import why_chapter
 from sievert.report.limits import (
     STATES,
@@ -21,6 +22,7 @@ from sievert.report.limits import (
     limits_of,
     numbers_chapter,
     suppressed_records,
+    titles,
     value_with_unit,
 )
 from sievert.report.page import (
@@ -28,6 +30,7 @@ from sievert.report.page import (
     BulletList,
     Cell,
     Chapter,
+    Link,
     Paragraph,
     Picture,
     make_grid,
@@ -348,10 +351,15 @@ def _guesses(part: ReportPart, secrets: list[str]) -> Iterator[Picture]:
 
 
 def _row(part: ReportPart, measure: str, entry: Data) -> tuple[Cell, ...]:
-    """A line of a table of measures; of a count of 1 the unit is singular."""
-    what, number, unit, side = row(part.writer, measure, entry)
-    one = part.texts.get(f"units.one.{entry['unit']}", str(unit))
-    return what, number, one if entry["value"] == 1 else unit, side
+    """A line of a table of measures: what, how much, in what unit, which side is risky."""
+    unit = scale(part.texts, measure)
+    one = part.texts.get(f"units.one.{entry['unit']}", unit)
+    return (
+        Link(titles(part.texts, measure, entry)[0], f"def-{measure}"),
+        value_text(part.writer, measure, entry).text,
+        one if entry["value"] == 1 else unit,
+        part.texts(f"risky.{BY_ID[measure].riskier}"),
+    )
 
 
 def _everything(part: ReportPart) -> Iterator[Block]:

@@ -252,28 +252,35 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
 
 def _overview(view: ComparisonView) -> Chapter:
     """The releases side by side, and what to know before their numbers are read."""
-    blocks: list[Block] = [_grid(view)]
-    if any(r.data.get("policy") for r in view.releases):
-        blocks.append(limits_of_releases(view))
-    if (left := len(view.secrets) - MOST_SECRETS) > 0:
-        blocks.append(Paragraph(view.say("table_secrets", number=left), "note"))
-    for r in (r for r in view.releases if r.by_chance):
-        numbers = {"value": r.identity, "corrected": r.corrected}
-        blocks.append(Paragraph(view.say("identity_chance", release=r.label, **numbers), "note"))
-    if len(view.releases) > 1 and view.secrets:
-        out = tuple(
-            view.say(
-                "dominated_by" if len(by) == 1 else "dominated_by_several",
-                release=release.label,
-                others=view.dominating(release),
-            )
-            for release in view.releases
-            if (by := view.dominators[release.number])
+    left, releases = len(view.secrets) - MOST_SECRETS, view.releases
+    by_chance = [
+        view.say("identity_chance", release=r.label, value=r.identity, corrected=r.corrected)
+        for r in releases
+        if r.by_chance
+    ]
+    blocks = (
+        _grid(view),
+        *([limits_of_releases(view)] if any(r.data.get("policy") for r in releases) else ()),
+        *([Paragraph(view.say("table_secrets", number=left), "note")] if left > 0 else ()),
+        *(Paragraph(text, "note") for text in by_chance),
+        *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
+        *(bases(view) if any(state_of(r.data) for r in releases) else ()),
+    )
+    return Chapter(view.say("table_title"), view.anchor("overview"), blocks, screen=True)
+
+
+def _dominance(view: ComparisonView) -> Block:
+    """Which releases are out, and by which."""
+    out = tuple(
+        view.say(
+            "dominated_by" if len(by) == 1 else "dominated_by_several",
+            release=release.label,
+            others=view.dominating(release),
         )
-        blocks.append(BulletList(out) if out else Paragraph(view.say("none_dominated"), "reading"))
-    if any(state_of(release.data) for release in view.releases):
-        blocks += bases(view)
-    return Chapter(view.say("table_title"), view.anchor("overview"), tuple(blocks), screen=True)
+        for release in view.releases
+        if (by := view.dominators[release.number])
+    )
+    return BulletList(out) if out else Paragraph(view.say("none_dominated"), "reading")
 
 
 def _grid(view: ComparisonView) -> Grid:

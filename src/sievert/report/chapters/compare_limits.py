@@ -16,7 +16,7 @@ from sievert.report.limits import (
     state_of,
     titles,
 )
-from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data
 
 ABREAST = 4  # releases beside each other
@@ -27,13 +27,13 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
     releases = [r.data for r in view.releases]
     if not any(release.get("policy") for release in releases):
         return
-    blocks: list[Block] = []
-    if any(map(limits_of, releases)):
-        blocks += _grids(view)
-        blocks += (BulletList(notes),) if (notes := _notes(view)) else ()
-    blocks.append(Paragraph(view.say("policy_reading"), "reading"))
-    if not any(map(state_of, releases)):
-        blocks += bases(view)
+    notes = _notes(view)
+    blocks = (
+        *(_grids(view) if any(map(limits_of, releases)) else ()),
+        *([BulletList(notes)] if notes else ()),
+        Paragraph(view.say("policy_reading"), "reading"),
+        *(() if any(map(state_of, releases)) else bases(view)),
+    )
     yield view.chapter("policy", blocks)
 
 

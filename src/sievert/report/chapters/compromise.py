@@ -130,9 +130,11 @@ def _left(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
 def points(part: ReportPart) -> list[tuple[str, str]]:
     """Whose number is known to an intruder who knows all columns; what is left; what it costs."""
     views = _views(part)
-    each = [_exact_sentence(view) for view in views[:1]]
-    each += [_left_sentence(view) for view in views[:2]]
-    each += [_cost_sentence(view) for view in views[:1]]
+    each = (
+        *map(_exact_sentence, views[:1]),
+        *map(_left_sentence, views[:2]),
+        *map(_cost_sentence, views[:1]),
+    )
     return [point for point in each if point is not None][:3]
 
 

@@ -32,13 +32,11 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         "k": joint["k"],
         "below": writer.count(joint["below"] or 0),
     }
-    why = [part.say("smallest", **values)]
-    if joint["unique"]:
-        why.insert(0, part.say("unique_alone", **values))
-    if joint["k"] is not None and joint["below"]:
-        why.append(part.say("below", **values))
+    below = joint["k"] is not None and joint["below"]
+    said = {"unique_alone": joint["unique"], "smallest": True, "below": below}
+    why = " ".join(part.say(key, **values) for key, there in said.items() if there)
     head = part.say("unique" if joint["unique"] else "nobody_unique", **values)
-    return [(head, " ".join(why)), *_secret_points(part)]
+    return [(head, why), *_secret_points(part)]
 
 
 def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:

@@ -111,11 +111,15 @@ class LimitView(ReportPart):
             "distortion": proportion(writer, point["distortion"]),
             "gap": writer.number(None if point["gap"] is None else float(f"{point['gap']:.2g}")),
             "epsilon": endless if point["epsilon"] is None else writer.number(point["epsilon"]),
+            **{
+                key: endless if unbounded else result(writer, point[key])
+                for key in ("objective", "bound")
+            },
+            **{
+                key: endless if key in point["reason"] else bits_text(writer, point[key])
+                for key in ("risk", "identity")
+            },
         }
-        for key in ("objective", "bound"):
-            numbers[key] = endless if unbounded else result(writer, point[key])
-        for key in ("risk", "identity"):
-            numbers[key] = endless if key in point["reason"] else bits_text(writer, point[key])
         return CurvePointTexts(point, numbers, unbounded)
 
     def _constraint(self, point: Data) -> NumberText:

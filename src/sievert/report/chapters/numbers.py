@@ -7,7 +7,7 @@ from os.path import commonprefix
 from sievert.formatting import make_unique, middle_cut, own_name, percent, printable, significant
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED
-from sievert.report.page import Cell, Link, Paragraph
+from sievert.report.page import Paragraph
 from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
 from sievert.report.texts import Texts
 
@@ -58,19 +58,6 @@ def unit(texts: Texts, name: str) -> str:
     """A unit in words; a number without one is a share or a ratio."""
     key = name.replace(" ", "_").replace("/", "_per_").replace("²", "_squared")
     return texts.get(f"units.{key}", name)
-
-
-def row(writer: NumberWriter, measure: str, entry: Data) -> tuple[Cell, ...]:
-    """A line of a table of measures: what, how much, in what unit, which side is risky."""
-    title = measure_title(writer.texts, measure)
-    if measure == "records_below" and "k" in entry:
-        title = writer.texts("words.below_k", title=title, k=entry["k"])
-    return (
-        Link(title, f"def-{measure}"),
-        value_text(writer, measure, entry).text,
-        scale(writer.texts, measure),
-        writer.texts(f"risky.{BY_ID[measure].riskier}"),
-    )
 
 
 # -- bits and quotients ---------------------------------------------------------------------------

@@ -89,14 +89,12 @@ def _holds(part: ReportPart) -> str:
 
 def _method_points(part: ReportPart) -> list[tuple[str, str]]:
     """What a method that changes records has done, and what the release holds."""
-    data, writer = part.data, part.writer
-    how = data["how"]
+    data, how = part.data, part.data["how"]
     findings = [(part.say(f"how_{how}"), part.say(f"when_{how}"))]
     if not data["policy"]["met"]:
         findings.append((part.say("not_released"), part.say("not_released_why")))
-    if data["dropped_columns"]:
-        dropped = part.say("dropped", dropped=writer.names(data["dropped_columns"]))
-        findings.append((_holds(part), dropped))
+    if columns := data["dropped_columns"]:
+        findings.append((_holds(part), part.say("dropped", dropped=part.writer.names(columns))))
     return findings
 
 

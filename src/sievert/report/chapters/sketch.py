@@ -11,14 +11,16 @@ BELOW = (3, 5, 10)  # classes of fewer people than these
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The keys, the riskiest first; how to read the numbers, and what they do not say."""
     keys = _ranked(part)
-    inner: list[Block | Chapter] = [_keys(part, keys), _sizes(part, keys), *_certain(part, keys)]
-    inner.append(Paragraph(part.say("reading"), "reading"))
-    if all(key["exact"] for key in keys):
-        inner.append(Paragraph(part.say("all_exact")))
-    inner.append(Paragraph(part.say("cannot_tell")))
-    salted = part.data["sketch_file"]["salted"]
-    inner.append(Paragraph(part.say("salted" if salted else "unsalted")))
-    return (Chapter(part.say("title"), part.anchor("keys"), tuple(inner), screen=True),)
+    exact = ["all_exact"] if all(key["exact"] for key in keys) else []
+    salted = "salted" if part.data["sketch_file"]["salted"] else "unsalted"
+    inner: tuple[Block, ...] = (
+        _keys(part, keys),
+        _sizes(part, keys),
+        *_certain(part, keys),
+        Paragraph(part.say("reading"), "reading"),
+        *(Paragraph(part.say(key)) for key in (*exact, "cannot_tell", salted)),
+    )
+    return (Chapter(part.say("title"), part.anchor("keys"), inner, screen=True),)
 
 
 def points(part: ReportPart) -> list[tuple[str, str]]:

@@ -93,11 +93,12 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
 def _extremes(part: ReportPart) -> tuple[str, str]:
     """The table that tells least and the one that tells most, with what each has lost."""
     tables = sorted(part.data["synthetic"], key=lambda t: (_told(part, t), _lost(t)))
-    values: dict[str, object] = {}
-    for end, table in (("least", tables[0]), ("most", tables[-1])):
-        values[end] = _name(part, table)
-        values[f"{end}_told"] = part.writer.share(_told(part, table))
-        values[f"{end}_lost"] = part.writer.share(_lost(table))
+    ends = {"least": tables[0], "most": tables[-1]}
+    values: dict[str, object] = {
+        **{end: _name(part, table) for end, table in ends.items()},
+        **{f"{end}_told": part.writer.share(_told(part, table)) for end, table in ends.items()},
+        **{f"{end}_lost": part.writer.share(_lost(table)) for end, table in ends.items()},
+    }
     alone = "" if _controlled(part) else "_alone"
     why = part.say(f"extremes_why{alone}", **values)
     if len({len(t["columns"]) for t in tables}) > 1:
