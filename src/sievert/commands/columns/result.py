@@ -74,8 +74,7 @@ class ColumnList(DescribedResult):
 
         yield from ("", start(*heads[:4]) + heads[4])
         for name, column in zip(names, self.columns, strict=True):
-            numbers = count(column.values), count(column.missing)
-            begin = start(name, kinds[column.kind], *numbers)
+            begin = start(name, kinds[column.kind], count(column.values), count(column.missing))
             why = column.explain_role(rows, texts)
             yield from wrap(why, max(WIDTH, len(begin) + 40), begin, " " * len(begin))
         yield from ("", texts("columns.decide"))

@@ -57,8 +57,8 @@ class ProposedHierarchies(Result):
         return {"proposals": {row.pop("column"): row for row in self._rows()}}
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for name, column in self.columns.items():
-            yield {
+        return (
+            {
                 "column": name,
                 "hierarchy": column.text,
                 "reason": column.reason,
@@ -66,3 +66,5 @@ class ProposedHierarchies(Result):
                 "labels": list(column.labels),
                 "fixed": None if column.hierarchy is None else column.hierarchy.fixed,
             }
+            for name, column in self.columns.items()
+        )

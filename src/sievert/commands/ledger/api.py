@@ -286,8 +286,11 @@ def _paths(
 
 def _reading(requested: RequestedRoles, missing: str, watch: Steps, **source: Any) -> Reading:
     """How a release is read."""
-    what = "a missing value is a value of its own in a ledger"
-    require(missing == "value", what, hint="--missing value")
+    require(
+        missing == "value",
+        "a missing value is a value of its own in a ledger",
+        hint="--missing value",
+    )
     return Reading(watch, LARGE, **requested.read_as_stated(source))
 
 
@@ -319,24 +322,23 @@ def _few_values(
     learnt: dict[str, dict[str, Value]], secrets: dict[str, dict[str, Any]]
 ) -> dict[str, dict[str, Value]]:
     """The same numbers, with the fewest values that are left for anybody where they are fewer."""
-    changed = {}
-    for secret, values in learnt.items():
-        own, least = dict(values), secrets[secret]["values_left"]["least"]
-        before = own.get("l_diversity")
+    changed = {secret: dict(values) for secret, values in learnt.items()}
+    for secret, values in changed.items():
+        before, least = values.get("l_diversity"), secrets[secret]["values_left"]["least"]
         if before is not None and before.value is not None and least < before.value:
-            own["l_diversity"] = replace(before, value=least)
-        changed[secret] = own
+            values["l_diversity"] = replace(before, value=least)
     return changed
 
 
 def _limits_of(policy: Policy, secrets: Collection[str]) -> Policy:
     """The policy without limits on secrets that one release does not have."""
     every = policy.everywhere.items()
-    changed = {
-        "inference": {s: limits for s, limits in policy.inference.items() if s in secrets},
-        "everywhere": {m: own for m, own in every if secrets or "record" in BY_ID[m].kinds},
-    }
-    return policy.model_copy(update=changed)
+    return policy.model_copy(
+        update={
+            "inference": {s: limits for s, limits in policy.inference.items() if s in secrets},
+            "everywhere": {m: own for m, own in every if secrets or "record" in BY_ID[m].kinds},
+        }
+    )
 
 
 def _least_k(policy: Policy | None) -> int | None:

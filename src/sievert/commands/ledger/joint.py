@@ -73,10 +73,11 @@ class ReleasesTogether:
         ]
         self.joint: JointClasses = join_releases(self.patterns)
         self._most = int(self.joint.person.max()) + 1
-        self.values: dict[str, dict[int, Ints]] = {}  # of each secret its numbers by release
         self._words: dict[str, tuple[Ints, Ints]] = {}  # hashes of values, and their numbers
-        for name in dict.fromkeys(s for release in releases for s in release.secrets):
-            self.values[name] = self._number_values(name)
+        self.values = {  # of each secret its numbers by release
+            name: self._number_values(name)
+            for name in dict.fromkeys(s for release in releases for s in release.secrets)
+        }
 
     def _number_values(self, secret: str) -> dict[int, Ints]:
         """The values of a secret in the rows of each release that has it: 0 is missing."""
@@ -98,10 +99,6 @@ class ReleasesTogether:
     def members(self, place: int) -> Bools:
         """Who is in a release, by the numbers of people."""
         return marked(self.people[place], self._most)
-
-    def smallest_class(self, place: int) -> int:
-        """The fewest people of one release whose rows in it are alike."""
-        return int(self.patterns[place].sizes.min())
 
     def unique_in(self, place: int) -> Bools:
         """Who is the only one with such rows in one release."""

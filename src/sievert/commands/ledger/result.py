@@ -39,20 +39,20 @@ class Ledger:
         with texts.spoken():
             head = texts("ledger.added" if self.added else "ledger.listed")
             number = texts.number_of(len(self.releases), "release")
-            lines = [texts("ledger.line", what=head, ledger=printable(self.name), releases=number)]
-            for release in self.releases:
-                lines.append(
-                    texts(
-                        "ledger.entry",
-                        name=printable(release["name"]),
-                        date=printable(release["date"]),
-                        rows=count(release["rows"]),
-                        classes=count(release["classes"]),
-                        quasi=printable(texts.join(release["roles"]["quasi"])),
-                        secrets=printable(texts.join(release["roles"]["sensitive"])),
-                    )
+            entries = [
+                texts(
+                    "ledger.entry",
+                    name=printable(release["name"]),
+                    date=printable(release["date"]),
+                    rows=count(release["rows"]),
+                    classes=count(release["classes"]),
+                    quasi=printable(texts.join(release["roles"]["quasi"])),
+                    secrets=printable(texts.join(release["roles"]["sensitive"])),
                 )
-            return "\n".join(lines)
+                for release in self.releases
+            ]
+            line = texts("ledger.line", what=head, ledger=printable(self.name), releases=number)
+            return "\n".join([line, *entries])
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,13 +98,15 @@ class LedgerCheck(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for secret, values in [(None, self.reidentification), *self.inference.items()]:
-            for measure, value in values.items():
-                yield {
-                    "sensitive": secret,
-                    "measure": measure,
-                    "value": value.value,
-                    "unit": value.unit,
-                    "riskier": value.riskier,
-                    "reason": value.reason,
-                }
+        return (
+            {
+                "sensitive": secret,
+                "measure": measure,
+                "value": value.value,
+                "unit": value.unit,
+                "riskier": value.riskier,
+                "reason": value.reason,
+            }
+            for secret, values in ((None, self.reidentification), *self.inference.items())
+            for measure, value in values.items()
+        )

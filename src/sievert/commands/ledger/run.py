@@ -54,15 +54,18 @@ def code_release(
     lacking = np.any([codes == 0 for codes in cube.codes[-len(person) :]], axis=0)
     number = int(cube.counts[lacking].sum())
     require(not number, f"{plural(number, 'record')} without a person", error=InputError)
-    secrets = {}
-    for place, secret in enumerate(roles.sensitive, len(roles.quasi)):
-        codes = pseudonyms.values(secret, [text for text in cube.values[place] if text is not None])
-        secrets[secret] = Secret(cube.codes[place].astype(np.int64), codes)
-    parts = [json_names(columns)]
-    parts += [
-        "\0".join(f"{len(t or '')}:{t or ''}" for t in v).encode("utf-8", "surrogatepass")
-        for v in cube.values
+    secrets = {
+        secret: Secret(
+            cube.codes[place].astype(np.int64),
+            pseudonyms.values(secret, [text for text in cube.values[place] if text is not None]),
+        )
+        for place, secret in enumerate(roles.sensitive, len(roles.quasi))
+    }
+    words = [  # that no other columns and values have
+        "".join(f"{len(name)}:{name}" for name in columns),
+        *("\0".join(f"{len(t or '')}:{t or ''}" for t in texts) for texts in cube.values),
     ]
+    parts = [each.encode("utf-8", "surrogatepass") for each in words]
     parts += [codes.astype("<u4").tobytes() for codes in cube.codes]
     return LedgerRelease(
         name,
@@ -75,11 +78,6 @@ def code_release(
         secrets,
         questions.suppression.records,
     )
-
-
-def json_names(columns: Iterable[str]) -> bytes:
-    """The names of columns as bytes that no other names have."""
-    return "".join(f"{len(name)}:{name}" for name in columns).encode("utf-8", "surrogatepass")
 
 
 def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms) -> Ints:
@@ -246,13 +244,13 @@ class JointAssessment:
         as well as those of each release.
         """
         joint = self.together.joint
-        every = [self.measures.measure(joint.number, joint.person, {})]
-        for place in reversed(range(len(self.together.releases))):
-            rows = self.together.audience(place)
-            every.append(self.measures.measure(rows.split(joint.number), rows.person, rows.secrets))
-        ordered = [*every[1:], every[0]]  # the new release first
-        identified = {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}
-        return identified, {
+        everybody = self.measures.measure(joint.number, joint.person, {})
+        audiences = map(self.together.audience, reversed(range(len(self.together.releases))))
+        ordered = [  # the new release first
+            *(self.measures.measure(r.split(joint.number), r.person, r.secrets) for r in audiences),
+            everybody,
+        ]
+        return {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}, {
             secret: {
                 m: riskiest([own[secret][m] for _, own in ordered if m in own.get(secret, {})])
                 for m in next(own[secret] for _, own in ordered if secret in own)
@@ -322,22 +320,20 @@ def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
 def describe_releases(together: ReleasesTogether) -> list[dict[str, Any]]:
     """Each release: its people, its classes, and how many people the new one has of it."""
     last = len(together.releases) - 1
-    newest, entries = together.members(last), []
-    for place, release in enumerate(together.releases):
-        members = together.members(place)
-        entries.append(
-            {
-                "name": release.name,
-                "date": release.date,
-                "digest": release.digest,
-                **release.roles,
-                "people": int(members.sum()),
-                "classes": int(release.classes.max()) + 1,
-                "k_anonymity": together.smallest_class(place),
-                "unique": int(together.unique_in(place).sum()),
-                "suppressed": release.suppressed,
-                "shared": int((members & newest).sum()),
-                "new": place == last,
-            }
-        )
-    return entries
+    members = [together.members(place) for place in range(last + 1)]
+    return [
+        {
+            "name": release.name,
+            "date": release.date,
+            "digest": release.digest,
+            **release.roles,
+            "people": int(members[place].sum()),
+            "classes": int(release.classes.max()) + 1,
+            "k_anonymity": int(together.patterns[place].sizes.min()),
+            "unique": int(together.unique_in(place).sum()),
+            "suppressed": release.suppressed,
+            "shared": int((members[place] & members[last]).sum()),
+            "new": place == last,
+        }
+        for place, release in enumerate(together.releases)
+    ]

@@ -220,9 +220,8 @@ def _member_names(releases: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the archive holds but for the seal, in the order in which it is written."""
     names = ["manifest.json"]
     for number, release in enumerate(releases):
-        own = ("people", "classes", "rows")
         of_secrets = [f"{kind}{i}" for i in range(len(release["secrets"])) for kind in KINDS]
-        names += [f"{number}/{name}" for name in (*own, *of_secrets)]
+        names += [f"{number}/{name}" for name in ("people", "classes", "rows", *of_secrets)]
     return names
 
 

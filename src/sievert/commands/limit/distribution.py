@@ -90,9 +90,9 @@ class Limit:
 
     def to_frame(self) -> Any:
         """One row a number, as a pandas or Polars frame, whichever is installed."""
-        numbers = self.to_dict()
+        numbers = {k: getattr(self, k) for k in NUMBERS}
         return frame(
-            {"what": k, "value": None if numbers[k] is None else float(numbers[k])} for k in NUMBERS
+            {"what": k, "value": None if n is None else float(n)} for k, n in numbers.items()
         )
 
     def __repr__(self) -> str:
@@ -153,9 +153,8 @@ def limit(
     model = known_model(model)
     check_at([at])
     pair = _joint(joint, model)
-    apart = None
-    if model in CONVEX or distortion is not None:
-        apart = _apart(distortion, pair, values, released)
+    needed = model in CONVEX or distortion is not None
+    apart = _apart(distortion, pair, values, released) if needed else None
     if gap is None and apart is not None and pair.given.shape[1] * apart.size <= SMALL:
         gap = FINE
     (best,) = solutions(pair, apart, model, [at], gap=gap, seconds=seconds, seed=seed)

@@ -146,10 +146,8 @@ def _promise(
 
 def _information(released: Floats, y: Floats) -> float | None:
     """Bits that released numbers disclose about the sensitive ones by the Gaussian formula."""
-    moving = released.std(axis=0) > 0
-    if not moving.any():
-        return 0.0
-    return gaussian_limit(Pair.of_records(released[:, moving], y), 1, 0.0).information
+    moving = released[:, released.std(axis=0) > 0]
+    return gaussian_limit(Pair.of_records(moving, y), 1, 0.0).information if moving.size else 0.0
 
 
 def _check_release(

@@ -188,23 +188,27 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
     )
     table.notes.extend(_alphabet_notes(kind, each, labelled=labelled))
     _check_memory(table, each)
-    parts: list[AlphabetResult] = []
-    draws: list[tuple[ReleaseAlphabet, Ints]] = []
+    solved = []
     for number, alphabet in enumerate(each):
         table.clock(f"channel {number + 1} of {len(each)}", None)
-        part, symbols = _solve(table, number, alphabet, secret)
-        parts.append(part)
-        if symbols is not None:
-            draws.append((alphabet, symbols))
+        solved.append(_solve(table, number, alphabet, secret))
+    parts = [part for part, _ in solved]
+    draws = [
+        (alphabet, symbols)
+        for alphabet, (_, symbols) in zip(each, solved, strict=True)
+        if symbols is not None
+    ]
     whole = {}
     if kind == COLUMNS and not settings.alike:  # all columns together, where each has its channel
-        whole["table"] = _estimate(
-            table, combination_codes([table.codes(q) for q in table.roles.quasi]), secret
-        )
-        if draws:
-            whole["release"] = _estimate(
-                table, combination_codes([symbols for _, symbols in draws]), secret
-            )
+        together = {
+            "table": [table.codes(q) for q in table.roles.quasi],
+            "release": [symbols for _, symbols in draws],
+        }
+        whole = {
+            what: _estimate(table, combination_codes(codes), secret)
+            for what, codes in together.items()
+            if codes
+        }
     drawn = {
         c.name: FileColumn(
             c.name,

@@ -51,12 +51,8 @@ def check_policy(
         gaps = find_gaps(questions, tables, path.name, table.orders, reading.clock)
         description = describe_table(table, questions)
     reading.clock.stop()
-    repaired = text
-    if fix:
-        hints = (f". Try: {gap.suggestion}" if gap.suggestion else "" for gap in gaps)
-        repaired = repair_text(
-            text, [gap.text + hint for gap, hint in zip(gaps, hints, strict=True)]
-        )
+    lacking = [f"{gap.text}. Try: {gap.suggestion}" if gap.suggestion else gap.text for gap in gaps]
+    repaired = repair_text(text, lacking) if fix else text
     if repaired != text:
         mode = path.stat().st_mode & 0o777
         require(path.read_bytes().decode("utf-8-sig") == text, f"{path.name} was changed meanwhile")

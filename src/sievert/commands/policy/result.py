@@ -110,7 +110,6 @@ class PolicyCheck(DescribedResult):
         gaps = [gap for gap in self.gaps if gap.what == "columns_without_role"]
         if gaps:
             yield from ("", texts("policy_check.copy"), "", "  [roles.ignored]")
-            for gap in gaps[:MOST_NAMED]:
-                yield f'  {toml_key(gap.name)} = "{SAY_WHY}"'
+            yield from (f'  {toml_key(gap.name)} = "{SAY_WHY}"' for gap in gaps[:MOST_NAMED])
         if more := len(gaps[MOST_NAMED:]):
             yield f"  # {texts('policy_check.more', number=count(more))}"

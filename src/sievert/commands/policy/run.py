@@ -40,22 +40,22 @@ def find_gaps(
     roles = _known_roles(policy, questions.columns)
     mistakes = limit_mistakes(policy)
     limits = [(t, m, x) for t, m, x in policy.every_limit() if (t, m) not in mistakes]
-    gaps = [*_unknown_columns(policy, questions.columns), *_without_role(questions, roles)]
-    gaps += [
-        PolicyGap("unknown_measures", table, measure, what, "" if hint is None else hint)
-        for (table, measure), (what, hint) in mistakes.items()
-    ]
-    gaps += _misplaced(policy, limits, roles)
-    gaps += _impossible(questions, policy, limits, roles, clock)
-    gaps += _undecidable(questions, {**orders, **policy.orders}, policy, limits, roles)
-    gaps += _absent_values(questions, policy, limits, roles)
-    gaps += _people(questions, policy, roles)
-    gaps += _suppressed(questions, policy, roles)
-    if not limits and not mistakes:
-        gaps.append(
-            PolicyGap("no_limits", "limits", "", "the policy has no limits", "sievert measures")
-        )
-    return tuple(gaps)
+    none = PolicyGap("no_limits", "limits", "", "the policy has no limits", "sievert measures")
+    return (
+        *_unknown_columns(policy, questions.columns),
+        *_without_role(questions, roles),
+        *(
+            PolicyGap("unknown_measures", table, measure, what, hint or "")
+            for (table, measure), (what, hint) in mistakes.items()
+        ),
+        *_misplaced(policy, limits, roles),
+        *_impossible(questions, policy, limits, roles, clock),
+        *_undecidable(questions, {**orders, **policy.orders}, policy, limits, roles),
+        *_absent_values(questions, policy, limits, roles),
+        *_people(questions, policy, roles),
+        *_suppressed(questions, policy, roles),
+        *([] if limits or mistakes else [none]),
+    )
 
 
 def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
@@ -65,16 +65,13 @@ def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
     def known(names: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(n for n in names if n in columns))
 
-    person, household, weight = (
-        c if c in columns else None for c in (own.person, own.household, own.weight)
-    )
     return Roles(
         known(own.quasi),
         known(own.sensitive),
         known(own.identifier),
-        person,
-        household,
-        weight,
+        own.person if own.person in columns else None,
+        own.household if own.household in columns else None,
+        own.weight if own.weight in columns else None,
         {c: why for c, why in own.ignored.items() if c in columns},
     )
 
@@ -109,10 +106,8 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     bare = [c for c in questions.columns if c not in roles.every_column]
     distinct, texts = questions.distinct(bare) if bare else {}, read_texts(None)
     for column in bare:
-        key = toml_key(column)
-        evidence = ColumnEvidence(distinct[column], questions.records)
-        _, reason = suggest_role(column, evidence)
-        why = reason_text(evidence, reason, texts)
+        key, evidence = toml_key(column), ColumnEvidence(distinct[column], questions.records)
+        why = reason_text(evidence, suggest_role(column, evidence)[1], texts)
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
         yield PolicyGap("columns_without_role", "roles", column, text, hint, why)
@@ -144,9 +139,9 @@ def _places(table: str, measure: str, roles: Roles) -> list[str | None]:
         return [None]
     kinds = BY_ID[measure].kinds
     secrets: list[str | None] = list(roles.sensitive if "secret" in kinds else ())
-    if table == "limits":
-        return [*([None] if "record" in kinds else []), *secrets]
-    return [s for s in secrets if table == f"limits.inference.{s}"]
+    everywhere = [None, *secrets] if "record" in kinds else secrets
+    own = [s for s in secrets if table == f"limits.inference.{s}"]
+    return everywhere if table == "limits" else own
 
 
 def _impossible(
@@ -155,11 +150,11 @@ def _impossible(
     """Limits that even one class of all records breaches, and limits on the harmless side only."""
     ids = [m for _, m, _ in limits]
     apart = [c for c in questions.columns if c not in roles.sensitive]
-    quasi = roles.quasi or tuple(apart[:1]) or questions.columns[:1]
-    counted = Roles(tuple(quasi), roles.sensitive)
+    counted = Roles(roles.quasi or tuple(apart or questions.columns)[:1], roles.sensitive)
     questions.check_usable(counted.measured_columns)
-    settings = MeasureSettings().with_policy(policy)
-    table = TableMeasures(questions, counted, settings, dict.fromkeys(ids), clock)
+    table = TableMeasures(
+        questions, counted, MeasureSettings().with_policy(policy), dict.fromkeys(ids), clock
+    )
     for secret in counted.sensitive:
         table.count_values(secret)
     best = table.best_numbers(ids)
@@ -175,8 +170,7 @@ def _impossible(
         for place in _places(where, measure, roles):
             chapter = "reidentification" if place is None else f"inference.{place}"
             at_best = best.get(place, {}).get(measure)
-            why = impossible_limit(chapter, measure, limit, at_best, number=False)
-            if why is not None:
+            if why := impossible_limit(chapter, measure, limit, at_best, number=False):
                 about = "" if place is None else f" of {toml_key(place)}"
                 text = f"{where}: no release can meet the limit on {measure}{about}; {why}"
                 yield PolicyGap("impossible_limits", where, measure, text, GAINS.get(measure, ""))
@@ -192,23 +186,21 @@ def _undecidable(
     """Limits on measures that lack what they need of a secret, or a population."""
     for where, measure, _ in limits:
         if "population" in BY_ID[measure].needs and policy.parameters.population_uniques is None:
-            text, hint = f"{where}: {measure}: {NEEDS['population']}", POPULATION
-            yield PolicyGap("undecidable_limits", where, measure, text, hint)
+            text = f"{where}: {measure}: {NEEDS['population']}"
+            yield PolicyGap("undecidable_limits", where, measure, text, POPULATION)
         for secret in (s for s in _places(where, measure, roles) if s is not None):
-            ordered = questions.engine.kind(secret) in ("float", "ordered")
-            there = {
-                "order": secret in orders or ordered,
-                "hierarchy": secret in policy.hierarchies,
-                "parts": secret in policy.partitions,
+            ordered, key = questions.engine.kind(secret) in ("float", "ordered"), toml_key(secret)
+            needs = {  # whether it is there, and a hint
+                "order": (
+                    secret in orders or ordered,
+                    f'[orders] {key} = ["lowest", ..., "highest"]',
+                ),
+                "hierarchy": (secret in policy.hierarchies, f'[hierarchies] {key} = "FILE"'),
+                "parts": (secret in policy.partitions, f"[partitions.{key}]"),
             }
-            hints = {
-                "order": f'[orders] {toml_key(secret)} = ["lowest", ..., "highest"]',
-                "hierarchy": f'[hierarchies] {toml_key(secret)} = "FILE"',
-                "parts": f"[partitions.{toml_key(secret)}]",
-            }
-            for need in (n for n in NEEDS if n in BY_ID[measure].needs and not there[n]):
-                text = f"{where}: {measure} of {toml_key(secret)}: {NEEDS[need]}"
-                yield PolicyGap("undecidable_limits", where, measure, text, hints[need])
+            for need in (n for n in NEEDS if n in BY_ID[measure].needs and not needs[n][0]):
+                text = f"{where}: {measure} of {key}: {NEEDS[need]}"
+                yield PolicyGap("undecidable_limits", where, measure, text, needs[need][1])
 
 
 def _absent_values(

@@ -143,8 +143,9 @@ def _sketch(
     """What the sketches of a table say."""
     sets = [role.names(each, questions.columns) for each in settings.key_sets or ()]
     if sets:
-        given = [sets[0], *requested.given[1:]]
-        requested = replace(requested, given=given, other_sets=tuple(sets[1:]))
+        requested = replace(
+            requested, given=[sets[0], *requested.given[1:]], other_sets=tuple(sets[1:])
+        )
     roles, notes = requested.assign(questions)
     notes += questions.engine.notes
     if requested.policy is not None and [*requested.policy.every_limit()]:
@@ -173,6 +174,5 @@ def _estimate(
     description: dict[str, Any], roles: Roles, file: SketchFile, notes: list[str]
 ) -> SketchEstimates:
     keys = tuple(estimate_key(sample, file.secrets) for sample in file.samples)
-    few = any(not key.exact and key.sampled < ENOUGH for key in keys)
-    notes = [*notes, *([FEW] if few else [])]
-    return SketchEstimates(description, roles, keys, file, warnings=tuple(notes))
+    few = [FEW] if any(not key.exact and key.sampled < ENOUGH for key in keys) else []
+    return SketchEstimates(description, roles, keys, file, warnings=(*notes, *few))

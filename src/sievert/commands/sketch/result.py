@@ -44,8 +44,10 @@ class SketchedKey:
         own = self.estimates
         yield "classes", None, own.classes
         yield "average_risk", None, own.average_risk
-        for below, estimate in own.below.items():
-            yield "unique" if below == 2 else f"below_{below}", None, estimate
+        yield from (
+            ("unique" if below == 2 else f"below_{below}", None, estimate)
+            for below, estimate in own.below.items()
+        )
         yield from (("certain", secret, each) for secret, each in own.certain.items())
 
 
@@ -55,9 +57,13 @@ def estimate_key(sample: ClassSample, secrets: tuple[str, ...]) -> SketchedKey:
         secret: np.bincount(cells.owner, minlength=len(sample.hashes)) == 1
         for secret, cells in zip(secrets, sample.secrets, strict=True)
     }
-    share = sample.share
-    estimates = estimate_sample(sample.counts, share, sample.records, single)
-    return SketchedKey(sample.columns, sample.complete, len(sample.hashes), share, estimates)
+    return SketchedKey(
+        sample.columns,
+        sample.complete,
+        len(sample.hashes),
+        sample.share,
+        estimate_sample(sample.counts, sample.share, sample.records, single),
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,12 +88,14 @@ class SketchEstimates(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for key in self.keys:
-            for name, secret, estimate in key.numbers:
-                yield {
-                    "columns": ", ".join(key.columns),
-                    "number": name,
-                    "sensitive": secret,
-                    **estimate.to_dict(),
-                    "exact": key.exact,
-                }
+        return (
+            {
+                "columns": ", ".join(key.columns),
+                "number": name,
+                "sensitive": secret,
+                **estimate.to_dict(),
+                "exact": key.exact,
+            }
+            for key in self.keys
+            for name, secret, estimate in key.numbers
+        )

@@ -98,20 +98,21 @@ class SyntheticAssessment(Result):
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for table in self.tables:
-            for name, secret, attack in table.every_attack:
-                control = attack.control
-                yield {
-                    "table": table.name,
-                    "attack": name,
-                    "secret": secret,
-                    "people": attack.original.people,
-                    "rate": attack.original.rate,
-                    "control": None if control is None else control.rate,
-                    "baseline": attack.baseline,
-                    "risk": attack.risk,
-                    "low": attack.low,
-                    "high": attack.high,
-                    "p": attack.p,
-                    "least_excess": attack.least_excess,
-                }
+        return (
+            {
+                "table": table.name,
+                "attack": name,
+                "secret": secret,
+                "people": attack.original.people,
+                "rate": attack.original.rate,
+                "control": None if attack.control is None else attack.control.rate,
+                "baseline": attack.baseline,
+                "risk": attack.risk,
+                "low": attack.low,
+                "high": attack.high,
+                "p": attack.p,
+                "least_excess": attack.least_excess,
+            }
+            for table in self.tables
+            for name, secret, attack in table.every_attack
+        )
