@@ -27,7 +27,7 @@ from sievert.roles import Roles
 from sievert.session import Clock
 
 if TYPE_CHECKING:
-    from sievert.counts.answers import JointCounts, Sizes
+    from sievert.counts.answers import JointCounts, SecretCounts, Sizes
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
 
@@ -83,9 +83,8 @@ def _plain(setting: Any) -> Any:
         return _plain(setting.labels)
     if isinstance(setting, str | int | float) or setting is None:
         return setting
-    if callable(setting) or isinstance(setting, os.PathLike):
-        return str(setting)
-    return [_plain(entry) for entry in setting]
+    text = callable(setting) or isinstance(setting, os.PathLike)
+    return str(setting) if text else [_plain(entry) for entry in setting]
 
 
 def measure_table(
@@ -196,9 +195,8 @@ class TableMeasures:
 
     def only(self, measure: Measure, secret: str) -> Value:
         """One measure of a secret that needs nothing but counts, and no remark."""
-        counts = self.questions.secret_counts(self.roles.quasi, secret, measure.needs)
-        self.values[secret] = counts.values, counts.missing
-        return self._value(measure, SecretTarget(counts), self.options(measure))
+        target = SecretTarget(self.count_values(secret, measure.needs))
+        return self._value(measure, target, self.options(measure))
 
     def inference(self, secret: str) -> dict[str, Value]:
         """Inference: a sensitive attribute is the target."""
@@ -255,10 +253,11 @@ class TableMeasures:
             )
         return {m.id: self._value(m, target, {**self.options(m), **beside}) for m in chosen}
 
-    def count_values(self, secret: str) -> None:
-        """Count how often each value of a secret occurs, and nothing else."""
-        counts = self.questions.secret_counts(self.roles.quasi, secret, frozenset())
+    def count_values(self, secret: str, needs: frozenset[str] = frozenset()) -> SecretCounts:
+        """Count how often each value of a secret occurs, and what a measure needs."""
+        counts = self.questions.secret_counts(self.roles.quasi, secret, needs)
         self.values[secret] = counts.values, counts.missing
+        return counts
 
     def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
         """Numbers of the same records in one class: no release can do better."""

@@ -1,7 +1,7 @@
 """What the user states about the people behind a table: their number, weights, households."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from sievert.commands._common import check_known
 from sievert.counts.questions import Questions
 from sievert.counts.wildcards import MOST_PARTS
 from sievert.errors import require
-from sievert.roles import Roles
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,11 @@ class PopulationSettings:
             from sievert.population.individual_risk import METHODS
 
             check_known("--individual-risk:", self.individual_risk, METHODS)
-            what, hint = "the individual risk follows from weights", "--weight COLUMN"
-            require(self.weight is not None, what, hint=hint)
+            require(
+                self.weight is not None,
+                "the individual risk follows from weights",
+                hint="--weight COLUMN",
+            )
 
     @property
     def any(self) -> bool:
@@ -61,15 +63,10 @@ class PopulationSettings:
         return {"population_uniques": stated} if stated else {}
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, Any]:
         """The columns of weights and households, by their role."""
         given = {"weight": self.weight, "household": self.household}
         return {role: column for role, column in given.items() if column is not None}
-
-    def add_roles(self, roles: Roles) -> Roles:
-        """Roles with the columns of weights and households that are given here."""
-        weight, household = self.weight or roles.weight, self.household or roles.household
-        return replace(roles, weight=weight, household=household)
 
     def share_of_match(self, missing: str) -> Fraction | None:
         """Alpha as it is written, 1 unless given; None unless missing values match anything."""
@@ -83,8 +80,11 @@ class PopulationSettings:
         except (ValueError, ZeroDivisionError):
             alpha = Fraction(-1)
         require(0 <= alpha <= 1, "--alpha is a number from 0 to 1", hint="--alpha 0.5")
-        few = alpha.denominator <= MOST_PARTS
-        require(few, "--alpha has at most six digits after the point", hint="--alpha 0.5")
+        require(
+            alpha.denominator <= MOST_PARTS,
+            "--alpha has at most six digits after the point",
+            hint="--alpha 0.5",
+        )
         return alpha if missing == "wildcard" else None
 
     def check_columns(self, questions: Questions, quasi: Sequence[str]) -> None:

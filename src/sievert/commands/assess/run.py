@@ -163,7 +163,7 @@ def assess_table(
         warnings += notes
     return Assessment(
         description,
-        settings.population.add_roles(roles),
+        replace(roles, **settings.population.columns),
         reidentification,
         inference,
         policy,

@@ -113,9 +113,14 @@ class MatchedIntruder:
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        near = [{"epsilon": eps, "records": share} for eps, share in self.near.items()]
-        numbers = {"initial_entropy": self.bits, "exact": self.exact, "approximate": near}
-        return {"matching": self.matching, "known": self.known, "runs": self.runs, **numbers}
+        return {
+            "matching": self.matching,
+            "known": self.known,
+            "runs": self.runs,
+            "initial_entropy": self.bits,
+            "exact": self.exact,
+            "approximate": [{"epsilon": eps, "records": share} for eps, share in self.near.items()],
+        }
 
 
 @dataclass(frozen=True)
@@ -190,9 +195,9 @@ def _matchings(
     runs = min(settings.rounds, MATCHED_RUNS)
     if sum(groups.count for groups in each) * len(data.secret) * runs > MOST_MATCHED:
         return
-    parameter = settings.parameters[place]
     releases = [
-        _protect(data, "noise", parameter, (settings.seed, place, run)) for run in range(runs)
+        _protect(data, "noise", settings.parameters[place], (settings.seed, place, run))
+        for run in range(runs)
     ]
     for matching in MATCHINGS:
         chances = [
@@ -209,9 +214,14 @@ def _matchings(
             float(weights @ numbers)
             for numbers in (result.initial_entropy, *(result.entropies == 0).T)
         )
-        exact = float(weights @ (result.initial_entropy == 0))
-        windows = dict(zip(settings.epsilons, near, strict=True))
-        yield MatchedIntruder(matching, size, runs, bits, exact, windows)
+        yield MatchedIntruder(
+            matching,
+            size,
+            runs,
+            bits,
+            float(weights @ (result.initial_entropy == 0)),
+            dict(zip(settings.epsilons, near, strict=True)),
+        )
 
 
 def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
@@ -257,8 +267,10 @@ def _point(
     size: int, targets: Sequence[Mapping[str, Any]], settings: ExperimentSettings
 ) -> CompromisePoint:
     """A point of the curve from the targets of each set of so many columns in each replicate."""
-    names = (*NUMBERS, "sizes", "entropies")
-    numbers = {name: np.concatenate([t[name] for t in targets]) for name in names}
+    numbers = {
+        name: np.concatenate([t[name] for t in targets])
+        for name in (*NUMBERS, "sizes", "entropies")
+    }
     weights = numbers["sizes"].astype(np.float64)
     equal = np.ones(len(weights))
     combinations, records = (

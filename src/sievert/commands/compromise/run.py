@@ -72,11 +72,10 @@ def read_tables(
     require(
         key is None or key not in roles.measured_columns, f"the key {key!r} is no role of a release"
     )
-    _, prepared = requested.prepare(questions, roles, missing, all_rows=True)
-    prepared += keep_suppressed(questions, roles, "an intruder looks for every record")
     if 2 ** len(roles.quasi) > MOST_SUBSETS:
         notes.append(f"{len(roles.quasi)} known columns: --max-known keeps it short")
-    notes += prepared
+    notes += requested.prepare(questions, roles, missing, all_rows=True)[1]
+    notes += keep_suppressed(questions, roles, "an intruder looks for every record")
     people = _pairing.people(questions, roles.measured_columns, key, name)
     if release is None:
         return ExperimentTables(roles, people, notes)
@@ -85,9 +84,10 @@ def read_tables(
         notes.append(f"{plural(extra, 'record')} of the release that the original lacks")
     known = [q for q in roles.quasi if q in release.cube.columns]
     marked = release.cube.all_have(known, questions.suppression.mark)
-    if known and (suppressed := int(np.count_nonzero(marked))):
-        which = f"{plural(suppressed, 'record')} of the release suppressed{MARKED}"
-        notes.append(f"{which}; counted as a class")
+    if known and (number := int(np.count_nonzero(marked))):
+        notes.append(
+            f"{plural(number, 'record')} of the release suppressed{MARKED}; counted as a class"
+        )
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     columns = [] if key else _pairing.pair_in_order(people.cube, release.cube, shared, {})
 
@@ -116,7 +116,6 @@ def run_experiment(
     experiments = {}
     for secret in tables.roles.sensitive:
         data, records = _experiment_data(tables, secret, settings.step)
-        ends = {"low": float(data.values[0]), "high": float(data.values[-1])}
         queries = _queries(tables, settings, data)
         released = _released_codes(tables, secret, records, settings.step, data.values)
         number = max(1, len(settings.parameters))
@@ -137,7 +136,11 @@ def run_experiment(
             {
                 "values": len(data.values),
                 "records": len(records),
-                **(ends if show_values else {}),
+                **(
+                    {"low": float(data.values[0]), "high": float(data.values[-1])}
+                    if show_values
+                    else {}
+                ),
             },
             records,
         )
@@ -151,9 +154,8 @@ def _experiment_data(
     numbers = tables.people.numbers(secret, hint="-s with a column of numbers")
     by_record = multiples(numbers, step)[tables.people.codes(secret)]
     there = np.flatnonzero(~np.isnan(by_record))
-    if len(there) < len(by_record):
-        lacking = plural(len(by_record) - len(there), "record")
-        tables.notes.append(f"{lacking} without a number in {secret!r}: left out")
+    if lacking := len(by_record) - len(there):
+        tables.notes.append(f"{plural(lacking, 'record')} without a number in {secret!r}: left out")
     require(len(there), f"column {secret!r} holds no number", error=InputError)
     values, codes = np.unique(by_record[there], return_inverse=True)
     if len(values) > MOST_VALUES:

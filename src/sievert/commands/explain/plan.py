@@ -158,16 +158,11 @@ def plan_explanation(
     )
 
 
-def most_work(timeout: float | None) -> int:
-    """The cells that may be sorted in this time."""
-    return MOST_CELLS if timeout is None else int(timeout * CELLS_PER_SECOND)
-
-
 def reduce_plan(
     full: ExplanationPlan, timeout: float | None
 ) -> tuple[ExplanationPlan, Mapping[str, Any] | None, list[str]]:
     """The plan that fits the time, its chapter and a remark; refused where none fits."""
-    most = most_work(timeout)
+    most = MOST_CELLS if timeout is None else int(timeout * CELLS_PER_SECOND)
     plan = full.fit(most)
     needed = -(-plan.work // CELLS_PER_SECOND)
     ease = [f"a smaller --{name}" for name in sorted(plan.given)]

@@ -133,9 +133,11 @@ def riskiest_records(
     matched = None if frequencies is None else frequencies.frequencies
     engine = questions.engine
     numbered = engine.name == "duckdb" and engine.weight is None  # in the order of the input
-    rows: Sequence[Sequence[int | None]] = [[None] for _ in order]
-    if numbered:
-        rows = microdata.row_numbers(questions, classes, order, most)
+    rows: Sequence[Sequence[int | None]] = (
+        microdata.row_numbers(questions, classes, order, most)
+        if numbered
+        else [[None] for _ in order]
+    )
     records = [
         {"record": row, "class_size": int(counts[place]), **about}
         | ({} if matched is None else {"frequency": matched[place]})

@@ -177,11 +177,11 @@ def _count(run: ExplanationRun) -> CombinationCounts:
         run.warnings.append(
             f"{plural(number, 'record')} without a quasi-identifier; missing is a value of its own"
         )
-    for secret, cube in combinations.secrets.items():
-        if number := int(cube.counts[cube.codes[-1] == 0].sum()):
-            run.warnings.append(
-                f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
-            )
+    run.warnings.extend(
+        f"{plural(number, 'record')} without {secret!r}; missing is a value of its own"
+        for secret, cube in combinations.secrets.items()
+        if (number := int(cube.counts[cube.codes[-1] == 0].sum()))
+    )
     return combinations
 
 
@@ -252,18 +252,15 @@ def _coarser_columns(
         for at, column in enumerate(quasi)
     }
     middle = [coarser[(len(coarser) - 1) // 2] for coarser in ways.values()]
-    if len(middle) < 2:
-        return {"columns": columns}
-    return {"columns": columns, "coarser_together": measure(middle)}
+    together = {"coarser_together": measure(middle)} if len(middle) > 1 else {}
+    return {"columns": columns, **together}
 
 
 def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[dict[str, Any]]:
     """Every column as the target, given the others; `combinations` of the quasi-identifiers."""
-    questions = run.questions
+    questions, known = run.questions, list(run.roles.quasi)
     run.clock("ranking columns", questions)
-    known = list(run.roles.quasi)
-    stated = run.settings.population
-    apart = {*run.roles.identifier, stated.weight, stated.household}
+    apart = {*run.roles.identifier, *run.settings.population.columns.values()}
     columns = [c for c in questions.columns if c not in apart]
     if len(columns) > MOST_LISTED:
         run.warnings.append(
@@ -294,10 +291,11 @@ def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
     """The columns without those that have nearly one value per record."""
     records, distinct = run.questions.records, run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
-    for column in (c for c in columns if c not in chosen):
-        run.warnings.append(
-            f"{column!r} has nearly one value for each record: not counted as known"
-        )
+    run.warnings.extend(
+        f"{column!r} has nearly one value for each record: not counted as known"
+        for column in columns
+        if column not in chosen
+    )
     return chosen
 
 

@@ -115,13 +115,7 @@ def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
 
 def _rates(cube: Cube, column: str, records: int, one_value: bool) -> Floats | None:
     """1 - h_v/H(S) of every value; None where the sensitive attribute has one value only."""
-    at = cube.columns.index(column)
-    cells = Cube(
-        ("value", "secret"),
-        (cube.codes[at], cube.codes[-1]),
-        cube.counts,
-        (cube.values[at], cube.values[-1]),
-    ).roll_up(("value", "secret"))
+    cells = cube.roll_up((column, cube.columns[-1]))
     totals = cells.totals(1)
     totals = totals[totals > 0]
     prior = kernel.entropy(totals, np.ones_like(totals), records)

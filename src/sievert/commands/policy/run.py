@@ -106,7 +106,8 @@ def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     bare = [c for c in questions.columns if c not in roles.every_column]
     distinct, texts = questions.distinct(bare) if bare else {}, read_texts(None)
     for column in bare:
-        key, evidence = toml_key(column), ColumnEvidence(distinct[column], questions.records)
+        key = toml_key(column)
+        evidence = ColumnEvidence(distinct[column], questions.records)
         why = reason_text(evidence, suggest_role(column, evidence)[1], texts)
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'

@@ -190,11 +190,14 @@ def synthetic(
 
 def _record_columns(scores: Mapping[str, Floats], records: int) -> dict[str, Any]:
     """The record file: of every original what each attack scored."""
-    columns: dict[str, Any] = {"record": ("BIGINT", range(1, records + 1))}
-    for name, own in scores.items():
-        numbers = [None if math.isnan(n) else n for n in own[:records].tolist()]
-        columns[escape_formula(name)] = ("DOUBLE", numbers)
-    return columns
+    numbers = {name: own[:records].tolist() for name, own in scores.items()}
+    return {
+        "record": ("BIGINT", range(1, records + 1)),
+        **{
+            escape_formula(name): ("DOUBLE", [None if math.isnan(n) else n for n in own])
+            for name, own in numbers.items()
+        },
+    }
 
 
 def merge_remarks(remarks: Sequence[str], tables: Sequence[str]) -> Iterator[str]:

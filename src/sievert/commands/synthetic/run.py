@@ -214,10 +214,8 @@ def judge(
 def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
     for name, limits in policy.synthetic.items():
         several = {"inference": results.inference, "attribute_disclosure": results.disclosure}
-        if name in several:
-            attacks = {f"{name}.{secret}": a for secret, a in several[name].items()}
-        else:
-            attacks = {name: results.attacks[name]} if name in results.attacks else {}
+        attacks = {f"{name}.{secret}": a for secret, a in several.get(name, {}).items()}
+        attacks |= {name: results.attacks[name]} if name in results.attacks else {}
         require(
             attacks,
             f"limits.synthetic.{name}: this attack was not tried",
@@ -259,9 +257,8 @@ def _verdict(measure: str, value: float | None, limit: MeasureLimit) -> Verdict:
     if value is None:
         why = "the attack gives no number here"
         return Verdict(measure, "synthetic", limit.min, limit.max, None, None, why)
-    low = limit.min is None or value >= limit.min
-    high = limit.max is None or value <= limit.max
-    return Verdict(measure, "synthetic", limit.min, limit.max, value, low and high)
+    met = (limit.min is None or value >= limit.min) and (limit.max is None or value <= limit.max)
+    return Verdict(measure, "synthetic", limit.min, limit.max, value, met)
 
 
 def attack_table(
@@ -279,8 +276,7 @@ def attack_table(
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(requested.policy, results, requested, roles, columns, released)
-    begin_part = settings.workers.count("measuring what was lost", 1)
-    begin_part()
+    settings.workers.count("measuring what was lost", 1)()
     return AttackedTable(
         name,
         len(tables.synthetic),
@@ -350,8 +346,9 @@ def _utility(
         models = model_loss(names, pool[:n], grouped, own, secrets)
         return replace(unpaired_loss(names, pool[:n], grouped), models=models)
 
-    strangers = loss(pool[n:], tables.pool[n:]) if tables.controls else None
-    return loss(fake, tables.synthetic), strangers
+    return loss(fake, tables.synthetic), (
+        loss(pool[n:], tables.pool[n:]) if tables.controls else None
+    )
 
 
 def beside(
@@ -359,8 +356,7 @@ def beside(
 ) -> Iterator[str]:
     """What is to be said of columns that are not attacked, as not all tables have them alike."""
     name = synthetic.name
-    lacking = [c for c in original.columns if c not in synthetic.columns]
-    if lacking:
+    if lacking := [c for c in original.columns if c not in synthetic.columns]:
         yield f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
     if left_out := [c for c in (*roles.quasi, *roles.sensitive) if c in lacking]:
         yield f"{name}: attackers know and infer nothing of {list_names(left_out)}, which it lacks"
