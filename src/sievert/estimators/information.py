@@ -261,8 +261,9 @@ class InformationEstimate:
     @property
     def noisy(self) -> bool:
         """Whether the value is not to be read without the corrected one."""
-        few = self.records < ROWS_PER_CELL * self.cells
-        return few or abs(self.chance) > NOISE * abs(self.value)
+        return self.records < ROWS_PER_CELL * self.cells or abs(self.chance) > NOISE * abs(
+            self.value
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as JSON holds them."""

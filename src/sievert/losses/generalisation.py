@@ -90,8 +90,9 @@ def generalization_loss(release: Release) -> Loss:
     """How much of the way from one value to all values the labels have gone."""
     losses = {c.name: _column_loss(label_coverage(c), release.records) for c in release.quasi}
     logs = math.fsum(math.log1p(loss) for loss in losses.values())
-    value = min(1.0, math.expm1(logs / len(losses)))
-    return Loss(value, columns=losses, details=_about(release.quasi))
+    return Loss(
+        min(1.0, math.expm1(logs / len(losses))), columns=losses, details=_about(release.quasi)
+    )
 
 
 def _column_loss(coverage: LabelCoverage, records: int) -> float:
@@ -166,8 +167,11 @@ def normalized_certainty_penalty(release: Release) -> Loss:
             columns[column.name] = (
                 kernel.total(value_label_pairs(column).times * shares) / release.records
             )
-    value = math.fsum(columns.values()) / len(columns)
-    return Loss(value, columns=columns, details={**_about(release.quasi), "reading": readings})
+    return Loss(
+        math.fsum(columns.values()) / len(columns),
+        columns=columns,
+        details={**_about(release.quasi), "reading": readings},
+    )
 
 
 def _widths(column: PairedColumn) -> Floats | None:

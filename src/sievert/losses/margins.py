@@ -34,8 +34,11 @@ def hellinger_margins(release: Release) -> Loss:
     """The mean over columns of the distance of its distribution from the original's."""
     columns = {c.name: _texts(c).distance for c in release.columns}
     worst = min(columns, key=lambda name: (-columns[name], name))
-    value = math.fsum(columns.values()) / len(columns)
-    return Loss(value, columns=columns, details={"worst": worst, "worst_distance": columns[worst]})
+    return Loss(
+        math.fsum(columns.values()) / len(columns),
+        columns=columns,
+        details={"worst": worst, "worst_distance": columns[worst]},
+    )
 
 
 @needs_records

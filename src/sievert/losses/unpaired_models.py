@@ -202,11 +202,10 @@ def predict(original: Ints, other: Ints, target: int) -> dict[str, float]:
             if len(some)
         ]
         accuracies.append(math.fsum(right) / len(right))
-    baseline = int(np.bincount(truth).max()) / len(truth)
     return {
         "original": accuracies[0],
         "synthetic": accuracies[1],
-        "baseline": baseline,
+        "baseline": int(np.bincount(truth).max()) / len(truth),
         "loss": accuracies[0] - accuracies[1],
     }
 

@@ -182,8 +182,9 @@ def enhanced_beta_likeness(target: SecretTarget, options: Options) -> MeasureRes
     gains = _Gains(target)
     rarity = kernel.log2_ratio(gains.cells.value_size, target.records) * kernel.LN2
     satisfiable = bool(np.all(gains.excess() <= rarity))  # equal only where both are 0
-    value = min(_beta(gains), float(rarity.max()))
-    return MeasureResult(value, details={"satisfiable": satisfiable})
+    return MeasureResult(
+        min(_beta(gains), float(rarity.max())), details={"satisfiable": satisfiable}
+    )
 
 
 def delta_disclosure(target: SecretTarget, options: Options) -> Number | MeasureResult:

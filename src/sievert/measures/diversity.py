@@ -23,8 +23,10 @@ def _fewest(profiles: Profiles | None) -> int | None:
 
 def l_diversity(target: SecretTarget, _: Options) -> MeasureResult:
     """min over q of the number of different values."""
-    known = _fewest(target.counts.known_profiles)
-    return MeasureResult(_fewest(target.profiles), details=target.without_missing(known))
+    return MeasureResult(
+        _fewest(target.profiles),
+        details=target.without_missing(_fewest(target.counts.known_profiles)),
+    )
 
 
 def recursive_c(target: SecretTarget, options: Options) -> MeasureResult:
@@ -53,8 +55,9 @@ def _largest_c(profiles: Profiles, l: int) -> float | None:  # noqa: E741
 
 def entropy_l(target: SecretTarget, _: Options) -> MeasureResult:
     """2^(min over q of H(S|q))."""
-    known = target.without_missing(target.effective_known)
-    return MeasureResult(target.effective_values, details=known)
+    return MeasureResult(
+        target.effective_values, details=target.without_missing(target.effective_known)
+    )
 
 
 def _highest_confidence(profiles: Profiles | None) -> float | None:

@@ -71,8 +71,9 @@ class Trajectories:
 
     def _alone(self) -> Floats:
         """Of each person the share of their classes that are theirs alone."""
-        unique = self.class_size[self.classes] == 1
-        return np.bincount(self.owner, unique, self.people) / self.lengths
+        return (
+            np.bincount(self.owner, self.class_size[self.classes] == 1, self.people) / self.lengths
+        )
 
     def _pairs_alone(self) -> Floats:
         """Of each person the share of the pairs of their classes that are theirs alone."""

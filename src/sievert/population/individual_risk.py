@@ -162,8 +162,8 @@ def expected_reidentifications(weighted: Weighted, method: str = "exact") -> Est
 def global_risk(weighted: Weighted, method: str = "exact") -> Estimate:
     """The mean of the individual risks over all records."""
     expected = expected_reidentifications(weighted, method)
-    records = sum(int(n) for n in weighted.records)
-    return Estimate((expected.value or 0.0) / records, method, details=expected.details)
+    mean = (expected.value or 0.0) / sum(int(n) for n in weighted.records)
+    return Estimate(mean, method, details=expected.details)
 
 
 def household_risks(risks: Any, households: Any) -> Floats:

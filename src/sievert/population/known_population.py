@@ -132,9 +132,8 @@ def journalist(known: Known, thresholds: Sequence[float] = THRESHOLDS) -> Estima
     (0.3333333333333333, 1.0)
     """
     people = known.people(sampled=True)
-    average = max(ratio(known.classes, people), known.expected_matches() / known.records)
     return Estimate(
-        average,
+        max(ratio(known.classes, people), known.expected_matches() / known.records),
         "journalist",
         details={
             "highest": 1.0 / int(known.population[known.sample > 0].min()),

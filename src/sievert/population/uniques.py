@@ -327,9 +327,8 @@ def cautious(sizes: Sizes, population: int) -> Estimate:
     own = ratio(sample.of_size(1), sample.records)
     shares = {name: min(e.value, own) for name, e in considered.items() if e.value is not None}
     taken = max(shares, key=lambda name: shares[name])
-    fits = shares[taken] < own
     details = {
-        "taken": taken if fits else "sample uniques",
+        "taken": taken if shares[taken] < own else "sample uniques",
         "considered": {name: e.value for name, e in considered.items()},
         "sample_uniques": sample.of_size(1),
     }

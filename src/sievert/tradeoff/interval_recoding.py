@@ -67,8 +67,10 @@ def interval_recodings(
     if weight is not None:
         both = costs[1] / LN2 + weight * np.where(far < np.inf, far, 0.0)
         costs = (np.where(np.isfinite(far), both, far), far)
-    partitions = _partitions(*costs, min(most, n))
-    return [_recoding(distribution, reduced, which, starts) for starts in partitions]
+    return [
+        _recoding(distribution, reduced, which, starts)
+        for starts in _partitions(*costs, min(most, n))
+    ]
 
 
 def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
@@ -127,6 +129,11 @@ def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, 
     chosen = [int(which[i, j]) for i, j in zip(starts, ends, strict=True)]
     risk, loss, identity, _ = evaluated(joint, deterministic_channel(groups, len(starts)))
     released = deterministic_channel([chosen[g] for g in groups], distortion.shape[1])
-    far = mean_distortion(joint, released, distortion)
-    places = (0, *(int(joint.rows[s]) for s in starts[1:]))
-    return Recoding(places, tuple(chosen), far, risk, loss, identity)
+    return Recoding(
+        (0, *(int(joint.rows[s]) for s in starts[1:])),
+        tuple(chosen),
+        mean_distortion(joint, released, distortion),
+        risk,
+        loss,
+        identity,
+    )

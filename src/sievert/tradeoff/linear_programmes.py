@@ -58,9 +58,18 @@ def perfect(joint: Any, distortion: Any) -> Tradeoff:
         channel = silent if costs[0] > costs[1] else channel
     risk, loss, identity, far = evaluated(distribution, channel, reduced)
     assert far is not None
-    numbers = (2, 0.0, far, min(bound, far), risk, loss, identity, far)
-    full = full_channel(distribution, channel, full)
-    return Tradeoff(*numbers, full, reached=far - bound <= GAP * far)
+    return Tradeoff(
+        2,
+        0.0,
+        far,
+        min(bound, far),
+        risk,
+        loss,
+        identity,
+        far,
+        full_channel(distribution, channel, full),
+        reached=far - bound <= GAP * far,
+    )
 
 
 def grid(joint: Any, rate: float, *, least: bool = False, mesh: int = 80) -> float:
@@ -80,9 +89,9 @@ def grid_channel(
 
     Beside it the slope there, dI(X;X')/dI(X';Y): where a search may go on to leave the grid.
     """
-    constraint = rate if rate is not None else information
+    constraint = (information if rate is None else rate) or 0.0
     posteriors, shares, _, price = _grid_programme(
-        joint, constraint or 0.0, False, mesh, swapped=rate is None
+        joint, constraint, False, mesh, swapped=rate is None
     )
     used = shares > UNUSED
     channel = (posteriors[used] * shares[used, None]).T / joint.weights[:, None]

@@ -132,10 +132,20 @@ class DistortionTask:
         objective = risk if model == 1 else far
         assert objective is not None
         bound = min(bound, objective)
-        numbers = (model, at, objective, bound, risk, loss, identity, far)
-        full = full_channel(self.joint, channel, self.full)
-        reached = objective - bound <= gap * (1 + 1e-9)
-        return Tradeoff(*numbers, full, iterations, reached, None, cut)
+        return Tradeoff(
+            model,
+            at,
+            objective,
+            bound,
+            risk,
+            loss,
+            identity,
+            far,
+            full_channel(self.joint, channel, self.full),
+            iterations,
+            reached=objective - bound <= gap * (1 + 1e-9),
+            cut=cut,
+        )
 
 
 def least_risk(
@@ -214,8 +224,9 @@ def least_distortion(
         return perfect(task.joint, task.full)
     search = _RateSearch(task, rate, gap / span, first.channel, start)
     search.run(most, until)
-    bound = nearest + span * search.low
-    return task.answer(2, at, search.mixture(), bound, gap, search.steps, search.cut)
+    return task.answer(
+        2, at, search.mixture(), nearest + span * search.low, gap, search.steps, search.cut
+    )
 
 
 class _RateSearch:

@@ -104,9 +104,20 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     point = time_share(distribution, hull(points, upper=False), rate, None)
     risk, identity = point.information / LN2, point.rate / LN2
     bound = min(max(0.0, at - (distribution.entropy - distribution.information)), risk)
-    loss = max(0.0, distribution.information - risk)
-    numbers = ("funnel", at, risk, bound, risk, loss, identity, None)
-    return Tradeoff(*numbers, full_channel(distribution, point.channel), steps, None, spread / LN2)
+    return Tradeoff(
+        "funnel",
+        at,
+        risk,
+        bound,
+        risk,
+        max(0.0, distribution.information - risk),
+        identity,
+        None,
+        full_channel(distribution, point.channel),
+        steps,
+        None,
+        spread / LN2,
+    )
 
 
 def _search(

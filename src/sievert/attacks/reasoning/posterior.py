@@ -172,8 +172,8 @@ def _accuracies(truth: Ints | None, expected: Floats, beliefs: Floats) -> list[f
         best = beliefs.argmax(axis=1)
         return [float(expected[np.arange(len(best)), best].sum() / max(expected.sum(), 1e-300))]
     believed = float((truth[:, : beliefs.shape[1]] * beliefs).sum())
-    guesses = CorrectGuesses.count(truth, likeliest(beliefs))
-    return [guesses.fractional / truth.sum(), believed / truth.sum()]
+    right = CorrectGuesses.count(truth, likeliest(beliefs)).fractional
+    return [right / truth.sum(), believed / truth.sum()]
 
 
 # -- who is right ---------------------------------------------------------------------------------

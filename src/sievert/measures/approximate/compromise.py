@@ -324,8 +324,9 @@ def class_compromises(
     table = np.zeros((number, size))
     table[np.repeat(np.arange(number), np.diff(bounds)), codes] = counts
     batch = compromises(values, table / table.sum(axis=1)[:, None])
-    ones = np.ones(number, dtype=np.int64)
-    return ClassCompromises(np.arange(number), ones, batch.initial_entropy, batch.area)
+    return ClassCompromises(
+        np.arange(number), np.ones(number, dtype=np.int64), batch.initial_entropy, batch.area
+    )
 
 
 def _measure_rows(

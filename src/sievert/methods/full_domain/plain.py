@@ -64,8 +64,9 @@ def judge_classes(
     np.add.at(tally, (at, secrets), counts)
     broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))
     for r, (number, limit, value) in enumerate(zip(kinds, limits, values, strict=True)):
-        kind = KINDS[number]
-        own, over = judge_tallies(kind, float(limit), int(value), tally, totals, tree, missing)
+        own, over = judge_tallies(
+            KINDS[number], float(limit), int(value), tally, totals, tree, missing
+        )
         broken |= own
         slack[r] = float((tally.sum(axis=1) * np.maximum(over, 0.0)).sum())
     return broken.astype(np.uint8), slack

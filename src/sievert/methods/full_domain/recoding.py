@@ -54,9 +54,8 @@ class FullDomainRecoding:
 
     def labels(self, codes: Ints) -> Ints:
         """The number of the label of every value: `codes[i, j]` numbers that of column j."""
-        chosen = zip(self.columns, self.levels, strict=True)
-        tables = [column.tables[level] for column, level in chosen]
-        return np.stack([table[codes[:, j]] for j, table in enumerate(tables)], axis=1)
+        columns = zip(self.columns, self.levels, codes.T, strict=True)
+        return np.stack([column.tables[level][own] for column, level, own in columns], axis=1)
 
     def class_numbers(self, codes: Ints) -> Ints:
         """The place of the class of each of these combinations of values, which were counted."""

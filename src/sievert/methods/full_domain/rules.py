@@ -73,9 +73,8 @@ class Rule:
         if self.kind == "entropy":
             return math.log(self.limit)
         if self.kind == "beta":
-            records = int(totals.sum())
             rarest = min(int(n) for n in totals if n)
-            return max(0.0, (records - rarest) / rarest - self.limit)
+            return max(0.0, (int(totals.sum()) - rarest) / rarest - self.limit)
         return max(0.0, 1.0 - self.limit)
 
 

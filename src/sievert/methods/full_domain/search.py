@@ -180,8 +180,7 @@ class Search:
         ordered = tuple(levels[j] for j in self.order)
         heads, sizes, broken = self.broken_classes(tables)
         loss = self.node_loss(ordered, tables, heads, sizes, broken)
-        gone = int(sizes[broken.astype(bool)].sum())
-        return self._recoding(_Node(ordered, loss, gone), tables)
+        return self._recoding(_Node(ordered, loss, int(sizes[broken.astype(bool)].sum())), tables)
 
     def _descend(
         self,
@@ -231,11 +230,8 @@ class Search:
 
     def roll_up(self, tables: Tables, i: int, level: int) -> Tables:
         """The tables with column i, which is on this level, on the next one."""
-        step = self.columns[i].steps[level]
-        return [
-            self.kernels.roll_up(keys, counts, self.lows[i], self.widths[i], step)
-            for keys, counts in tables
-        ]
+        how = self.lows[i], self.widths[i], self.columns[i].steps[level]
+        return [self.kernels.roll_up(*table, *how) for table in tables]
 
     def _bound(self, levels: list[int], tables: Tables) -> float:
         """The least loss of any node with these levels, or coarser ones of the later columns."""

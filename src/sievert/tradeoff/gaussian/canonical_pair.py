@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -138,7 +138,7 @@ class Pair:
         both = correlations(list(scores.T)) * np.outer(spread, spread)
         p = one.shape[1]
         pair = cls.of(both[:p, :p], both[p:, p:], both[:p, p:], mean[:p])
-        return cls(pair.mean, pair.cov_x, pair.cov_y, pair.cov_xy, len(joint))
+        return replace(pair, records=len(joint))
 
     @cached_property
     def canonical(self) -> Canonical:

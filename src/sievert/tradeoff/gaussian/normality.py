@@ -160,8 +160,14 @@ def _shape(name: str, scores: Floats) -> ColumnShape:
     n, square = len(scores), scores * scores
     skewness, kurtosis = total(square * scores) / n, total(square * square) / n
     one, two = _skewness_score(skewness, n), _kurtosis_score(kurtosis, n)
-    both = math.exp(-0.5 * (one * one + two * two))
-    return ColumnShape(name, skewness, kurtosis - 3, two_sided(one), two_sided(two), both)
+    return ColumnShape(
+        name,
+        skewness,
+        kurtosis - 3,
+        two_sided(one),
+        two_sided(two),
+        math.exp(-0.5 * (one * one + two * two)),
+    )
 
 
 def _skewness_score(skewness: float, n: int) -> float:

@@ -202,8 +202,8 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     else:
         owners[atoms] = nodes
     order = np.lexsort((parents[1:], depths)) + 1
-    cuts = run_starts(depths[order - 1])[1:]
-    return Forest(labels, parents, owners, tuple(np.split(order, cuts)) if len(labels) else ())
+    levels = np.split(order, run_starts(depths[order - 1])[1:]) if len(labels) else ()
+    return Forest(labels, parents, owners, tuple(levels))
 
 
 def weights_of(factor: Factor, secret: int) -> Floats:

@@ -50,8 +50,8 @@ class CompatibleTables:
         beside = math.fsum(np.delete(prior, atom))
         records = int(self.sure.sum() + self.varied[0].sum())
         numbers, which = np.unique(self.number(atom), return_inverse=True)
-        weights = np.bincount(which.ravel(), self.weights)
-        pairs = zip(weights.tolist(), numbers.tolist(), strict=True)
+        weights = np.bincount(which.ravel(), self.weights).tolist()
+        pairs = zip(weights, numbers.tolist(), strict=True)
         return tuple((w, ((float(prior[atom]) + n, beside + records - n),)) for w, n in pairs)
 
     def posterior(self) -> FactorPosterior:
