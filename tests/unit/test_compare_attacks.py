@@ -340,7 +340,10 @@ def test_a_release_without_the_key_is_not_paired_by_its_order(files: list[Path])
 
 def test_engines_that_know_no_order() -> None:
     engine = SimpleNamespace(name="spark", check_usable=lambda _: None)
-    questions = cast(Any, SimpleNamespace(engine=engine, columns=["a"], records=1))
+    questions = cast(
+        Any,
+        SimpleNamespace(engine=engine, columns=["a"], records=1, check_usable=engine.check_usable),
+    )
     with pytest.raises(UsageError, match="spark knows no order") as error:
         _pairing.people(questions, ["a"], None, "t")
     assert "--key" in str(error.value)
