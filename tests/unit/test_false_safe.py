@@ -962,7 +962,7 @@ def test_an_option_is_met_only_where_the_changed_table_is(seed: int) -> None:
     "values",
     [("flu", "flu ", " flu"), ("é", "e\u0301"), ("é", "e\u0301 ")],
 )
-def test_spellings_are_no_diversity(values: tuple[str, ...]) -> None:
+def test_spellings_are_no_diversity(values: tuple[str, ...], tmp_path: Path) -> None:
     """One illness that is spelt in several ways looks like several of them."""
     spelt = {**table(), "ill": [values[i % len(values)] for i in range(N)]}
     found = sievert.assess(spelt, policy=policy(l_diversity={"min": 2}))
@@ -971,6 +971,10 @@ def test_spellings_are_no_diversity(values: tuple[str, ...]) -> None:
     narrow = {**policy(), "limits": {"inference": {"ill": {"l_diversity": {"min": 2}}}}}
     assert sievert.assess(spelt, policy=narrow).met is None
     assert sievert.assess(spelt, policy={**narrow, "orders": {"ill": [*values]}}).met is True
+    for how in ("full", "local"):  # a release is undecided too, which is no fault of the program
+        made = sievert.protect(spelt, policy=narrow, how=how, out=tmp_path / "r.csv")
+        assert made.met is None and reasons(made) == {"spelt_differently": (None, ["ill"])}
+        assert not list(tmp_path.iterdir())
 
 
 def test_codes_that_differ_by_case_are_different_with_a_caution() -> None:
@@ -986,6 +990,8 @@ def test_spellings_are_no_people() -> None:
     people = {**table(), "key": key}
     found = sievert.assess(people, policy=with_roles(person="key"))
     assert found.met is None and reasons(found) == {"spelt_differently": (None, ["key"])}
+    made = sievert.protect(people, policy=with_roles(person="key"))
+    assert made.met is None and reasons(made) == {"spelt_differently": (None, ["key"])}
     alike = {**people, "key": [f"p{i}" for i in range(N)]}
     assert sievert.assess(alike, policy=with_roles(person="key")).met is True
 

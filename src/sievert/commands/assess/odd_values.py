@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from sievert.commands._measuring import TableMeasures
-from sievert.counts.questions import Questions
 from sievert.errors import Caution
 from sievert.formatting import plural
-from sievert.measures import BY_ID
-
-if TYPE_CHECKING:
-    from sievert.policy import Policy
 
 LOOKS_MISSING = {
     *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
@@ -86,22 +80,3 @@ def value_remarks(
                 "are counted as different"
             )
             yield Caution(remark) if secret else remark
-
-
-def respelt_columns(measures: TableMeasures, rows: Questions, policy: Policy) -> list[str]:
-    """Secrets with a limit, and the person, whose values look the same and are told apart.
-
-    Secrets would look more diverse, and rows more people, than they are. Values that the policy
-    lists in an order are different.
-    """
-    quasi, roles = measures.roles.quasi, measures.roles
-    every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
-    limited = [
-        s for s in roles.sensitive if (every or policy.inference.get(s)) and s not in policy.orders
-    ]
-    texts = {s: [*filter(None, measures.questions.tally(s, quasi))] for s in limited}
-    composed = SPELLINGS["Unicode form"]  # codes may differ by their case on purpose
-    respelt = [s for s, v in texts.items() if len({composed(t.strip()) for t in v}) < len(v)]
-    if roles.person is not None and rows.is_spelt_differently(roles.person):
-        respelt.append(roles.person)
-    return respelt

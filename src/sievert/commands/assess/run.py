@@ -16,8 +16,12 @@ from sievert.attacks.attack import Attacks
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
-from sievert.commands._table_description import columns_without_role, describe_input
-from sievert.commands.assess.odd_values import missing_values, respelt_columns
+from sievert.commands._table_description import (
+    columns_without_role,
+    describe_input,
+    respelt_columns,
+)
+from sievert.commands.assess.odd_values import missing_values
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
@@ -142,7 +146,7 @@ def assess_table(
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
-        if respelt := respelt_columns(measures, rows, gate.policy):
+        if respelt := respelt_columns(questions, rows, roles, gate.policy):
             gate.undecided("spelt_differently", respelt)
         policy, notes = _judge(measures, gate, reidentification, inference, wildcards=wild)
         warnings += notes

@@ -24,6 +24,7 @@ from sievert.commands._search_floor import (
     find_floor,
     fits,
 )
+from sievert.commands._table_description import respelt_columns
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease, check_weights
@@ -137,6 +138,8 @@ def find_protection(
     start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
     roles, policy, notes = start.roles, start.policy, start.notes
     people = _people(questions, start, missing)
+    if respelt := respelt_columns(questions, questions, roles, policy):
+        start.gate.undecided("spelt_differently", respelt)
     if people is not None:
         check_memory(people, roles, settings.memory)
     check_weights("--column-weight", settings.weights or {}, roles.quasi)
