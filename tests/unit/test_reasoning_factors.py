@@ -370,7 +370,7 @@ def test_no_label_at_all() -> None:
         assert found.population.tolist() == [0.25, 0.75]
         assert len(found.inside) == 0
     assert tree.betas(0) == [(1.0, 3.0)]
-    assert tables.counts.tolist() == [[0, 0]]
+    assert tables.counts().tolist() == [[0, 0]]
 
 
 def test_the_same_set_twice_is_one_set() -> None:
@@ -420,7 +420,7 @@ def test_records_added_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = enumerate_tables(factor, 0)
     assert whole is not None
     assert pieces is not None
-    assert np.array_equal(whole.counts, pieces.counts)
+    assert np.array_equal(whole.counts(), pieces.counts())
     assert np.allclose(whole.weights, pieces.weights, rtol=1e-13, atol=0)
     assert np.allclose(whole.posterior().inside, pieces.posterior().inside, rtol=1e-13, atol=0)
 

@@ -34,11 +34,6 @@ class CompatibleTables:
     places: Ints
     means: Floats
 
-    @property
-    def counts(self) -> Ints:
-        """Records by table and atom."""
-        return self._all_counts(self.varied)
-
     def number(self, atom: int) -> Ints:
         """Records with one atom, by table."""
         varied = self.varied[:, np.flatnonzero(self.atoms == atom)].sum(axis=1)
@@ -73,20 +68,22 @@ class CompatibleTables:
         """Independent draws of the shares of all atoms, one a row."""
         sums = np.cumsum(self.weights)
         rows = np.searchsorted(sums, rng.random(times) * sums[-1], side="right")
-        tables = self._all_counts(self.varied[np.minimum(rows, len(self.weights) - 1)])
+        tables = self.counts(np.minimum(rows, len(self.weights) - 1))
         return dirichlets(rng, weights_of(self.factor, self.secret) + tables)
 
-    def _all_counts(self, varied: Ints) -> Ints:
-        tables = np.tile(self.sure, (len(varied), 1))
-        tables[:, self.atoms] += varied
-        return tables
+    def counts(self, tables: Ints | slice = np.s_[:]) -> Ints:
+        """Records by table and atom, of some tables or of all."""
+        varied = self.varied[tables]
+        counts = np.tile(self.sure, (len(varied), 1))
+        counts[:, self.atoms] += varied
+        return counts
 
 
 def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> CompatibleTables | None:
     """All tables that fit, or None if there are more than `most`, or too many ways to them.
 
     >>> factor = Factor(np.ones((1, 2)), np.array([0, 1, 3]), np.array([0, 0, 1]), np.ones((2, 1)))
-    >>> enumerate_tables(factor, 0).counts
+    >>> enumerate_tables(factor, 0).counts()
     array([[1, 0]])
     """
     prior, sizes = weights_of(factor, secret), np.diff(factor.starts)
