@@ -52,7 +52,7 @@ def test_findings_stand_beside_people(workshop: Workshop, screen: Tab) -> None:
     points, people, warning = ".points", ".hundred", ".front .warning"
     assert screen.asked(f"{edge.format(points, 'right')} < {edge.format(people, 'left')}")
     assert screen.asked(f"{edge.format(points, 'top')} == {edge.format(people, 'top')}")
-    assert screen.asked(f"{edge.format(warning, 'right')} < {edge.format(people, 'left')}")
+    assert screen.asked(f"{edge.format(warning, 'top')} >= {edge.format(people, 'bottom')}")
     screen.sized(390)
     assert screen.asked(f"{edge.format(points, 'bottom')} <= {edge.format(people, 'top')}")
 

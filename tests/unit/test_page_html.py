@@ -197,7 +197,7 @@ def test_only_monsters_may_break_in_a_table() -> None:
 
 def test_the_first_screen_in_two_columns() -> None:
     rows = html.arrange(samples.decision().front)
-    assert [(beside, len(blocks)) for beside, blocks in rows] == [(False, 2), (True, 3), (False, 1)]
+    assert [(beside, len(blocks)) for beside, blocks in rows] == [(False, 2), (True, 2), (False, 2)]
     assert html.arrange([samples.POINTS, samples.UNCOVERED])[0][0] is False
 
 

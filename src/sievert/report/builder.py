@@ -110,15 +110,16 @@ def screen(result: Any, language: str = ENGLISH, release_command: str = "") -> P
     with texts.spoken():
         part = make_part(result, 1, texts)
         page = _build([part], settings, None)
-        words = (texts("options.command"), f"  {release_command}") if release_command else ()
+        words = (f"{texts('options.command')}:", f"  {release_command}") if release_command else ()
         return replace(page, commands=words, fits=part.kind == "assess")
 
 
 def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datetime | None) -> Page:
     texts = parts[0].texts
-    chapters = [c for part in parts for c in _chapters(part, parts)]
-    command = settings.release_command
-    ways = [c for part in parts if part.kind == "assess" for c in options.chapters(part, command)]
+    assessed = [part for part in parts if part.kind == "assess"]
+    ways = [c for part in assessed for c in options.cards(part)]
+    chapters = [c for part in assessed for c in options.making(part, settings.release_command)]
+    chapters += [c for part in parts for c in _chapters(part, parts)]
     first = front(parts, tuple(dict.fromkeys(_points(parts))), ways, written)
     chapters += _closing(texts, parts, () if written is None else (*first, *chapters))
     return Page(

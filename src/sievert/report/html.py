@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from sievert.charts.rendering import TAG, can_draw, svg
 from sievert.report import drawings
-from sievert.report.page import Block, Chapter, Hundred, Link, Page, Paragraph, Points, walk
+from sievert.report.page import Block, Chapter, Hundred, Link, Page, Points, walk
 from sievert.version import __version__
 
 HERE = Path(__file__).parent
@@ -80,19 +80,8 @@ def fragment(*blocks: Any) -> str:
 
 def arrange(front: Sequence[Block | Chapter]) -> list[tuple[bool, list[Block | Chapter]]]:
     """The first screen in rows, and whether a row has two columns: findings, people beside them."""
-    return [
-        (
-            beside and all(any(isinstance(b, kind) for b in blocks) for kind in (Points, Hundred)),
-            blocks,
-        )
-        for beside, row in itertools.groupby(front, key=_may_be_beside)
-        for blocks in [list(row)]
-    ]
-
-
-def _may_be_beside(block: Block | Chapter) -> bool:
-    warning = isinstance(block, Paragraph) and block.kind == "warning"
-    return warning or isinstance(block, Points | Hundred)
+    rows = itertools.groupby(front, key=lambda block: isinstance(block, Points | Hundred))
+    return [(len(blocks) > 1 and beside, blocks) for beside, row in rows for blocks in [list(row)]]
 
 
 def tidy(text: str) -> Markup:

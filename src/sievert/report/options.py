@@ -9,6 +9,7 @@ from sievert.report.parts import Data, ReportPart, first_words, some_columns
 
 LEFT_OUT = "left out"
 FEW_LIMITS = 2  # that are named
+CHANGES = 200  # letters of all changes of an option
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
@@ -72,25 +73,34 @@ def _still_breached(part: ReportPart, way: Data) -> str:
     return part.texts.join(words) if words else ""
 
 
-def chapters(part: ReportPart, command: str = "") -> list[Chapter]:
-    """The options side by side; the command that makes the best of them, if it is known."""
+def cards(part: ReportPart) -> Iterator[Chapter]:
+    """The options side by side."""
     texts, options = part.texts, part.data.get("options")
     if not options or not options["ways"]:
-        return []
+        return
     items = tuple(_option(part, options["before"], way) for way in options["ways"])
     blocks: tuple[Block, ...] = (OptionCards(texts("options.now"), items),)
-    proven, tried = any(way.get("proven") for way in options["ways"]), options["tried"]
-    makes = not command and "levels" in best_way(options["ways"])
-    words = [texts("options.make")] if makes else []
-    if not options.get("complete", True) and proven:
-        words.append(texts("options.budget_proven", tried=tried))
-    elif not options.get("complete", True):
-        blocks += (Paragraph(texts("options.budget", tried=tried), "note"),)
-    if words:  # a terminal has the command itself
-        blocks += (Paragraph(" ".join(words), "reading"),)
-    if command:
-        blocks += (Paragraph(texts("options.command"), "reading"), Paragraph(command, "command"))
-    return [Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)]
+    if not (options.get("complete", True) or _is_proven(options)):
+        blocks += (Paragraph(texts("options.budget", tried=options["tried"]), "note"),)
+    yield Chapter(texts("options.title"), part.anchor("options"), blocks, screen=True)
+
+
+def making(part: ReportPart, command: str = "") -> Iterator[Chapter]:
+    """How the best option is made: the command, if it is known. A terminal has it at the end."""
+    texts, options = part.texts, part.data.get("options")
+    if not options or not options["ways"] or not (command or "levels" in best_way(options["ways"])):
+        return
+    blocks: tuple[Block, ...]
+    blocks = (Paragraph(command, "command") if command else Paragraph(texts("options.make")),)
+    if not options.get("complete", True) and _is_proven(options):
+        blocks += (Paragraph(texts("options.budget_proven", tried=options["tried"]), "note"),)
+    topic = texts("options.making")
+    yield Chapter(texts("options.command"), part.anchor("making"), blocks, topic=topic)
+
+
+def _is_proven(options: Data) -> bool:
+    """Whether no recoding that meets the policy loses less than one of the options."""
+    return any(way.get("proven") for way in options["ways"])
 
 
 def _option(part: ReportPart, before: Data, way: Data) -> Option:
@@ -140,7 +150,7 @@ def _change(part: ReportPart, way: Data) -> str:
         words = [texts("options.only", columns=some_columns(texts, left, name))]
     coarser = [c for c in way["changes"] if c["how"] != LEFT_OUT]
     changes = [f"{name(c['column'])} {texts.remark(c['how'])}" for c in coarser]
-    words += first_words(texts, changes)
+    words += first_words(texts, changes, letters=CHANGES, more="options.more")
     if way["suppressed_records"]:
         words.append(
             texts("options.suppressed", number=part.writer.count(way["suppressed_records"]))

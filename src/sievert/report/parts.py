@@ -155,10 +155,16 @@ def some_columns(
     return texts.join(first_words(texts, names, most))
 
 
-def first_words(texts: Texts, words: Sequence[str], most: int = LISTED) -> list[str]:
+def first_words(
+    texts: Texts,
+    words: Sequence[str],
+    most: int = LISTED,
+    letters: int = LETTERS,
+    more: str = "front.more_columns",
+) -> list[str]:
     """Words of a list; of many, or long ones, the first, and how many more there are."""
     first = [*words] if len(words) <= most else [*words[: most - 1]]
-    while len(first) > 1 and len(", ".join(first)) > LETTERS:
+    while len(first) > 1 and len(", ".join(first)) > letters:
         first.pop()
-    more = len(words) - len(first)
-    return [*first, texts("front.more_columns", number=count(more))] if more else first
+    left = len(words) - len(first)
+    return [*first, texts(more, number=count(left))] if left else first
