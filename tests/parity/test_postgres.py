@@ -185,7 +185,7 @@ def test_random_tables(server: Server, part: int, monkeypatch: pytest.MonkeyPatc
 def test_how_often_the_database_is_asked(towns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is counted: the records are read once to number them and once for all secrets."""
     asked: list[str] = []
-    real_ask, real_lines = Postgres._ask, reading.lines
+    real_ask, real_lines = Postgres.ask, reading.lines
 
     def ask(engine: Any, sql: str, *given: Any) -> Any:
         asked.append(sql)
@@ -195,7 +195,7 @@ def test_how_often_the_database_is_asked(towns: str, monkeypatch: pytest.MonkeyP
         asked.append(sql)
         return real_lines(cursor, sql)
 
-    monkeypatch.setattr(Postgres, "_ask", ask)
+    monkeypatch.setattr(Postgres, "ask", ask)
     monkeypatch.setattr(reading, "lines", lines)
     sievert.assess(towns, ["town"], ["ill", "age"])
     assert [sql.split()[0] for sql in asked if "FROM input" in sql] == ["WITH", "COPY"]

@@ -39,19 +39,19 @@ class RecodedRecords:
 
     def select(
         self,
-        sql_name: Callable[[str], str],
+        columns: Sequence[str],
         same: Callable[[str, str], str],
         literal: Callable[[str], str],
         tables: Sequence[str],
     ) -> tuple[dict[str, str], str]:
         """Of each column of the release its value as SQL, and what joins the maps to records `r`.
 
-        The maps are in these tables, the suppressed classes in `gone`; `same` is the condition that
-        a column of the records has the value `v` of a map.
+        The records have these `columns`. The maps are in these tables, the suppressed classes in
+        `gone`; `same` is the condition that a column of the records has the value `v` of a map.
         """
-        values = {name: f"r.{sql_name(name)}" for name in self.names}
+        values = {name: f"r.c{columns.index(name)}" for name in self.names}
         joins = [
-            f"JOIN {table} ON {same(f'r.{sql_name(name)}', f'{table}.v')}"
+            f"JOIN {table} ON {same(f'r.c{columns.index(name)}', f'{table}.v')}"
             for table, name in zip(tables, self.maps, strict=True)
         ]
         if len(self.suppressed):

@@ -6,7 +6,6 @@ from typing import Any
 
 import duckdb
 
-from sievert.counts.cells import Kind
 from sievert.counts.duckdb import connection, failures, reading, releases
 from sievert.counts.duckdb.reading import literal
 from sievert.errors import ExhaustedError
@@ -33,23 +32,18 @@ class DuckDB:
         self.table, self.behind, self._sound = table, "given", True
         self.uncoded, self.untyped = reading.AS_READ
         self.nan_source, self.nan = "given", dict[str, str]()
-        settings = scratch, memory, threads, outputs
-        self._opened = self._guard(lambda: connection.open_engine(table, *settings))
+        self._opened = self._guard(
+            lambda: connection.open_engine(table, scratch, memory, threads, outputs)
+        )
         self._connection, table = self._opened.connection, self._opened.table
         self.unusable, self.notes = dict(table.unusable), list(table.notes)
         self.columns, self.kinds, view = reading.view(self, table)
         self.view("input", view)
 
-    def check_usable(self, column: str) -> None:
-        """An error where the values of a column cannot be compared one by one."""
-        reading.check_usable(column, self.kinds[column], self.unusable)
+    check_usable, kind = reading.check_usable, reading.kind
 
     def check_writable(self) -> None:
         """Records can be written, in their order."""
-
-    def kind(self, column: str) -> Kind:
-        """Text, a float, something else with an order of its own (numbers, dates), or neither."""
-        return reading.kind(self.kinds[column])
 
     def register(self, name: str, frame: Any) -> None:
         """Show a frame of the caller to the engine, without a copy."""

@@ -273,10 +273,11 @@ def _typed_value(table: Table, name: str, value: str, kind: str) -> tuple[str, s
     return value, kind
 
 
-def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
-    """Lists and structures have no single value to compare; some types lose digits on the way."""
-    if column in unusable:
-        raise InputError(f"column {column!r} {unusable[column]}", hint="cast it to text")
+def check_usable(engine: Any, column: str) -> None:
+    """An error where the values of a column cannot be compared one by one, or lose digits."""
+    kind = engine.kinds[column]
+    if column in engine.unusable:
+        raise InputError(f"column {column!r} {engine.unusable[column]}", hint="cast it to text")
     require(
         not NESTED.search(kind),
         f"column {column!r} is nested ({kind.partition('(')[0]})",
@@ -284,8 +285,9 @@ def check_usable(column: str, kind: str, unusable: Mapping[str, str]) -> None:
     )
 
 
-def kind(sql_type: str) -> Kind:
-    """What a type of DuckDB is to us."""
+def kind(engine: Any, column: str) -> Kind:
+    """Text, a float, something else with an order of its own (numbers, dates), or neither."""
+    sql_type = engine.kinds[column]
     if sql_type in FLOATS:
         return "float"
     text = sql_type == "VARCHAR" or sql_type.startswith("ENUM")
@@ -294,8 +296,8 @@ def kind(sql_type: str) -> Kind:
 
 def read_arrow(engine: Any, columns: Sequence[str]) -> Iterator[Any]:
     """Some columns of the input, in batches of Arrow's."""
-    names = ", ".join(f"c{engine.columns.index(c)}" for c in columns)
-    yield from stream(engine, f"SELECT {names} FROM input")
+    names = (f"c{engine.columns.index(c)}" for c in columns)
+    yield from stream(engine, f"SELECT {', '.join(names)} FROM input")
 
 
 def stream(engine: Any, sql: str) -> Iterator[Any]:

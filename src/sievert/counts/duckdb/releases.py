@@ -41,12 +41,11 @@ def _join_maps(
     engine: Any, records: RecodedRecords, prefix: str
 ) -> tuple[dict[str, str], str, list[str]]:
     """The values of the release, the joins, and the tables that were loaded for them."""
-    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
     tables = [f"{prefix}{i}" for i in range(len(records.maps))]
     for table, (name, column) in zip(tables, records.maps.items(), strict=True):
-        _load_map(engine, table, places[name], column)
+        _load_map(engine, table, f"c{engine.columns.index(name)}", column)
     values, joins = records.select(
-        places.__getitem__,
+        engine.columns,
         lambda own, value: f"{own} IS NOT DISTINCT FROM {value}",
         literal,
         tables,

@@ -7,6 +7,7 @@ are streamed into a DuckDB of our own, which answers everything that follows fro
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +43,22 @@ class Postgres(Transfer):
         table = self.table
         self._driver: Any = optional_package("psycopg", "tables of Postgres need", "postgres")
         self._server = reading.connect(self._driver, table.data)
-        self._ask(reading.BEGIN)
-        oid, self.behind = reading.relation(self._ask, table)
-        self.catalog = reading.columns(self._ask, oid, table)
+        self.ask(reading.BEGIN)
+        oid, self.behind = reading.relation(self.ask, table)
+        self.catalog = reading.columns(self.ask, oid, table)
         self.columns = tuple(self.catalog)
         self.kinds = {name: reading.kind(column, table) for name, column in self.catalog.items()}
-        self.notes += [reading.HIDDEN] if self._ask(reading.SECURED, [oid, oid]) else []
+        self.notes += [reading.HIDDEN] if self.ask(reading.SECURED, [oid, oid]) else []
         self.uncoded = values.select_raw(self.catalog, self.behind) if table.na else None
-        self.untyped = values.select_untyped(self.catalog, table, self.behind)
+        untyped = values.select(self.catalog, replace(table, types={}), self.behind)
+        self.untyped = untyped if table.types else None
         self.nan, self.nan_source = values.find_nan(self.catalog, table), self.behind
         self.view("input", values.select(self.catalog, table, self.behind))
 
     def check_usable(self, column: str) -> None:
         """An error where the values of a column cannot be compared, or not be read."""
-        more = reading.check_usable(self.catalog[column], self.table)
-        self.notes += [note for note in more if note not in self.notes]
+        notes = reading.check_usable(self.catalog[column], self.table)
+        self.notes += [note for note in notes if note not in self.notes]
 
     # -- in the database ------------------------------------------------------------------------
 
@@ -70,7 +72,7 @@ class Postgres(Transfer):
         return f"WITH {', '.join(views)} {sql}"
 
     def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self._ask(self.with_views(sql), parameters or None)
+        return self.ask(self.with_views(sql), parameters or None)
 
     def count(self, name: str, sql: str, records: int) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
@@ -98,10 +100,11 @@ class Postgres(Transfer):
 
     def way(self, name: str) -> str:
         """How the values of a column arrive."""
-        plain = reading.transfer_type(self.catalog[name], self.table)
-        return "VARCHAR" if name in self.labelled else plain
+        labelled = name in self.labelled
+        return "VARCHAR" if labelled else reading.transfer_type(self.catalog[name], self.table)
 
-    def _ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
+    def ask(self, sql: str, parameters: Sequence[Any] | None = None) -> list[tuple[Any, ...]]:
+        """The database's own answer."""
         with self._cursor() as cursor:
             cursor.execute(sql.encode(), parameters)
             return list(cursor.fetchall()) if cursor.description else []
@@ -125,7 +128,7 @@ class Postgres(Transfer):
             self._asking = False
         if isinstance(failure, InputError) and not self._doubting:
             self._doubting = True  # the snapshot goes on, to see which values do not fit
-            self._ask("ROLLBACK TO SAVEPOINT asked")
+            self.ask("ROLLBACK TO SAVEPOINT asked")
             failure = reading.explain_unfit(self, self.table)
         raise failure from None
 
@@ -147,10 +150,6 @@ class Postgres(Transfer):
 
     write_release, show_recoded = releases.write_release, releases.show_recoded
     write_here = Transfer.write
-
-    def run_there(self, sql: str) -> None:
-        """Tell the database something."""
-        self._ask(sql)
 
     def progress(self) -> float:
         """Nothing is known of a query that the database works on."""

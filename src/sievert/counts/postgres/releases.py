@@ -22,7 +22,7 @@ def write_release(
 ) -> None:
     """Write all records; columns without a map are as they are."""
     values, joins = _join_maps(engine, records, "m")
-    engine.run_there(ONE_SCAN)  # so that the same table has the same order
+    engine.ask(ONE_SCAN)  # so that the same table has the same order
     names = dict.fromkeys((*records.names, *records.maps))
     own = ", ".join(f"c{engine.columns.index(name)}" for name in names)
     fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
@@ -56,7 +56,6 @@ def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
 
 def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[str, str], str]:
     """The values of the release, and the joins; the maps are views."""
-    places = {name: f"c{i}" for i, name in enumerate(engine.columns)}
     tables = [f"{prefix}{i}" for i in range(len(records.maps))]
     engine.labelled = frozenset()
     for table, (name, column) in zip(tables, records.maps.items(), strict=True):
@@ -64,7 +63,7 @@ def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[
     if len(records.suppressed):
         engine.view("gone", f"SELECT unnest({_array(records.suppressed.tolist(), 'bigint')}) AS k")
     return records.select(
-        places.__getitem__, lambda own, value: f"{_coded(own)} = {value}", literal, tables
+        engine.columns, lambda own, value: f"{_coded(own)} = {value}", literal, tables
     )
 
 

@@ -23,39 +23,29 @@ class Transfer(DuckDB):
     """A DuckDB that takes over what the database answers."""
 
     def __init__(
-        self,
-        table: Table,
-        scratch: Path,
-        *,
-        memory: str | None = None,
-        threads: int | None = None,
-        outputs: Sequence[Path] = (),
+        self, table: Table, scratch: Path, *, outputs: Sequence[Path] = (), **options: Any
     ) -> None:
         self._scratch, self._file = scratch, scratch / "cells"
-        self._small = memory is None and threads is None and not outputs
+        self._small = not outputs and all(value is None for value in options.values())
         outputs = () if self._small else (self._file, *outputs)
         none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
-        super().__init__(none, scratch, memory=memory, threads=threads, outputs=outputs)
+        super().__init__(none, scratch, outputs=outputs, **options)
         self.table = table
 
     def _cursor(self) -> AbstractContextManager[Any]:
         """A cursor of the database, whose failures are told in our words."""
         raise NotImplementedError
 
-    def _leave_shared_engine(self) -> None:
-        """Go on with a DuckDB of our own, which spills and reads what lies in a file; no tables."""
-        if self._small:
-            self._small, shared = False, self._connection
-            self._connection = connection.own_engine(self.table)
-            self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
-            shared.close()
-
     def take(
         self, name: str, sql: str, ways: Mapping[str, str], records: int | None = None
     ) -> None:
         """Stream an answer into a table of DuckDB, through memory or through a private file."""
-        if records is None or records > FEW:
-            self._leave_shared_engine()
+        if self._small and (records is None or records > FEW):
+            # From now on a DuckDB of our own, which spills and reads what lies in a file.
+            self._small, shared = False, self._connection
+            self._connection = connection.own_engine(self.table)
+            self.run(connection.lock_down(self.table, self._scratch, None, None, [self._file]))
+            shared.close()
         copy = f"COPY ({sql}) TO STDOUT"
         try:
             with self._cursor() as cursor:
@@ -65,9 +55,8 @@ class Transfer(DuckDB):
                     longest = reading.stream(cursor, copy, self._file)
                 sent = cursor.rowcount
             if self._small:
-                fields, columns = reading.parsed(ways), reading.columns_of_lines(lines, ways)
-                self.load("arriving", columns)
-                self.keep(name, f"SELECT {fields} FROM arriving")
+                self.load("arriving", reading.columns_of_lines(lines, ways))
+                self.keep(name, f"SELECT {reading.parsed(ways)} FROM arriving")
                 self.forget("arriving")
             else:
                 self.keep(name, reading.arriving(self._file, ways, longest))

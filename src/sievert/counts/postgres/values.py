@@ -5,7 +5,7 @@ Text is compared byte by byte; NaN is missing, -0 = 0; intervals and numbers of 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import PATTERNS, literal
@@ -38,11 +38,6 @@ def select_raw(columns: Mapping[str, PostgresColumn], behind: str) -> str:
     readable = ((i, column) for i, column in enumerate(columns.values()) if column.readable)
     values = (f"{quote_identifier(column.name)} AS c{i}" for i, column in readable)
     return f"SELECT {', '.join(values)} FROM {behind}"
-
-
-def select_untyped(columns: Mapping[str, PostgresColumn], table: Table, behind: str) -> str | None:
-    """The same query as if no types were given; None where none are."""
-    return select(columns, replace(table, types={}), behind) if table.types else None
 
 
 def find_nan(columns: Mapping[str, PostgresColumn], table: Table) -> dict[str, str]:

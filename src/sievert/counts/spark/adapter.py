@@ -9,7 +9,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.cells import Kind
 from sievert.counts.duckdb import reading
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.spark import failures, releases, session, spelling
@@ -59,13 +58,7 @@ class Spark(FetchedCells):
             self._open_cells(scratch, resources, memory, threads)
             self.close = resources.pop_all().close
 
-    def check_usable(self, column: str) -> None:
-        """An error where the values of a column cannot be compared one by one."""
-        reading.check_usable(column, self.kinds[column], self.unusable)
-
-    def kind(self, column: str) -> Kind:
-        """Text, a float, something else with an order of its own (numbers, dates), or neither."""
-        return reading.kind(self.kinds[column])
+    check_usable, kind = reading.check_usable, reading.kind
 
     # -- records --------------------------------------------------------------------------------
 

@@ -7,11 +7,10 @@ from them: Spark takes longer to plan a question than DuckDB to answer it.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.cells import ask_together
+from sievert.counts.cells import LoadedColumns, ask_together
 from sievert.counts.duckdb import connection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark.cluster_cells import ClusterCells, has_arrow
@@ -20,7 +19,6 @@ from sievert.numerics.acceleration import thread_count
 from sievert.sources.table import Table
 
 MOST_CELLS = 10**7  # that are fetched
-Cells = DuckDB | ClusterCells
 
 
 class FetchedCells:
@@ -42,10 +40,10 @@ class FetchedCells:
     def _open_cells(
         self, scratch: Path, resources: ExitStack, memory: str | None, threads: int | None
     ) -> None:
-        self._made: dict[str, Callable[[Cells], None]] = {}  # how each table is made again
+        self._made: dict[str, str | LoadedColumns] = {}  # of what each table is made again
         self._there = ClusterCells(self._ask, self._session, self.kinds)
         resources.callback(self._there.forget_all)
-        self._cells: Cells = self._there
+        self._cells: DuckDB | ClusterCells = self._there
         self._checked = self.expected is None  # whether as many records were read as expected
         if MOST_CELLS and has_arrow():
             few = self.expected is not None and self.expected < connection.SMALL
@@ -77,13 +75,16 @@ class FetchedCells:
         else:
             if isinstance(here, DuckDB):
                 self._cells = self._there
-                for make in self._made.values():
-                    make(self._there)
+                for table, made in self._made.items():
+                    if isinstance(made, str):
+                        self._there.keep(table, made)
+                    else:
+                        self._there.load(table, made)
             self._there.keep(name, sql)
             if not self._checked:
                 counted = int(self._there.rows(f"SELECT SUM(n) FROM {name}")[0][0] or 0)
         self._check_counted(counted, records)
-        self._made[name] = partial(_keep, name=name, sql=sql)
+        self._made[name] = sql
 
     def count_together(
         self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
@@ -92,9 +93,8 @@ class FetchedCells:
         here, columns = self._cells, [column for column, _ in queries.values()]
         if not isinstance(here, DuckDB):
             return False
-        sql = ask_together(columns, keys, source)
-        name, most = next(iter(queries)), records * len(columns)
-        fetched = self._fetch(name, sql, most)
+        name, sql = next(iter(queries)), ask_together(columns, keys, source)
+        fetched = self._fetch(name, sql, records * len(columns))
         if fetched is None:
             self._there.forget(name)
             return False
@@ -103,8 +103,7 @@ class FetchedCells:
             for i, table in enumerate(queries)
         }
         self._check_counted(self._take(each, fetched, here) / len(columns), records)
-        for table, (_, single) in queries.items():
-            self._made[table] = partial(_keep, name=table, sql=single)
+        self._made |= {table: single for table, (_, single) in queries.items()}
         return True
 
     def _take(self, queries: Mapping[str, str], fetched: Any, here: DuckDB) -> int:
@@ -143,30 +142,25 @@ class FetchedCells:
         return fetched
 
     def keep(self, name: str, sql: str) -> None:
-        self._make(name, lambda cells: cells.keep(name, sql))
+        self._guard(lambda: self._cells.keep(name, sql))
+        self._made[name] = sql
 
-    def load(self, table: str, columns: Mapping[str, tuple[str, Sequence[Any]]]) -> None:
-        self._make(table, lambda cells: cells.load(table, columns))
-
-    def _make(self, name: str, make: Callable[[Cells], None]) -> None:
-        self._guard(lambda: make(self._cells))
-        self._made[name] = make
+    def load(self, table: str, columns: LoadedColumns) -> None:
+        self._guard(lambda: self._cells.load(table, columns))
+        self._made[table] = columns
 
     def forget(self, name: str) -> None:
         del self._made[name]
         self._guard(lambda: self._cells.forget(name))
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        rows: list[tuple[Any, ...]] = self._guard(lambda: self._cells.rows(sql, parameters))
-        return rows
+        return list(self._guard(lambda: self._cells.rows(sql, parameters)))
 
     def arrays(self, sql: str) -> list[Any]:
-        arrays: list[Any] = self._guard(lambda: self._cells.arrays(sql))
-        return arrays
+        return list(self._guard(lambda: self._cells.arrays(sql)))
 
     def each_answer(self, queries: Sequence[str]) -> list[list[Any]]:
-        answers: list[list[Any]] = self._guard(lambda: self._cells.each_answer(queries))
-        return answers
+        return list(self._guard(lambda: self._cells.each_answer(queries)))
 
     def list_downwards(self, value: str) -> str:
         return self._cells.list_downwards(value)
@@ -188,10 +182,6 @@ class FetchedCells:
 
     def as_text(self, value: str) -> str:
         return self._cells.as_text(value)
-
-
-def _keep(cells: Cells, name: str, sql: str) -> None:
-    cells.keep(name, sql)
 
 
 def _columns(frame: Any) -> Any:

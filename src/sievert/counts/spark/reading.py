@@ -6,7 +6,7 @@ Imported only where pyspark is known to be installed.
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
@@ -24,7 +24,7 @@ from sievert.errors import InputError, require
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table
 
-Compare = Callable[[Table, str, str, str, Sequence[str]], str]
+Compare = Callable[[Table, str, str, str], str]
 BLOCK = 1 << 20
 GLOBAL = "spark.sql.globalTempDatabase"
 
@@ -36,30 +36,27 @@ def view(
     frame, kinds = _frame(engine, table, session, scratch, resources)
     table.check_types(kinds)
 
-    def select(how: Compare, na: Sequence[str]) -> DataFrame:
+    def select(how: Compare, table: Table = table) -> DataFrame:
         columns = zip(kinds, frame.dtypes, strict=True)
-        return frame.selectExpr(
-            *(f"{how(table, name, c, k, na)} AS {c}" for name, (c, k) in columns)
-        )
+        return frame.selectExpr(*(f"{how(table, name, c, k)} AS {c}" for name, (c, k) in columns))
 
     def unfit() -> dict[str, int]:
-        counts = select(count_unfit, table.na).collect()[0]
+        counts = select(count_unfit).collect()[0]
         return {c: int(n or 0) for c, n in zip(kinds, counts, strict=True) if c in table.types}
 
     engine.unfit = unfit
-    select(compared_value, table.na).createOrReplaceTempView("input")
-    select(find_nan, table.na).createOrReplaceTempView(engine.nan_source)
+    select(compared_value).createOrReplaceTempView("input")
+    select(find_nan).createOrReplaceTempView(engine.nan_source)
     for name, (c, kind) in zip(kinds, frame.dtypes, strict=True):
         if table.types.get(name, kind) in ("float", "double"):
             engine.nan[name] = c
     if table.na:
-        select(uncoded_value, ()).createOrReplaceTempView("uncoded")
+        select(text_value, replace(table, na=())).createOrReplaceTempView("uncoded")
         engine.uncoded = "SELECT * FROM uncoded"
     if table.types:
-        select(untyped_value, table.na).createOrReplaceTempView("untyped")
+        select(compared_value, replace(table, types={})).createOrReplaceTempView("untyped")
         engine.untyped = "SELECT * FROM untyped"
-    typed = {column: reading.SQL_TYPES[kind] for column, kind in table.types.items()}
-    return tuple(kinds), {**kinds, **typed}
+    return tuple(kinds), kinds | {c: reading.SQL_TYPES[kind] for c, kind in table.types.items()}
 
 
 def _frame(
@@ -113,11 +110,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
     columns = [f"c{i}" for i in range(len(table.columns))]
     # Line by line and side by side, unless quotes span lines or a record looks like a blank line.
-    whole = (
-        _has_quotes(table, table.path, table.delimiter)
-        or table.delimiter <= " "
-        or len(columns) == 1
-    )
+    quoted = _has_quotes(table, table.path, table.delimiter)
     records = session.read.csv(
         _readable(table.path, scratch),
         schema=StructType([StructField(name, StringType()) for name in table.columns]),
@@ -127,7 +120,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
         encoding="UTF-8",
         header=table.header,
         mode="FAILFAST",
-        multiLine=whole,
+        multiLine=quoted or table.delimiter <= " " or len(columns) == 1,
         lineSep=_line_end(table.path, table.delimiter, table.scan.longest),
         nullValue=missing,
         emptyValue=empty,
@@ -239,10 +232,11 @@ def _check_files(engine: Any, session: SparkSession, frame: DataFrame) -> None:
 # As SQL: each function of PySpark would ask Java a dozen times.
 
 
-def _text(column: str, kind: str, na: Sequence[str]) -> str:
+def text_value(table: Table, name: str, column: str, kind: str) -> str:
+    """The text of a column, missing where it is a code for that."""
     text = spelling.as_text(column, [kind])
-    codes = ", ".join(map(spelling.literal, na))
-    return f"CASE WHEN NOT ({text} IN ({codes})) THEN {text} END" if na else text
+    codes = ", ".join(map(spelling.literal, table.na))
+    return f"CASE WHEN NOT ({text} IN ({codes})) THEN {text} END" if codes else text
 
 
 def _cast_text(text: str, wanted: str) -> str:
@@ -258,22 +252,23 @@ def _cast_text(text: str, wanted: str) -> str:
     return fits.format(text, "DATE")
 
 
-def find_nan(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
+def find_nan(table: Table, name: str, column: str, kind: str) -> str:
     """What is 1 where a value is NaN; missing of columns that hold none."""
     if table.types.get(name, kind) not in ("float", "double"):
         return "CAST(NULL AS INT)"
-    return f"CASE WHEN LOWER({_text(column, kind, na)}) RLIKE r'\\A[+-]?nan\\z' THEN 1 END"
+    text = text_value(table, name, column, kind)
+    return f"CASE WHEN LOWER({text}) RLIKE r'\\A[+-]?nan\\z' THEN 1 END"
 
 
-def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
+def compared_value(table: Table, name: str, column: str, kind: str) -> str:
     """A column as it is compared: typed where the user says so, NaN missing, -0 = 0."""
-    value, text = column, _text(column, kind, na)
+    value, text = column, text_value(table, name, column, kind)
     if name in table.types:
         value = _cast_text(text, table.types[name])
         kind = {"int": "bigint", "float": "double"}.get(table.types[name], "")
         unfit = f"({text}) IS NOT NULL AND ({value}) IS NULL"
         value = f"CASE WHEN {unfit} THEN RAISE_ERROR('{UNFIT}') ELSE {value} END"
-    elif na:
+    elif table.na:
         value = f"CASE WHEN ({text}) IS NOT NULL THEN {value} END"
     if kind in ("double", "float"):
         zero = f"CAST(0 AS {kind})"
@@ -281,20 +276,10 @@ def compared_value(table: Table, name: str, column: str, kind: str, na: Sequence
     return value
 
 
-def uncoded_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
-    """Missing where a column is before codes, types and NaN; otherwise, any text."""
-    return _text(column, kind, na)
-
-
-def untyped_value(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
-    """A column as it is compared where the user gives it no type."""
-    return compared_value(replace(table, types={}), name, column, kind, na)
-
-
-def count_unfit(table: Table, name: str, column: str, kind: str, na: Sequence[str]) -> str:
+def count_unfit(table: Table, name: str, column: str, kind: str) -> str:
     """How many values do not fit the type that the user says their column has."""
     if name not in table.types:
         return "SUM(0)"
-    text = _text(column, kind, na)
+    text = text_value(table, name, column, kind)
     value = _cast_text(text, table.types[name])
     return f"SUM(CASE WHEN ({text}) IS NOT NULL AND ({value}) IS NULL THEN 1 END)"

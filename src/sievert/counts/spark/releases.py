@@ -53,7 +53,6 @@ def join_maps(
     cells: ClusterCells, columns: Sequence[str], records: RecodedRecords, prefix: str
 ) -> tuple[dict[str, str], str, dict[str, int]]:
     """The values of the release, the joins, and the rows of the tables loaded for them."""
-    places = {name: f"c{i}" for i, name in enumerate(columns)}
     sizes = {f"{prefix}{i}": len(column.values) for i, column in enumerate(records.maps.values())}
     for table, column in zip(sizes, records.maps.values(), strict=True):
         cells.load(table, column.table())
@@ -61,7 +60,7 @@ def join_maps(
     def same(own: str, value: str) -> str:
         return f"{cells.as_text(own)} IS NOT DISTINCT FROM {value}"
 
-    values, joins = records.select(places.__getitem__, same, spelling.literal, [*sizes])
+    values, joins = records.select(columns, same, spelling.literal, [*sizes])
     if len(records.suppressed):
         cells.load("gone", {"k": ("int", records.suppressed.tolist())})
         sizes["gone"] = len(records.suppressed)
