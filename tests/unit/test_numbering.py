@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sievert.counts.packed import numbering
+from sievert.counts.packed.class_cells import rank_codes
 from sievert.counts.packed.coding import CodedColumn, GrownError
-from sievert.counts.packed.numbers import rank_codes
 
 random = Random(7)
 ODD = ["", "\0", "\0\0", "a", "a\0", "é", "12345678", "123456789", "x" * 5000, "x" * 5001, None]

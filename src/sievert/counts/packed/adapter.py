@@ -15,10 +15,9 @@ from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Size
 from sievert.counts.cells import Adapter
 from sievert.counts.cube import Cube, histogram
 from sievert.counts.packed.blocked_cells import BlockedCells
-from sievert.counts.packed.class_cells import PackedCells, spell_totals
+from sievert.counts.packed.class_cells import PackedCells, code_field, rank_codes, spell_totals
 from sievert.counts.packed.coding import CodedColumn, UnfitError
 from sievert.counts.packed.keys import Counted, KeyBlocks, KeyCounter, KeyCounts
-from sievert.counts.packed.numbers import code_field, rank_codes
 from sievert.counts.packed.sources import CodedSource, Source
 from sievert.counts.packed.threads import Pace
 from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED, Questions
@@ -104,14 +103,13 @@ class PackedQuestions(Questions):
 
     def _is_released(self, counted: KeyCounts) -> Bools:
         """Which keys are not of the records left out."""
-        return ~self._find_marks(counted.columns, counted.fields(), self._suppressed)[0]
+        return ~self._find_marks(counted.layout.columns, counted.fields(), self._suppressed)[0]
 
     def _find_marks(
         self, coded: Sequence[CodedColumn], places: Places, quasi: Sequence[str]
     ) -> tuple[Bools, Bools]:
         """Which keys have the mark of suppression in every quasi-identifier, and in any."""
-        mark = self.suppression.mark
-        return _find_texts(coded, places, dict.fromkeys(quasi, mark))
+        return _find_texts(coded, places, dict.fromkeys(quasi, self.suppression.mark))
 
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
@@ -122,10 +120,10 @@ class PackedQuestions(Questions):
             counted = self._packed_cells(tuple(quasi), secret)
         if counted is None:
             return super().count_marked(quasi, secret, cells=cells)
-        columns = counted.counted.layout.columns
 
         def count(cells: PackedCells) -> list[int]:
-            return [cells.sizes[h].sum() for h in self._find_marks(columns, cells.places, quasi)]
+            have = self._find_marks(cells.layout.quasi, cells.places, quasi)
+            return [cells.sizes[which].sum() for which in have]
 
         every, some = np.sum(counted.map(count), axis=0).tolist()
         return every, some
@@ -178,21 +176,20 @@ class PackedQuestions(Questions):
             cells = BlockedCells(counted, self.threads)
         else:
             cells = PackedCells(counted, self.threads)
-        new = [c for c in counted.columns if c is cells.secret or c.name not in self._tallies]
+        columns, secret = cells.layout.columns, cells.secret
+        new = [c for c in columns if c is secret or c.name not in self._tallies]
         for column, pair in zip(new, cells.code_totals(new), strict=True):
             self._tallies[column.name] = spell_totals(column, *pair, MOST_TALLIED)
-        names = {c.name: c.name for c in counted.columns}
-        secret = None if cells.secret is None else cells.secret.name
-        key = tuple(c.name for c in counted.layout.columns), secret
+        names = {c.name: c.name for c in columns}
+        key = tuple(c.name for c in cells.layout.quasi), None if secret is None else secret.name
 
         def like_header(own: PackedCells) -> int:
-            every, _ = _find_texts(counted.columns, own.counted.fields(), names)
+            every, _ = _find_texts(columns, own.counted.fields(), names)
             return int(own.counts[every].sum())
 
-        if all(c.kind != "float" and c.code_of(c.name) > 0 for c in counted.columns):
-            self._headers[key] = sum(cells.map(like_header))
-        elif all(c.kind != "float" for c in counted.columns):
-            self._headers[key] = 0
+        if all(c.kind != "float" for c in columns):
+            possible = all(c.code_of(c.name) > 0 for c in columns)
+            self._headers[key] = sum(cells.map(like_header)) if possible else 0
         return cells
 
     def cube(self, columns: Sequence[str]) -> Cube:
@@ -210,7 +207,7 @@ class PackedQuestions(Questions):
     def spell_keys(self, columns: Sequence[str], counted: KeyCounts) -> Cube:
         """Counted keys as combinations of values."""
         ranks, texts, places = [], [], counted.fields()
-        for column in counted.columns:
+        for column in counted.layout.columns:
             keys, shift = places[column.name]
             present, own = rank_codes(code_field(keys, shift, column.bits), column.bits)
             ranks.append(own)

@@ -11,10 +11,9 @@ from sievert.arrays import Ints
 from sievert.counts.answers import Gaps, JointCounts, Profiles, Ranked, Sizes
 from sievert.counts.packed import run_kernels
 from sievert.counts.packed.blocks import KeyBlock
-from sievert.counts.packed.class_cells import PackedCells, merge_joint, merge_profiles
+from sievert.counts.packed.class_cells import FEW_BITS, PackedCells, merge_joint, merge_profiles
 from sievert.counts.packed.coding import CodedColumn, UnfitError
 from sievert.counts.packed.keys import KeyBlocks
-from sievert.counts.packed.numbers import FEW_BITS
 from sievert.counts.packed.threads import map_threads
 
 
@@ -22,7 +21,8 @@ class BlockedCells:
     """Counted cells of whole classes in blocks; a question opens as many as there are threads."""
 
     def __init__(self, counted: KeyBlocks, threads: int) -> None:
-        self.counted, self._threads, self.secret = counted, threads, counted.secret
+        self.counted, self.layout, self._threads = counted, counted.layout, threads
+        self.secret = counted.layout.secret
         if self.secret is not None and self.secret.places > 1 << FEW_BITS:
             raise UnfitError  # blocks would not agree on the numbers of its values
         size = 1 if self.secret is None else self.secret.places
@@ -34,7 +34,11 @@ class BlockedCells:
                 self.totals += cells.totals
             return cells.class_sizes
 
-        self.class_sizes = _add_sizes(self.map(add))
+        parts = self.map(add)
+        self.class_sizes = Sizes.from_arrays(
+            np.concatenate([part.sizes for part in parts]),
+            np.concatenate([part.times for part in parts]),
+        )
 
     def __len__(self) -> int:
         return len(self.counted)
@@ -50,13 +54,12 @@ class BlockedCells:
     def roll_up(self) -> "BlockedCells":
         """The classes alone, without the secret."""
         blocks = self.map(lambda cells: KeyBlock.from_arrays(cells.classes, cells.sizes))
-        return BlockedCells(KeyBlocks(blocks, self.counted.layout, None, 0), self._threads)
+        return BlockedCells(KeyBlocks(blocks, self.layout.without_secret()), self._threads)
 
     def known(self) -> "BlockedCells":
         """Only the cells whose secret is not missing."""
-        mask = np.uint64((1 << self.counted.low) - 1)
-        known = self.counted.filter(lambda part: part.keys & mask != 0)
-        return BlockedCells(known, self._threads)
+        mask = np.uint64((1 << self.layout.low) - 1)
+        return BlockedCells(self.counted.filter(lambda p: p.keys & mask != 0), self._threads)
 
     def code_totals(self, columns: Sequence[CodedColumn]) -> list[tuple[Ints, Ints]]:
         """Of each column the codes, and how many records have each."""
@@ -101,11 +104,3 @@ class BlockedCells:
         by_rank = np.empty(np.count_nonzero(self.totals), dtype=np.int64)
         by_rank[self.secret.ranks(self.present[self.totals > 0])] = self.totals[self.totals > 0]
         return Ranked(ranks, counts, np.cumsum(lengths) - lengths, by_rank)
-
-
-def _add_sizes(several: list[Sizes]) -> Sizes:
-    """Histograms put together."""
-    sizes, place = np.unique(np.concatenate([s.sizes for s in several]), return_inverse=True)
-    times = np.zeros(len(sizes), dtype=np.int64)
-    np.add.at(times, place, np.concatenate([s.times for s in several]))
-    return Sizes.from_arrays(sizes, times)

@@ -9,29 +9,43 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.answers import Gaps, JointCounts, NumberCells, Profiles, Ranked, Sizes
+from sievert.counts.cells import WIDE
 from sievert.counts.cube import DENSE_SIZES, histogram, merge_cells
 from sievert.counts.packed import kernels, run_kernels
 from sievert.counts.packed.coding import CodedColumn
 from sievert.counts.packed.keys import KeyCounts
-from sievert.counts.packed.numbers import (
-    FEW_BITS,
-    Spelling,
-    code_field,
-    number_cells,
-    rank_codes,
-    rank_values,
-)
 from sievert.counts.packed.threads import WORTH_THREADS, map_threads
 
+FEW_BITS = 22
 ProfileKinds = tuple[Ints, Ints, Ints]  # the counts of each, its length, how many classes have it
+assert WIDE == 2**31  # a count and a rank fit one word
+Spelling = Callable[[CodedColumn, Ints], list[str | None]]  # the texts of codes
+
+
+def code_field(keys: Ints, shift: int, bits: int) -> Ints:
+    """The codes in the `bits` bits of the keys above their `shift` lowest bits."""
+    return ((keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)).astype(np.int64)
+
+
+def rank_codes(codes: Ints, bits: int) -> tuple[Ints, Ints]:
+    """The codes that occur, 0 (missing) in any case, and the rank of each code among them."""
+    if bits > FEW_BITS:
+        numbers, different = kernels.rank_keys(np.append(codes.view(np.uint64), np.uint64(0)))
+        order = np.argsort(different)
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return different[order].view(np.int64), ranks[numbers[:-1]]
+    occurs = np.bincount(codes, minlength=1 << bits) > 0
+    occurs[0] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
 
 
 class PackedCells:
     """Counted cells: the count and the secret of each; the bounds and the size of each class."""
 
     def __init__(self, counted: KeyCounts, threads: int) -> None:
-        self.counted, self._threads = counted, threads
-        self.counts, self.secret, self.low = counted.counts, counted.secret, counted.low
+        self.counted, self.layout, self._threads = counted, counted.layout, threads
+        self.counts, self.secret, self.low = counted.counts, self.layout.secret, self.layout.low
         threads = threads if len(self.counts) > WORTH_THREADS else 1
         map_threads(lambda find: find(), (self._find_classes, self._find_values), threads)
 
@@ -70,12 +84,12 @@ class PackedCells:
     @cached_property
     def places(self) -> dict[str, tuple[Ints, int]]:
         """For each column of a class the keys that it is in, and its lowest bit there."""
-        return self.counted.layout.fields(self.classes)
+        return self.layout.fields(self.classes)
 
     def roll_up(self) -> "PackedCells":
         """The classes alone, without the secret."""
-        layout = self.counted.layout
-        return PackedCells(KeyCounts(self.classes, self.sizes, layout, None, 0), self._threads)
+        counted = KeyCounts(self.classes, self.sizes, self.layout.without_secret())
+        return PackedCells(counted, self._threads)
 
     def known(self) -> "PackedCells":
         """Only the cells whose secret is not missing."""
@@ -158,8 +172,16 @@ class PackedCells:
         """The classes by the ranks of their values, missing first."""
         assert self.secret is not None
         totals = self.totals if totals is None else totals
-        order = self.secret.ranks(self.present[totals > 0])
-        return rank_values(self.values, self.counts, self.bounds, totals, order)
+        occurs = totals > 0
+        order = self.secret.ranks(self.present[occurs])
+        ranks, counts = order[np.cumsum(occurs) - 1][self.values], self.counts
+        by_rank = np.empty(len(order), dtype=np.int64)
+        by_rank[order] = totals[occurs]
+        if (order[1:] < order[:-1]).any():  # a word holds the rank and the count
+            words = -((ranks << 32) | counts)
+            run_kernels.sort_downwards(words, self.bounds)
+            ranks, counts = -words >> 32, -words & 0xFFFFFFFF
+        return Ranked(ranks, counts, self.bounds[:-1], by_rank)
 
     def as_numbers(self, spell: Spelling) -> NumberCells:
         """The cells of the secret with its values as texts."""
@@ -167,8 +189,18 @@ class PackedCells:
         ranked, codes = self.ranked(), self.present[self.totals > 0]
         by_rank = np.empty_like(codes)
         by_rank[self.secret.ranks(codes)] = codes
-        texts = spell(self.secret, by_rank)
-        return number_cells(ranked, texts, self.classes, self.counted.layout, spell)
+        classes = self.classes
+
+        def first(some: Ints) -> int:
+            columns, places = [], self.layout.fields(classes[some])
+            for column in self.layout.quasi:
+                own = spell(column, code_field(*places[column.name], column.bits))
+                columns.append([(text is not None, text or "") for text in own])
+            order = list(zip(*columns, strict=True))
+            return int(some[min(range(len(order)), key=order.__getitem__)])
+
+        texts = tuple(spell(self.secret, by_rank))
+        return NumberCells(texts, ranked.ranks, ranked.counts, self.bounds, first)
 
     def _each_share(self, work: Callable[[slice, slice, Ints], Any]) -> list[Any]:
         """The work on the share of each thread of the classes, and of their cells."""

@@ -15,6 +15,7 @@ from pyarrow import compute
 from sievert.arrays import Ints
 from sievert.counts.packed import page_kernels
 from sievert.counts.packed.numbering import NumberedValues
+from sievert.sources.table import SURROGATE
 
 SPELLINGS: dict[str, Callable[[int], str]] = {
     "int": str,
@@ -121,7 +122,7 @@ class CodedColumn:
         if text is None:
             return 0
         if self.numbered:
-            return self.values.code_of(text) if encodable(text) else -1
+            return -1 if SURROGATE.search(text) else self.values.code_of(text)
         try:
             number = NUMBERS[self.kind](text)
         except (KeyError, ValueError):
@@ -156,11 +157,6 @@ class CodedColumn:
             first = len(present) - len(known)
             ranks[first + np.argsort(np.asarray(self._take(known)))] = ranks[first:].copy()
         return ranks
-
-
-def encodable(text: str) -> bool:
-    """Whether a text is valid Unicode, which every value is."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def value_type(arrow: Any) -> Any:

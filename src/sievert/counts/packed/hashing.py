@@ -11,14 +11,11 @@ from sievert.numerics.acceleration import jit
 TOGETHER = 1 << 20  # combinations that are hashed at a time
 
 
-def _roots(power: float, count: int) -> Ints:
+def _roots(power: int, count: int) -> Ints:
     """The first 32 bits of the fractional parts of roots of the first primes."""
     primes = [n for n in range(2, 312) if all(n % d for d in range(2, n))][:count]
-    if power == 2:
-        fractions = [_root(prime << 64, 2) for prime in primes]
-    else:
-        fractions = [_root(prime << 96, 3) for prime in primes]
-    return np.array([number & 0xFFFFFFFF for number in fractions], dtype=np.uint32)
+    roots = [_root(prime << 32 * power, power) for prime in primes]
+    return np.array([root & 0xFFFFFFFF for root in roots], dtype=np.uint32)
 
 
 def _root(number: int, power: int) -> int:

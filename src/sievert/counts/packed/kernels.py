@@ -72,6 +72,14 @@ def copy_rows(source: Ints, target: Ints, number: int) -> None:
 
 
 @jit
+def free_slot(table: Ints, slot: Any) -> Any:
+    """The first empty slot from one on."""
+    while table[slot] != EMPTY:
+        slot = (slot + 1) & (len(table) - 1)
+    return slot
+
+
+@jit
 def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
     """The number of each key among the different ones, which are in the order of their coming."""
     size, number = 1 << 12, 0
@@ -94,9 +102,7 @@ def rank_keys(keys: Ints) -> tuple[Ints, Ints]:
                 for rank in range(number):
                     different[rank] = before[rank]
                     slot = np.int64(mix_bits(before[rank]) >> np.uint64(1)) & (size - 1)
-                    while table[slot] != EMPTY:
-                        slot = (slot + 1) & (size - 1)
-                    table[slot] = rank
+                    table[free_slot(table, slot)] = rank
             ranks[i] = number - 1
         else:
             ranks[i] = table[slot]
@@ -186,9 +192,7 @@ def joint_kinds(counts: Ints, values: Ints, bounds: Ints, sizes: Ints, totals: I
                 copy_rows(before, kinds, number)
                 for kind in range(number):
                     slot = _slot(kinds[kind, 0], kinds[kind, 1], kinds[kind, 2]) & (size - 1)
-                    while table[slot] != EMPTY:
-                        slot = (slot + 1) & (size - 1)
-                    table[slot] = kind
+                    table[free_slot(table, slot)] = kind
     present = 0
     for v in range(len(ones)):
         present += ones[v] > 0

@@ -33,23 +33,36 @@ CHUNK, COUNTED, OPEN = 0.4, 0.5, 0.1
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """Where the columns of a class are in its key.
+    """Where the columns are in a key: the secret in its `low` lowest bits, the class above them.
 
-    Each level has some columns. `ranked[i]` has the keys of level i by their rank, which stands
-    above the columns of level i + 1; the keys of the last level are the classes.
+    Each level of a class has some columns. `ranked[i]` has the keys of level i by their rank, which
+    stands above the columns of level i + 1; the keys of the last level are the classes.
     """
 
     levels: tuple[tuple[CodedColumn, ...], ...]
     ranked: tuple[Ints, ...] = ()
+    secret: CodedColumn | None = None
+    low: int = 0
+
+    @property
+    def quasi(self) -> list[CodedColumn]:
+        """The columns of a class in their order."""
+        return [column for level in self.levels for column in level]
 
     @property
     def columns(self) -> list[CodedColumn]:
-        """All columns in their order."""
-        return [column for level in self.levels for column in level]
+        """The columns of a class, and the secret."""
+        return [*self.quasi, *([] if self.secret is None else [self.secret])]
 
-    def without_last(self) -> KeyLayout:
-        """The layout of the same keys without their lowest column."""
-        return replace(self, levels=(*self.levels[:-1], self.levels[-1][:-1]))
+    def without_secret(self) -> KeyLayout:
+        """The layout of the classes alone."""
+        return replace(self, secret=None, low=0)
+
+    def with_secret(self) -> KeyLayout:
+        """The layout of the same keys, of which the lowest column of the class is the secret."""
+        *quasi, secret = self.levels[-1]
+        levels = (*self.levels[:-1], tuple(quasi))
+        return replace(self, levels=levels, secret=secret, low=secret.bits)
 
     def fields(self, classes: Ints) -> dict[str, tuple[Ints, int]]:
         """For each column the keys of some classes that it is in, and its lowest bit there."""
@@ -66,26 +79,17 @@ class KeyLayout:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """The different keys in ascending order, and how many records have each.
-
-    The `low` lowest bits are the code of the secret, the bits above them the class.
-    """
+    """The different keys in ascending order, and how many records have each."""
 
     keys: Ints
     counts: Ints
     layout: KeyLayout
-    secret: CodedColumn | None
-    low: int
-
-    @property
-    def columns(self) -> list[CodedColumn]:
-        """The columns of a class, and the secret."""
-        return [*self.layout.columns, *([] if self.secret is None else [self.secret])]
 
     def fields(self) -> dict[str, tuple[Ints, int]]:
         """For each column the keys that it is in, and its lowest bit there."""
-        places = self.layout.fields(self.keys >> np.uint64(self.low))
-        return places if self.secret is None else {**places, self.secret.name: (self.keys, 0)}
+        secret = self.layout.secret
+        places = self.layout.fields(self.keys >> np.uint64(self.layout.low))
+        return places if secret is None else {**places, secret.name: (self.keys, 0)}
 
     def filter(self, keep: Callable[[KeyCounts], Bools]) -> KeyCounts:
         """Only some of the keys."""
@@ -103,13 +107,6 @@ class KeyBlocks:
 
     blocks: Run
     layout: KeyLayout
-    secret: CodedColumn | None
-    low: int
-
-    @property
-    def columns(self) -> list[CodedColumn]:
-        """The columns of a class, and the secret."""
-        return [*self.layout.columns, *([] if self.secret is None else [self.secret])]
 
     def __len__(self) -> int:
         """How many different keys there are."""
@@ -117,13 +114,13 @@ class KeyBlocks:
 
     def open(self, block: KeyBlock) -> KeyCounts:
         """The keys of one block."""
-        return KeyCounts(*block.open(), self.layout, self.secret, self.low)
+        return KeyCounts(*block.open(), self.layout)
 
     def filter(self, keep: Callable[[KeyCounts], Bools]) -> KeyBlocks:
         """Only some of the keys."""
         parts = (self.open(block).filter(keep) for block in self.blocks)
         blocks = [KeyBlock.from_arrays(p.keys, p.counts) for p in parts if len(p.keys)]
-        return replace(self, blocks=blocks)
+        return KeyBlocks(blocks, self.layout)
 
     def join(self, room: int) -> KeyCounts:
         """All keys at once, where there is room for what is made of them."""
@@ -134,7 +131,7 @@ class KeyBlocks:
         for block in self.blocks:
             part = slice(at, at := at + len(block.counts))
             keys[part], counts[part] = block.open()
-        return KeyCounts(keys, counts, self.layout, self.secret, self.low)
+        return KeyCounts(keys, counts, self.layout)
 
 
 class CodedRecords:
@@ -163,7 +160,7 @@ class CodedRecords:
             pair = present.astype(np.uint64), counts[present]
         else:
             pair = _sort_keys(keys, size.bit_length(), self._threads)
-        return KeyCounts(*pair, self.layout, secret, low)
+        return KeyCounts(*pair, replace(self.layout, secret=secret, low=low))
 
 
 class SeparateSecrets:
@@ -190,8 +187,7 @@ class KeyCounter:
 
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
         """The keys of the classes with each secret; where these are large, the records' codes."""
-        names = (*quasi, *secrets)
-        coded = self._source.code(names, self._room, self._threads, self._pace)
+        coded = self._source.code((*quasi, *secrets), self._room, self._threads, self._pace)
         while True:
             try:
                 return self._count(coded[: len(quasi)], coded[len(quasi) :])
@@ -204,22 +200,21 @@ class KeyCounter:
         bits = low + sum(c.bits for c in quasi)
         places = max(1, len(secrets)) << bits if bits <= DENSE else 0
         if 0 < places <= min(1 << DENSE, max(FEW, SPARSE * self._source.records)):
-            counts = self._count_dense(quasi, secrets, low)
+            counts = self._count_dense(quasi, secrets, low, bits)
             layout = KeyLayout((tuple(quasi),))
             several = {
-                secret.name: KeyCounts(*pair, layout, secret, low)
+                secret.name: KeyCounts(*pair, replace(layout, secret=secret, low=low))
                 for secret, pair in zip(secrets, counts, strict=False)
             }
             if len(several) > 1:
                 return several
-            return next(iter(several.values()), KeyCounts(*counts[0], layout, None, 0))
+            return next(iter(several.values()), KeyCounts(*counts[0], layout))
         return self._read(quasi, secrets)
 
     def _count_dense(
-        self, quasi: list[CodedColumn], secrets: list[CodedColumn], low: int
+        self, quasi: list[CodedColumn], secrets: list[CodedColumn], low: int, bits: int
     ) -> list[tuple[Ints, Ints]]:
-        """Keys counted into one array for each secret and thread."""
-        bits = low + sum(c.bits for c in quasi)
+        """Keys of so many bits counted into one array for each secret and thread."""
 
         def work(batches: list[RecordBatch]) -> list[Ints]:
             counts = [np.zeros(1 << bits, dtype=np.int64) for _ in secrets or (None,)]
@@ -289,13 +284,12 @@ class KeyCounter:
             pairs = {c.name: (c, codes[c.name]) for c in beside}
             return CodedRecords(layout, classes, pairs, self._threads)
         layout = KeyLayout(levels, tuple(ranked))
-        layout, secret = (layout.without_last(), secrets[0]) if secrets else (layout, None)
-        low = 0 if secret is None else secret.bits
+        layout = layout.with_secret() if secrets else layout
         pair = _sort_keys(above, bits, self._threads)
         if CELL_BYTES * len(pair[0]) <= self._room:
-            return KeyCounts(*pair, layout, secret, low)
-        blocks = cut_blocks(*pair, low, self._block_size, self._threads)
-        return KeyBlocks(blocks, layout, secret, low)
+            return KeyCounts(*pair, layout)
+        blocks = cut_blocks(*pair, layout.low, self._block_size, self._threads)
+        return KeyBlocks(blocks, layout)
 
     def _read_chunks(
         self, quasi: list[CodedColumn], secrets: list[CodedColumn]
@@ -304,7 +298,7 @@ class KeyCounter:
         columns, low = [*quasi, *secrets], sum(c.bits for c in secrets)
         bits = sum(c.bits for c in columns)
         size = self._block_size
-        layout, secret = KeyLayout((tuple(quasi),)), secrets[0] if secrets else None
+        layout = KeyLayout((tuple(quasi),), (), secrets[0] if secrets else None, low)
         runs, chunks = list[Run](), self._chunks()
         most = max((sum(b.records for b in chunk) for chunk in chunks), default=0)
         buffer = np.zeros(most, dtype=np.uint64)
@@ -317,7 +311,7 @@ class KeyCounter:
             threads = self._threads if len(keys) > WORTH_THREADS else 1
             counted = count_sorted(keys, bits, threads, room[: len(keys)])
             if len(chunks) == 1 and CELL_BYTES * len(counted[0]) <= self._room:
-                return KeyCounts(*_shrink(*counted, len(keys)), layout, secret, low)
+                return KeyCounts(*_shrink(*counted, len(keys)), layout)
             runs.append(cut_blocks(*counted, low, -(-size // 4), self._threads))  # parts of them
             if sum(block.bytes for run in runs for block in run) > COUNTED * self._room:
                 runs = [merge_runs(runs, low, size, self._threads)]
@@ -325,7 +319,7 @@ class KeyCounter:
                     raise UnfitError
         del buffer, room, keys, counted
         blocks = merge_runs(runs, low, size, self._threads) if len(runs) > 1 else runs[0]
-        together = KeyBlocks(blocks, layout, secret, low)
+        together = KeyBlocks(blocks, layout)
         fits = CELL_BYTES * len(together) <= self._room
         return together.join(self._room) if fits else together
 
@@ -378,8 +372,8 @@ def cut_levels(columns: Sequence[CodedColumn], records: int) -> tuple[tuple[Code
 
 def _sort_keys(keys: Ints, bits: int, threads: int) -> tuple[Ints, Ints]:
     """The different keys in ascending order, and how often each occurs; the keys are used up."""
-    counted = count_sorted(keys, bits, threads if len(keys) > WORTH_THREADS else 1)
-    return _shrink(*counted, len(keys))
+    threads = threads if len(keys) > WORTH_THREADS else 1
+    return _shrink(*count_sorted(keys, bits, threads), len(keys))
 
 
 def _shrink(keys: Ints, counts: Ints, size: int) -> tuple[Ints, Ints]:

@@ -14,10 +14,8 @@ from sievert.counts.answers import NumberCells, PeopleCounts, Profiles, SecretCo
 from sievert.counts.cube import DENSE_SIZES, histogram
 from sievert.counts.packed import kernels, run_kernels
 from sievert.counts.packed.adapter import PackedQuestions
-from sievert.counts.packed.class_cells import PackedCells
-from sievert.counts.packed.coding import CodedColumn
-from sievert.counts.packed.keys import KeyCounts
-from sievert.counts.packed.numbers import FEW_BITS, code_field, rank_codes
+from sievert.counts.packed.class_cells import FEW_BITS, PackedCells, code_field, rank_codes
+from sievert.counts.packed.keys import KeyCounts, KeyLayout
 from sievert.counts.people import PeopleQuestions
 
 
@@ -63,14 +61,10 @@ class Sightings:
             times = table[m, place]
         else:
             person = code_field(people, 0, bits)
-            of_class = np.repeat(places, np.diff(self.bounds))[person > 0]
-            words, times = np.unique(
-                (classes[person[person > 0]] << 32) | of_class, return_counts=True
-            )
-            some = np.flatnonzero(unnamed)
-            words, which = np.unique(np.concatenate([words, (1 << 32) | some]), return_inverse=True)
-            times = np.bincount(which, np.concatenate([times, unnamed[some]])).astype(np.int64)
-            m, place = words >> 32, words & 0xFFFFFFFF
+            words = np.where(person > 0, classes[person], 1) << 32
+            words |= np.repeat(places, np.diff(self.bounds))
+            kinds = Sizes.from_arrays(words, np.where(person > 0, 1, self.counts))
+            m, place, times = kinds.sizes >> 32, kinds.sizes & 0xFFFFFFFF, kinds.times
         present = np.flatnonzero(least)
         alone = int(unnamed.sum())
         number = int(np.count_nonzero(named)) + alone
@@ -91,8 +85,8 @@ class PackedPeopleQuestions(PeopleQuestions):
 
     def _sighted(
         self, columns: tuple[str, ...], *, ranks: bool = False
-    ) -> tuple[KeyCounts, Sightings] | None:
-        """The sightings of some columns; None where they cannot be packed.
+    ) -> tuple[KeyLayout, Sightings] | None:
+        """The sightings of some columns, and their layout; None where they cannot be packed.
 
         With `ranks` also where runs are numbered as they come, whatever the codes of the columns.
         """
@@ -101,7 +95,9 @@ class PackedPeopleQuestions(PeopleQuestions):
         counted = self._packed_rows.count_keys((*columns, self.person))
         if counted is None or (counted.layout.ranked and not ranks):
             return None
-        return counted, Sightings(counted.keys, counted.counts, counted.low)
+        return counted.layout.without_secret(), Sightings(
+            counted.keys, counted.counts, counted.layout.low
+        )
 
     def _classes(self, quasi: tuple[str, ...]) -> tuple[Ints | None, PeopleCounts] | None:
         """The people of each class, if these are in the order of codes, and how they were seen."""
@@ -109,8 +105,8 @@ class PackedPeopleQuestions(PeopleQuestions):
             sighted = self._sighted(quasi, ranks=True)
             self._class_people[quasi] = None
             if sighted is not None:
-                layout, seen = sighted[0].layout, sighted[1]
-                self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, layout, None, 0))
+                layout, seen = sighted
+                self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, layout))
                 self._sizes[quasi] = sizes = histogram(seen.people)
                 counts, self._unnamed = seen.count(sizes)
                 self._class_people[quasi] = None if layout.ranked else seen.people, counts
@@ -148,13 +144,12 @@ class PackedPeopleQuestions(PeopleQuestions):
         sighted = self._sighted((*quasi, secret))
         if sighted is None:
             return super().number_cells(quasi, secret)
-        return self._cells_of(*sighted)[0].as_numbers(self._packed_rows.spell)
+        return self._cells_of(*sighted).as_numbers(self._packed_rows.spell)
 
-    def _cells_of(self, counted: KeyCounts, seen: Sightings) -> tuple[PackedCells, CodedColumn]:
-        """The cells of the lowest column but the person, a secret, in people; and that column."""
-        layout, own = counted.layout.without_last(), counted.layout.columns[-1]
-        keys = KeyCounts(seen.runs, seen.people, layout, own, own.bits)
-        return PackedCells(keys, self._packed_rows.threads), own
+    def _cells_of(self, layout: KeyLayout, seen: Sightings) -> PackedCells:
+        """The cells of the lowest column but the person, a secret, in people."""
+        keys = KeyCounts(seen.runs, seen.people, layout.with_secret())
+        return PackedCells(keys, self._packed_rows.threads)
 
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
         """The codes of a secret that occur, and how many people have each."""
@@ -173,10 +168,8 @@ class PackedPeopleQuestions(PeopleQuestions):
         sighted = None if holders is None else self._sighted((*quasi, secret))
         if people is None or holders is None or sighted is None or holders[0][0] == 0:
             return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
-        counted, seen = sighted
-        cells, own = self._cells_of(counted, seen)
-        layout = cells.counted.layout
-        self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, layout, own, own.bits))
+        cells, (_, seen) = self._cells_of(*sighted), sighted
+        self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
         self._last = (quasi, secret), cells
         sizes, total = histogram(cells.sizes), int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
@@ -189,7 +182,7 @@ class PackedPeopleQuestions(PeopleQuestions):
             joint=cells.joint() if "joint" in needs else None,
             gaps=cells.gaps(sizes, total) if "gaps" in needs else None,
             ranked=cells.ranked()
-            if "order" in needs and own.kind in ("int", "date", "float")
+            if "order" in needs and cells.secret and cells.secret.kind in ("int", "date", "float")
             else None,
             confidence=cells.joint(people, having) if "joint" in needs else None,
             people=self.people,

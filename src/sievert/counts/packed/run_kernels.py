@@ -6,7 +6,7 @@ Runs are given by their bounds: run i goes from `bounds[i]` up to `bounds[i + 1]
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.packed.kernels import EMPTY, copy_rows, mix_bits
+from sievert.counts.packed.kernels import EMPTY, copy_rows, free_slot, mix_bits
 from sievert.numerics.acceleration import jit
 
 
@@ -66,10 +66,7 @@ def distinct(words: Ints, bounds: Ints) -> tuple[Ints, Ints]:
             before, kinds = kinds, np.zeros((size, 3), dtype=np.int64)
             copy_rows(before, kinds, number)
             for kind in range(number):
-                slot = kinds[kind, 2] & (size - 1)
-                while table[slot] != EMPTY:
-                    slot = (slot + 1) & (size - 1)
-                table[slot] = kind
+                table[free_slot(table, kinds[kind, 2] & (size - 1))] = kind
     return kinds[:number, 0], kinds[:number, 1]
 
 

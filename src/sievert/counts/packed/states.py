@@ -30,8 +30,7 @@ class WeightedKeyCounter(KeyCounter):
 
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
         """The keys of the classes with each secret."""
-        names = (*quasi, *secrets)
-        coded = self._source.code(names, self._room, self._threads, self._pace)
+        coded = self._source.code((*quasi, *secrets), self._room, self._threads, self._pace)
         known, others = coded[: len(quasi)], coded[len(quasi) :]
         if len(others) < 2:
             return self._count_one(known, next(iter(others), None))
@@ -58,9 +57,7 @@ class WeightedKeyCounter(KeyCounter):
         starts = run_starts(keys)
         counts = np.add.reduceat(self.weights[order], starts)
         layout = KeyLayout(levels, tuple(ranked))
-        if secret is None:
-            return KeyCounts(keys[starts], counts, layout, None, 0)
-        return KeyCounts(keys[starts], counts, layout.without_last(), secret, secret.bits)
+        return KeyCounts(keys[starts], counts, layout if secret is None else layout.with_secret())
 
 
 class PackedStateQuestions(StateQuestions, PackedQuestions):
