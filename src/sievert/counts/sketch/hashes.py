@@ -111,12 +111,15 @@ class HashDialect:
 
 def dialect_of(engine: Adapter) -> HashDialect:
     """The dialect of an engine."""
+
+    def kind(column: str) -> str:
+        return engine.kinds[engine.columns[int(column[1:])]]
+
     if engine.name == "spark":
         from sievert.counts.spark import spelling
 
         def spark_text(column: str) -> str:
-            kind = engine.kinds[engine.columns[int(column[1:])]]
-            return spelling.as_text(column, [kind])
+            return spelling.as_text(column, [kind(column)])
 
         return HashDialect(
             "STRING", spark_text, "OCTET_LENGTH({})", "SUBSTRING(SHA2({}, 256), 1, 16)"
@@ -125,8 +128,7 @@ def dialect_of(engine: Adapter) -> HashDialect:
         from sievert.counts.postgres import values
 
         def postgres_text(column: str) -> str:
-            kind = engine.kinds[engine.columns[int(column[1:])]]
-            return values.as_text(values.PostgresColumn(column, kind, "", readable=True))
+            return values.as_text(values.PostgresColumn(column, kind(column), "", readable=True))
 
         return HashDialect(
             "TEXT",

@@ -94,23 +94,22 @@ class ClassSample:
 
     def merge(self, other: ClassSample) -> ClassSample:
         """The classes of both that are below both thresholds; their counts are added up."""
-        both, threshold = (self, other), min(self.threshold, other.threshold)
-        (own,), counts = sum_equal(
-            [np.concatenate([s.hashes for s in both])], np.concatenate([s.counts for s in both])
-        )
-        if threshold < ALL:
-            kept = int(np.searchsorted(own, np.uint64(threshold)))
-            own, counts = own[:kept], counts[:kept]
-        secrets = []
-        for pair in zip(self.secrets, other.secrets, strict=True):
-            owners = [s.hashes[cells.owner] for s, cells in zip(both, pair, strict=True)]
-            (owner, values), numbers = sum_equal(
-                [np.concatenate(owners), np.concatenate([c.values for c in pair])],
-                np.concatenate([c.counts for c in pair]),
+        both = self, other
+        cells = [
+            (
+                np.concatenate([s.hashes[own.owner] for s, own in zip(both, pair, strict=True)]),
+                np.concatenate([own.values for own in pair]),
+                np.concatenate([own.counts for own in pair]),
             )
-            secrets.append(select_cells(own, owner, values, numbers))
-        records = self.records + other.records
-        return ClassSample(self.columns, records, threshold, own, counts, tuple(secrets))
+            for pair in zip(self.secrets, other.secrets, strict=True)
+        ]
+        return make_sample(
+            self.columns,
+            self.records + other.records,
+            (np.concatenate([s.hashes for s in both]), np.concatenate([s.counts for s in both])),
+            cells,
+            threshold=min(self.threshold, other.threshold),
+        )
 
 
 def merge_samples(samples: Sequence[ClassSample], room: int) -> ClassSample:
@@ -123,17 +122,19 @@ def make_sample(
     records: int,
     classes: tuple[Ints, Ints],
     cells: Sequence[tuple[Ints, Ints, Ints]],
-    most: int,
+    most: int | None = None,
+    threshold: int = ALL,
 ) -> ClassSample:
     """The sample of classes given by hash and count, and cells by the hashes of class and value.
 
-    Where these are more than `most`, only the smallest were needed.
+    Where these are more than `most`, only the smallest were needed; none above a `threshold` is.
     """
     (hashes,), counts = sum_equal([classes[0]], classes[1])
-    threshold = ALL
-    if len(hashes) > most:
+    if most is not None and len(hashes) > most:
         threshold = int(hashes[most])
-        hashes, counts = hashes[:most], counts[:most]
+    if threshold < ALL:
+        kept = np.searchsorted(hashes, np.uint64(threshold))
+        hashes, counts = hashes[:kept], counts[:kept]
     secrets = []
     for owner, values, numbers in cells:
         (own, different), sums = sum_equal([owner, values], numbers)

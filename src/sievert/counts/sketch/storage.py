@@ -92,9 +92,12 @@ def merge_files(given: Sequence[SketchFile]) -> SketchFile:
             (first.size == other.size, "sizes", "the same --size"),
         ):
             require(same, f"the sketches have different {what}", hint=hint)
-    different = len({file.to_bytes() for file in given}) == len(given)
-    twice = "the same sketch twice: its people would be counted twice"
-    require(different, twice, hint="each table once", error=RefusedError)
+    require(
+        len({file.to_bytes() for file in given}) == len(given),
+        "the same sketch twice: its people would be counted twice",
+        hint="each table once",
+        error=RefusedError,
+    )
     room = first.size - HEADER
     merged = (merge_samples(parts, room) for parts in zip(*(f.samples for f in given), strict=True))
     return replace(first, samples=tuple(merged))
@@ -130,8 +133,7 @@ def read_sketch(path: str | Path) -> SketchFile:
             f"{path.name} is not a sketch of this version", hint="a file of sievert sketch -o"
         )
     try:
-        intact = hashlib.sha256(content[:-DIGEST]).digest() == content[-DIGEST:]
-        require(intact, "", error=InputError)
+        _check(hashlib.sha256(content[:-DIGEST]).digest() == content[-DIGEST:])
         return _parse(content[len(MAGIC) : -DIGEST])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, InputError, RecursionError):
         raise InputError(f"{path.name}: the sketch is damaged", hint="make it anew") from None

@@ -29,9 +29,8 @@ def is_worth_streaming(questions: Questions, columns: Sequence[str], keys: int) 
     if keys > MOST_KEYS or not large:
         return False
     names = questions.sql_names(columns)
-    first = f"SELECT {names} FROM {questions.source} LIMIT {LOOK}"
-    sql = f"SELECT COUNT(*) FROM (SELECT {names} FROM ({first}) AS f GROUP BY {names}) AS d"
-    return int(questions.engine.query_records(sql)[0][0]) > NEW * LOOK
+    first = f"(SELECT {names} FROM {questions.source} LIMIT {LOOK}) AS f"
+    return questions.count_combinations(columns, first) > NEW * LOOK
 
 
 class SmallestHashes:

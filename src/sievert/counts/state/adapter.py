@@ -17,8 +17,8 @@ class StateAdapter(DuckDB):
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         state = table.state
-        require(state is not None, "no state", error=InvariantError)
-        assert state is not None
+        if state is None:
+            raise InvariantError("no state")
         state.check_files()
         files = Table("parquet", table.name, state.folder, state.paths)
         super().__init__(files, scratch, **options)
@@ -47,8 +47,12 @@ class StateAdapter(DuckDB):
             self.view("input", rows)
         wrong = f"COUNT(*) FILTER (WHERE {BEYOND.format('w')} OR w < 1)"
         ((records, unsound),) = self.rows(f"SELECT SUM(w), {wrong} FROM input")
-        sound = int(records or 0) == state.records and not unsound
-        require(sound, f"{self.table.name}: {DAMAGED}", hint=AGAIN, error=InputError)
+        require(
+            int(records or 0) == state.records and not unsound,
+            f"{self.table.name}: {DAMAGED}",
+            hint=AGAIN,
+            error=InputError,
+        )
 
     def check_writable(self) -> None:
         """A state has no records to write one by one."""

@@ -48,9 +48,8 @@ def returned_type(column: str, kind: str) -> str:
     """The type that a column has in the state; an error where it cannot be kept."""
     if kind.startswith("ENUM"):
         return "VARCHAR"
-    fits = PLAIN.fullmatch(kind) or AS_TEXT.fullmatch(kind)
     require(
-        fits,
+        PLAIN.fullmatch(kind) or AS_TEXT.fullmatch(kind),
         f"column {column!r} of type {kind.partition('(')[0]} is not kept in a state",
         hint=f"--type {column}=text, or the column as text",
         error=InputError,
@@ -183,22 +182,20 @@ class Sum:
         means: Means,
         before: Sequence[Path] = (),
     ) -> None:
-        self.output, self._columns, self._before = output, columns, before
-        every = (*(path for path, _ in parts), *before)
-        self._files = Table("parquet", "state", output, every)
+        self.output, self._fields, self._before = output, stored_fields(columns), before
+        self._keys = ", ".join(self._fields)
+        self._files = Table("parquet", "state", output, (*(path for path, _ in parts), *before))
         self._connection = connection.own_engine(self._files)
         settings = means.scratch, means.memory, means.threads, [output]
         self._run(connection.lock_down(self._files, *settings))
-        fields = ", ".join([*stored_fields(columns), "n"])
         signed = " UNION ALL ".join(
-            f"SELECT {fields.removesuffix('n')}{sign} * CAST(n AS HUGEINT) AS n "
+            f"SELECT {self._keys}, {sign} * CAST(n AS HUGEINT) AS n "
             f"FROM read_parquet([{_paths(parts, sign)}])"
             for sign in sorted({sign for _, sign in parts})
         )
-        keys = ", ".join(stored_fields(columns))
         self._run(
-            f"CREATE TEMP TABLE sums AS SELECT {keys}, TRY_CAST(SUM(n) AS BIGINT) AS n "
-            f"FROM ({signed}) AS d GROUP BY {keys} HAVING SUM(n) <> 0"
+            f"CREATE TEMP TABLE sums AS SELECT {self._keys}, TRY_CAST(SUM(n) AS BIGINT) AS n "
+            f"FROM ({signed}) AS d GROUP BY {self._keys} HAVING SUM(n) <> 0"
         )
         ((large,),) = self._run(f"SELECT COUNT(*) FROM sums WHERE {BEYOND.format('n')}")
         require(not large, f"a count of a state is {DAMAGED}", hint=AGAIN, error=InputError)
@@ -219,9 +216,8 @@ class Sum:
         """An error where the sum takes away more than there is, with what was there before."""
         lacking = "SELECT -n AS n FROM sums WHERE n < 0"
         if self._before:
-            fields = stored_fields(self._columns)
-            same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
-            keys = ", ".join(f"a.{v}" for v in fields)
+            same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in self._fields)
+            keys = ", ".join(f"a.{v}" for v in self._fields)
             paths = ", ".join(literal(str(path)) for path in self._before)
             lacking = (
                 f"SELECT GREATEST(0, -MAX(a.n) - COALESCE(SUM(b.n), 0)) AS n "
@@ -238,10 +234,8 @@ class Sum:
 
     def write(self) -> Segment:
         """Write the sum, in one order."""
-        keys = ", ".join(stored_fields(self._columns))
-        how = COPY["state"].format()
-        target = literal(str(self.output))
-        self._run(f"COPY (SELECT * FROM sums ORDER BY {keys}) TO {target} ({how})")
+        how, target = COPY["state"].format(), literal(str(self.output))
+        self._run(f"COPY (SELECT * FROM sums ORDER BY {self._keys}) TO {target} ({how})")
         return describe_segment(self.output, self._run, "sums")
 
 
