@@ -11,8 +11,9 @@ from sievert import files
 from sievert.arrays import Ints
 from sievert.commands._measuring import TableMeasures
 from sievert.commands._population import PopulationRisks
+from sievert.counts.answers import Sizes
 from sievert.counts.questions import FEW_CLASSES
-from sievert.counts.wildcards import class_values, records_by
+from sievert.counts.wildcards import class_values
 from sievert.errors import ExhaustedError
 from sievert.measures import BY_ID
 from sievert.measures.classes import under_wildcards
@@ -37,7 +38,7 @@ def reidentification_under_wildcards(
         measures.clock("matching wildcards", questions)
         histogram, parts = questions.record_counts(quasi, wildcard=True).wildcard, 1
     else:
-        histogram = records_by(frequencies.matching, frequencies.classes.counts)
+        histogram = Sizes.from_arrays(frequencies.matching, frequencies.classes.counts)
         parts = frequencies.parts
     if histogram is None:
         raise ExhaustedError(

@@ -35,10 +35,11 @@ class Sizes:
 
     @classmethod
     def from_arrays(cls, sizes: Any, times: Any) -> Sizes:
-        """Put a histogram into ascending order."""
-        sizes, times = _ints(sizes), _ints(times)
-        order = np.argsort(sizes, kind="stable")
-        return cls(sizes[order], times[order])
+        """Put a histogram into ascending order, each size once."""
+        times, (different, place) = _ints(times), np.unique(_ints(sizes), return_inverse=True)
+        sums = np.zeros(len(different), dtype=times.dtype)
+        np.add.at(sums, place, times)
+        return cls(different, sums)
 
     @property
     def records(self) -> int:
@@ -115,10 +116,7 @@ class Profiles:
 
     def class_sizes(self) -> Sizes:
         """The histogram of the sizes of the classes."""
-        sizes, place = np.unique(self.sizes, return_inverse=True)
-        times = np.zeros(len(sizes), dtype=np.int64)
-        np.add.at(times, place, self.times)
-        return Sizes(sizes, times)
+        return Sizes.from_arrays(self.sizes, self.times)
 
     @property
     def largest(self) -> Ints:

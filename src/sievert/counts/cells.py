@@ -205,10 +205,7 @@ class CellTables:
 
     # -- counting -------------------------------------------------------------------------------
 
-    def _count_records(self) -> int:
-        return self._count_records_where("1 = 1")
-
-    def _count_records_where(self, condition: str) -> int:
+    def _count_records(self, condition: str = "1 = 1") -> int:
         sql = f"SELECT {self.record_count} FROM {self._input} WHERE {condition}"
         return int(self.engine.query_records(sql)[0][0] or 0)
 
@@ -224,29 +221,20 @@ class CellTables:
             return False
         text = f"TRIM({self.sql_name(column)})"
         sql = f"SELECT COUNT(*) FROM (SELECT 1 AS a FROM {self._input} GROUP BY {text}) AS d"
-        alike = int(self.engine.query_records(sql)[0][0])
-        return alike < self.count_combinations((column,))
+        return int(self.engine.query_records(sql)[0][0]) < self.count_combinations((column,))
 
     def merged_by_type(self, columns: Sequence[str]) -> list[str]:
         """Columns of which texts that differ are read as one number: 01 and 1, by their type.
 
         No state has such columns: a table is not counted where there are any.
         """
-        types = self.engine.table.types
-        numbers = [c for c in columns if types.get(c) in ("int", "float")]
         if self.engine.table.state is not None:
             return []
+        numbers = [c for c in columns if self.engine.table.types.get(c) in ("int", "float")]
         if self.engine.untyped is None:
             return numbers
-        before = f"({self.engine.untyped}) AS d"
-        return [
-            c for c in numbers if self._count_values(c, "input") < self._count_values(c, before)
-        ]
-
-    def _count_values(self, column: str, table: str) -> int:
-        name = self.sql_name(column)
-        sql = f"SELECT COUNT(*) FROM (SELECT {name} FROM {table} GROUP BY {name}) AS e"
-        return int(self.engine.query_records(sql)[0][0])
+        count, before = self.count_combinations, f"({self.engine.untyped}) AS e"
+        return [c for c in numbers if count([c], "input") < count([c], before)]
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
@@ -299,10 +287,12 @@ class CellTables:
             self._cells[quasi, secret] = self.keep_table(sql, of_records=finer is None)
         return self._cells[quasi, secret]
 
-    def _ask_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
-        keys = self.sql_names(quasi)
-        s = "" if secret is None else self.sql_name(secret)
-        fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
+    def _ask_cells(
+        self, quasi: tuple[str, ...], secret: str | None, person: str | None = None
+    ) -> str:
+        own = {s: self.sql_name(c) for s, c in (("s", secret), ("p", person)) if c is not None}
+        fields = ", ".join([self.sql_names(quasi), *(f"{c} AS {s}" for s, c in own.items())])
+        groups = ", ".join([self.sql_names(quasi), *own.values()])
         return f"SELECT {fields}, {self.record_count} AS n FROM {self._input} GROUP BY {groups}"
 
     def _count_together(self, quasi: tuple[str, ...], secret: str | None) -> bool:
@@ -348,12 +338,12 @@ class CellTables:
         """How many records some cells cover: all of them."""
         return self.records
 
-    def histogram(self, size: str, table: str, total: int | None = None) -> Sizes:
-        """The number of rows of each size in a table; together they must cover every record."""
+    def histogram(self, cells: str) -> Sizes:
+        """How many cells have each number of records; together they must cover every record."""
         sizes = Sizes.from_arrays(
-            *self.engine.arrays(f"SELECT {size}, COUNT(*) AS m FROM {table} GROUP BY {size}")
+            *self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM {cells} GROUP BY n")
         )
-        sizes.check(self.records if total is None else total)
+        sizes.check(self.total(cells))
         return sizes
 
     def values(self, column: str, quasi: Sequence[str]) -> list[str]:

@@ -29,8 +29,8 @@ from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
 from sievert.counts.wildcards import count_matches
 from sievert.errors import InputError, require
+from sievert.sources.table import SURROGATE
 
-SURROGATE = re.compile("[\ud800-\udfff]")
 # Equal values have equal texts, different ones different texts.
 PLAIN = re.compile(
     r"VARCHAR|BOOLEAN|ENUM\(.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL.*|DOUBLE|FLOAT|DATE|"
@@ -129,19 +129,6 @@ class ClassCells:
         return Named(*zip(*((n, max(1, known), count) for n, known, count in rows), strict=True))
 
 
-def _runs(owner: Ints, numbers: Ints) -> list[tuple[int, ...]]:
-    """The numbers of each class, in the order of the classes."""
-    starts = run_starts(owner)
-    flat, ends = numbers.tolist(), [*starts[1:].tolist(), len(numbers)]
-    return [tuple(flat[a:b]) for a, b in zip(starts.tolist(), ends, strict=True)]
-
-
-def _distinct(words: Ints) -> tuple[list[int], list[int]]:
-    """The different words, and how often each occurs."""
-    different, times = np.unique(words, return_counts=True)
-    return different.tolist(), times.tolist()
-
-
 def _count_runs(owner: Ints, numbers: Ints) -> Counter[tuple[int, ...]]:
     """How many classes have each list of positive numbers; short lists are packed into one word."""
     starts, bits = run_starts(owner), max(1, int(numbers.max(initial=0)).bit_length())
@@ -149,12 +136,13 @@ def _count_runs(owner: Ints, numbers: Ints) -> Counter[tuple[int, ...]]:
     short = np.repeat(lengths * bits <= MOST_BITS, lengths)
     kinds = Counter[tuple[int, ...]]()
     if not short.all():
-        kinds.update(_runs(owner[~short], numbers[~short]))
+        runs = np.split(numbers[~short], run_starts(owner[~short])[1:])
+        kinds.update(tuple(run.tolist()) for run in runs)
     if short.any():
         place = (np.arange(len(numbers)) - np.repeat(starts, lengths))[short]
         words = np.add.reduceat(numbers[short] << bits * place, run_starts(owner[short]))
-        mask = (1 << bits) - 1
-        for word, times in zip(*_distinct(words), strict=True):
+        mask, counted = (1 << bits) - 1, np.unique(words, return_counts=True)
+        for word, times in zip(*(each.tolist() for each in counted), strict=True):
             fields = (word >> shift & mask for shift in range(0, word.bit_length(), bits))
             kinds[tuple(fields)] = times
     return kinds
@@ -296,8 +284,6 @@ class CodedQuestions(Questions):
         quasi = tuple(quasi)
         if not self.code((*quasi, secret)):
             return super().secret_counts(quasi, secret, needs, **rare)
-        names = ("order", "hierarchy", "partition", "named")
-        order, hierarchy, partition, named = (rare.get(name) for name in names)
         cells, texts = self._class_cells(quasi, secret), self._coded[secret][1]
         missing, present = int(cells.totals[0]), [text for text in texts if text is not None]
         counts: dict[str, Any] = {"missing": missing}
@@ -306,15 +292,15 @@ class CodedQuestions(Questions):
         if "known_joint" in needs and 0 < missing < self.records:
             counts["known_joint"] = cells.known().joint
         if "order" in needs and not missing:
-            counts["ranked"] = cells.rank(self.rank(secret, order))
-        if "hierarchy" in needs and hierarchy is not None:
+            counts["ranked"] = cells.rank(self.rank(secret, rare.get("order")))
+        if "hierarchy" in needs and (hierarchy := rare.get("hierarchy")) is not None:
             labels, levels = level_labels(secret, hierarchy, present)
             counts["hierarchy_gaps"] = cells.merge([labels[text] for text in texts]).gaps(levels)
-        if "parts" in needs and partition is not None:
+        if "parts" in needs and (partition := rare.get("partition")) is not None:
             parts = part_labels(secret, partition, present)
             merged = cells.merge([parts[text] for text in texts])
             counts["parts"] = self._count(merged, frozenset({"joint"}), {})
-        if "named" in needs and named is not None:
+        if "named" in needs and (named := rare.get("named")) is not None:
             check_unicode(named)
             counts["named"] = cells.count_named(texts.index(named) if named in texts else -1)
         counted = self._count(cells, needs, counts)

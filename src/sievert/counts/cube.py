@@ -197,8 +197,7 @@ def merge_cells(codes: Sequence[Ints], widths: Sequence[int], counts: Ints) -> t
     """Merge cells that are equal in these columns: a place of each in order, and the sums."""
     key = narrow_keys(codes, widths, len(counts))
     order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    starts = run_starts(ordered)
+    starts = run_starts(key[order])
     return order[starts], np.add.reduceat(counts[order], starts)
 
 

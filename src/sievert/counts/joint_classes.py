@@ -132,8 +132,7 @@ def join_releases(releases: Sequence[PatternsOfRows]) -> JointClasses:
     people = np.flatnonzero(np.any([column != ABSENT for column in columns], axis=0))
     columns = [column[people] for column in columns]
     order = np.lexsort(columns)
-    starts = run_starts(*(column[order] for column in columns))
-    of_group = np.diff(np.append(starts, len(order)))
+    of_group = np.diff(run_starts(*(column[order] for column in columns)), append=len(order))
     sizes, number = (np.empty(len(order), dtype=np.int64) for _ in range(2))
     sizes[order] = np.repeat(of_group, of_group)
     number[order] = np.repeat(np.arange(len(of_group)), of_group)

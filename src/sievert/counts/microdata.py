@@ -35,8 +35,9 @@ def row_numbers(
     """The row numbers of the records of some classes, at most the first `most` of each class."""
     tables, joined = _join_classes(questions, classes, np.asarray(places), {})
     numbers: list[list[int]] = [[] for _ in places]
-    sql = f"SELECT k.place, r.record FROM {joined} ORDER BY k.place, r.record"
-    for place, record in questions.engine.rows(sql):
+    for place, record in questions.engine.rows(
+        f"SELECT k.place, r.record FROM {joined} ORDER BY k.place, r.record"
+    ):
         if len(numbers[int(place)]) < most:
             numbers[int(place)].append(int(record))
     questions.drop_tables(*tables)
@@ -49,8 +50,9 @@ def write_row_marks(
     """One row per record in input order, with the marks of its class."""
     tables, joined = _join_classes(questions, classes, np.arange(len(classes.counts)), marks)
     names = "".join(f", k.{quote_identifier(m)} AS {quote_identifier(m)}" for m in marks)
-    sql = f"SELECT r.record AS record{names} FROM {joined} ORDER BY r.record"
-    questions.engine.write(sql, path, kind)
+    questions.engine.write(
+        f"SELECT r.record AS record{names} FROM {joined} ORDER BY r.record", path, kind
+    )
     questions.drop_tables(*tables)
 
 
@@ -216,8 +218,8 @@ def pair_columns(
         for cube, places in ((first, mine), (second, theirs))
     )
     names = (*columns, *(f"other {c}" for c in columns))
-    both = Cube(names, (*ours.codes, *others.codes), ours.counts, (*ours.values, *others.values))
-    return both.roll_up(names)
+    codes, values = (*ours.codes, *others.codes), (*ours.values, *others.values)
+    return Cube(names, codes, ours.counts, values).roll_up(names)
 
 
 # -- frequencies and weights --------------------------------------------------------------------
@@ -293,9 +295,8 @@ def class_frequencies(
         kind: Any = np.int64 if small else object
         amounts = units.astype(kind)[cells.codes[-1].astype(np.int64)] * cells.counts.astype(kind)
         classes, own = cells.class_cube, np.add.reduceat(amounts, cells.classes[0])
-    plain = ClassFrequencies(classes, classes.counts, 1, own, own, scale)
     if alpha is None or not classes.lacking.any():
-        return plain
+        return ClassFrequencies(classes, classes.counts, 1, own, own, scale)
     matches = WildcardMatches.find(classes)
     if matches is None:
         raise ExhaustedError(

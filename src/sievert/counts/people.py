@@ -5,7 +5,7 @@ person. People do not add up: who was seen in two classes counts in both, so eve
 has sightings of its own. A row without a person counts as a person of its own.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,16 @@ from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import SecretCounter
 
+ABOUT_ROWS = (  # the questions that are answered as for rows
+    "sql_name",
+    "missing",
+    "tally",
+    "values",
+    "coded_missing",
+    "count_nan",
+    "like_the_header",
+    "distinct",
+)
 PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
 
 
@@ -41,20 +51,18 @@ class PeopleQuestions(Questions):
     def __init__(self, rows: Questions, person: str) -> None:
         super().__init__(rows.engine, rows.records)
         self.rows, self.person = rows, person
+        for question in ABOUT_ROWS:
+            setattr(self, question, getattr(rows, question))
         self.sql_name(person)  # an error where a state does not have it
         self._number, self._input = rows._number, rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
 
-    def sql_name(self, column: str) -> str:
-        """The name of a column in SQL."""
-        return self.rows.sql_name(column)
-
     @cached_property
     def unnamed(self) -> int:
         """How many rows have no person; each counts as a person of its own."""
-        return self.rows.missing([self.person]).get(self.person, 0)
+        return self.missing([self.person]).get(self.person, 0)
 
     @property
     def people(self) -> int:
@@ -63,42 +71,11 @@ class PeopleQuestions(Questions):
 
     @cached_property
     def _people(self) -> int:
-        values = self.rows.distinct([self.person])[self.person]
-        return values + self.unnamed - bool(self.unnamed)
+        return self.distinct([self.person])[self.person] + self.unnamed - bool(self.unnamed)
 
     def repeat(self, quasi: Sequence[str]) -> bool:
         """Whether somebody has several rows; `quasi` are what people will be counted by, if any."""
         return self.people < self.records
-
-    # -- about rows -----------------------------------------------------------------------------
-
-    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
-        """How many records lack each quasi-identifier; only those that some record lacks."""
-        return self.rows.missing(quasi)
-
-    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
-        """How many records have each text; of other or too many values only missing and empty."""
-        return self.rows.tally(column, quasi)
-
-    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
-        """The different values of a secret as text, without missing; they stay in this process."""
-        return self.rows.values(column, quasi)
-
-    def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
-        """How many values of each column are missing only because of a code for missing."""
-        return self.rows.coded_missing(columns, quasi)
-
-    def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
-        """How many values of each column are missing because they are NaN; columns with any."""
-        return self.rows.count_nan(columns)
-
-    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
-        """Records whose every value is the name of its column, as where files were put together."""
-        return self.rows.like_the_header(quasi, secrets)
-
-    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
-        """How many different values each column has; missing is one."""
-        return self.rows.distinct(columns)
 
     # -- combinations as codes ------------------------------------------------------------------
 
@@ -123,13 +100,8 @@ class PeopleQuestions(Questions):
     def sightings(self, quasi: tuple[str, ...], secret: str | None) -> str:
         """The table of distinct (keys, s, p), n rows each: what reads the records."""
         if (quasi, secret) not in self._sightings:
-            keys, p = self.sql_names(quasi), self.sql_name(self.person)
-            s = "" if secret is None else self.sql_name(secret)
-            fields, groups = (f"{keys}, {s} AS s", f"{keys}, {s}") if s else (keys, keys)
-            sql = f"SELECT {fields}, {p} AS p, {self.record_count} AS n FROM {self._input}"
-            self._sightings[quasi, secret] = self.keep_table(
-                f"{sql} GROUP BY {groups}, {p}", of_records=True
-            )
+            sql = self._ask_cells(quasi, secret, self.person)
+            self._sightings[quasi, secret] = self.keep_table(sql, of_records=True)
         return self._sightings[quasi, secret]
 
     def count_cells(self, quasi: tuple[str, ...], secret: str | None) -> str:
@@ -170,20 +142,12 @@ class PeopleQuestions(Questions):
 
     # -- answers --------------------------------------------------------------------------------
 
-    def sizes(self, quasi: Sequence[str]) -> Sizes:
-        """The histogram of class sizes, in people."""
-        quasi = tuple(quasi)
-        if quasi not in self._sizes:
-            cells = self.count_cells(quasi, None)
-            self._sizes[quasi] = self.histogram("n", cells, self.total(cells))
-        return self._sizes[quasi]
-
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """The counts behind every measure of re-identification; no reading of missing keys."""
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
         pairs = sizes.records
-        missing = max(self.rows.missing(quasi).values(), default=0) and self._lacking(quasi)
+        missing = max(self.missing(quasi).values(), default=0) and self._lacking(quasi)
         if pairs == self.people:  # nobody was seen in two classes
             return RecordCounts(self.people, sizes, missing)
         people = self._people_counts(quasi)
@@ -192,7 +156,7 @@ class PeopleQuestions(Questions):
 
     def _lacking(self, quasi: tuple[str, ...]) -> int:
         """How many rows lack a quasi-identifier."""
-        return self._count_records_where(self._any_missing(quasi))
+        return self._count_records(self._any_missing(quasi))
 
     def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
         sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)
@@ -223,8 +187,7 @@ class PeopleQuestions(Questions):
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
         counter = PeopleSecretCounter(self, tuple(quasi), secret)
-        options = (rare.get(name) for name in ("order", "hierarchy", "partition", "named"))
-        return counter.count(needs, *options)
+        return counter.count(needs, **rare)
 
 
 class PeopleSecretCounter(SecretCounter):
@@ -234,6 +197,8 @@ class PeopleSecretCounter(SecretCounter):
         super().__init__(people, quasi, secret)
         self.people, self.classes = people, people.count_cells(quasi, None)
         self.sightings = people.sightings(quasi, secret)
+        same = people.same_class(quasi, "a", "q")
+        self.beside = "MAX(q.n) AS people, ", f"JOIN {self.classes} AS q ON {same} "
 
     def _count_cells(self, cells: str, needs: frozenset[str]) -> dict[str, Any]:
         counts = super()._count_cells(cells, needs)
@@ -257,32 +222,18 @@ class PeopleSecretCounter(SecretCounter):
         known = self._known_classes()
         joint = self._confidence(known, "a.s IS NOT NULL")
         self.tables.drop_tables(known)
-        people = f"SELECT p, SUM(n) AS n FROM {self.sightings} WHERE s IS NOT NULL GROUP BY p"
-        ((number,),) = self.engine.rows(f"SELECT SUM({PEOPLE}) FROM ({people}) AS d")
-        return {"known_joint": joint, "known_people": int(number)}
-
-    def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
-        """The same, with the people of each class beside."""
-        n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
-        return self.tables.keep_table(
-            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, MAX(q.n) AS people, "
-            f"{self.engine.list_pairs('a.n', 'b.ns', self.tables.wide)} AS held "
-            f"FROM {cells} AS a JOIN {self.tables.value_totals(cells)} AS b "
-            f"ON a.s IS NOT DISTINCT FROM b.s "
-            f"JOIN {self.classes} AS q ON {self.people.same_class(self.quasi, 'a', 'q')} "
-            f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
+        ((number,),) = self.engine.rows(
+            f"SELECT SUM({PEOPLE}) FROM (SELECT p, SUM(n) AS n FROM {self.sightings} "
+            "WHERE s IS NOT NULL GROUP BY p) AS d"
         )
+        return {"known_joint": joint, "known_people": int(number)}
 
     def _ask_profiles(self, profile: str, table: str) -> str:
         return (
-            "SELECT profile, people, COUNT(*) AS m FROM "
+            "SELECT profile, COUNT(*) AS m, people FROM "
             f"(SELECT {profile} AS profile, people FROM {table}) AS d "
             "GROUP BY profile, people ORDER BY profile, people"
         )
-
-    def _read_profiles(self, answer: Sequence[Any]) -> Profiles:
-        lists, people, times = answer
-        return Profiles.from_arrays(lists, times, people)
 
     def _known_classes(self) -> str:
         """The table of classes and how many of their people have a known value."""

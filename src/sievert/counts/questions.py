@@ -103,11 +103,10 @@ class Questions(CellTables):
         def count(word: str) -> int:
             condition = self._marked(able, word)
             if not cells:
-                return self._count_records_where(condition)
+                return self._count_records(condition)
             if mark is None:
                 return self.count_where(table, condition)
-            names = [self.engine.as_text(self.sql_name(q)) for q in able]
-            same = word.join(f"{name} = ?" for name in names)
+            same = word.join(f"{self.engine.as_text(self.sql_name(q))} = ?" for q in able)
             return self.count_where(table, same, [mark] * len(able))
 
         some = count(" OR ")
@@ -244,7 +243,7 @@ class Questions(CellTables):
         """The histogram of class sizes."""
         quasi = tuple(quasi)
         if quasi not in self._sizes:
-            self._sizes[quasi] = self.histogram("n", self.count_cells(quasi, None))
+            self._sizes[quasi] = self.histogram(self.count_cells(quasi, None))
         return self._sizes[quasi]
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
@@ -301,13 +300,12 @@ class Questions(CellTables):
         named: str | None = None,
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
-        counter = self._secret_counter(tuple(quasi), secret)
-        counts = counter.count(needs, order, hierarchy, partition, named)
+        counter = SecretCounter(self, tuple(quasi), secret)
+        counts = counter.count(
+            needs, order=order, hierarchy=hierarchy, partition=partition, named=named
+        )
         self._sizes.setdefault(counter.quasi, counts.sizes)
         return counts
-
-    def _secret_counter(self, quasi: tuple[str, ...], secret: str) -> SecretCounter:
-        return SecretCounter(self, quasi, secret)
 
     # -- combinations as codes ------------------------------------------------------------------
 
@@ -379,11 +377,10 @@ class Questions(CellTables):
     ) -> Iterator[tuple[tuple[Any, ...], int, list[int]]]:
         """Every class: its key, its size, the counts of its secret downwards."""
         keys, cells = self.sql_names(quasi), self.count_cells(tuple(quasi), secret)
-        rows = self.engine.rows(
+        for *key, size, profile in self.engine.rows(
             f"SELECT {keys}, CAST(SUM(n) AS BIGINT) AS nq, {self.engine.list_downwards('n')} "
             f"AS profile FROM {cells} GROUP BY {keys} ORDER BY {keys}"
-        )
-        for *key, size, profile in rows:
+        ):
             yield tuple(key), int(size), [int(n) for n in profile]
 
     def write_columns(self, columns: LoadedColumns, path: Path, kind: str) -> None:

@@ -16,6 +16,8 @@ Labels = dict[str | None, list[int]]  # of each value, and of a missing one
 class SecretCounter:
     """Counts one secret within the classes of some quasi-identifiers."""
 
+    beside = "", ""  # fields of each class, and what joins them to its cells
+
     def __init__(self, tables: CellTables, quasi: tuple[str, ...], secret: str) -> None:
         self.tables, self.quasi, self.secret = tables, quasi, secret
         self.engine = tables.engine
@@ -25,10 +27,11 @@ class SecretCounter:
     def count(
         self,
         needs: frozenset[str],
-        order: Sequence[str] | None,
-        hierarchy: Hierarchy | None,
-        partition: Mapping[str, Sequence[str]] | None,
-        named: str | None,
+        *,
+        order: Sequence[str] | None = None,
+        hierarchy: Hierarchy | None = None,
+        partition: Mapping[str, Sequence[str]] | None = None,
+        named: str | None = None,
     ) -> SecretCounts:
         """Everything that `needs` names."""
         counts = self._count_cells(self.cells, needs)
@@ -48,16 +51,17 @@ class SecretCounter:
         return SecretCounts(**counts)
 
     def _collect_pairs(self, cells: str, *, leaves: int | None = None) -> str:
-        """One row per class: its size, and its (count, total of the value) pairs in a list.
+        """One row per class: its size, what is `beside`, (count, total of the value) pairs listed.
 
         Where cells hold every record once per level, only the first `leaves` labels make the size.
         """
         n = "a.n" if leaves is None else f"CASE WHEN a.s < {leaves} THEN a.n ELSE 0 END"
+        fields, joins = self.beside
         return self.tables.keep_table(
-            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, "
+            f"SELECT CAST(SUM({n}) AS BIGINT) AS nq, {fields}"
             f"{self.engine.list_pairs('a.n', 'b.ns', self.tables.wide)} AS held "
             f"FROM {cells} AS a JOIN {self.tables.value_totals(cells)} AS b "
-            f"ON a.s IS NOT DISTINCT FROM b.s "
+            f"ON a.s IS NOT DISTINCT FROM b.s {joins}"
             f"GROUP BY {self.tables.sql_names(self.quasi, 'a.')}"
         )
 
@@ -66,14 +70,16 @@ class SecretCounter:
         pairs, total = self._collect_pairs(cells), tables.total(cells)
         queries = {
             "profiles": self._ask_profiles(self.engine.profile(wide), pairs),
-            "values": self._ask_values(cells),
+            "values": "SELECT ns, COUNT(*) AS m, "
+            "CAST(SUM(CASE WHEN s IS NULL THEN ns ELSE 0 END) AS BIGINT) AS lacking "
+            f"FROM {tables.value_totals(cells)} GROUP BY ns",
         }
         if "joint" in needs:
             queries["joint"] = self._ask_joint(pairs)
         if "gaps" in needs and not wide:
             queries["gaps"] = self._ask_gaps(pairs, total, "CAST(MAX(g) AS BIGINT) AS g")
         answers = dict(zip(queries, self.engine.each_answer([*queries.values()]), strict=True))
-        profiles = self._read_profiles(answers["profiles"])
+        profiles = Profiles.from_arrays(*answers["profiles"])
         sizes = profiles.class_sizes()
         sizes.check(total)
         value_sizes, times, lacking = answers["values"]
@@ -94,13 +100,6 @@ class SecretCounter:
             )
         tables.drop_tables(pairs)
         return counts
-
-    def _ask_values(self, cells: str) -> str:
-        """The query for how many values have each total, and how many records lack the secret."""
-        return (
-            "SELECT ns, COUNT(*) AS m, CAST(SUM(CASE WHEN s IS NULL THEN ns ELSE 0 END) AS BIGINT) "
-            f"AS lacking FROM {self.tables.value_totals(cells)} GROUP BY ns"
-        )
 
     def _ask_joint(self, pairs: str) -> str:
         return (
@@ -124,11 +123,8 @@ class SecretCounter:
             "AS d GROUP BY profile ORDER BY profile"
         )
 
-    def _read_profiles(self, answer: Sequence[Any]) -> Profiles:
-        return Profiles.from_arrays(*answer)
-
     def _profiles(self, profile: str, table: str) -> Profiles:
-        return self._read_profiles(self.engine.arrays(self._ask_profiles(profile, table)))
+        return Profiles.from_arrays(*self.engine.arrays(self._ask_profiles(profile, table)))
 
     def _known_profiles(self) -> Profiles:
         """The profiles of classes without the records whose secret is missing."""

@@ -111,8 +111,7 @@ def class_values(cells: Cube, *, wildcard: bool) -> Ints | None:
     """
     if not wildcard:
         return np.minimum(np.bincount(cells.owner), cells.classes[1])  # people may have several
-    words = -(-len(cells.values[-1]) // WORD)
-    matches = WildcardMatches.find(cells.class_cube, words)
+    matches = WildcardMatches.find(cells.class_cube, -(-len(cells.values[-1]) // WORD))
     return None if matches is None else matches.count_values(cells)
 
 
@@ -125,12 +124,4 @@ def count_matches(classes: Cube) -> tuple[int, Sizes | None]:
     matches = WildcardMatches.find(classes) if missing else None
     if matches is None:
         return missing, None
-    return missing, records_by(matches.sums(classes.counts), classes.counts)
-
-
-def records_by(numbers: Ints, records: Ints) -> Sizes:
-    """How many records have each number, where so many `records` of a class have its number."""
-    different, place = np.unique(numbers, return_inverse=True)
-    times = np.zeros(len(different), dtype=np.int64)
-    np.add.at(times, place, records)
-    return Sizes.from_arrays(different, times)
+    return missing, Sizes.from_arrays(matches.sums(classes.counts), classes.counts)
