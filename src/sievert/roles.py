@@ -180,9 +180,8 @@ def known_secrets(roles: Roles) -> list[str]:
 
 def absent_columns(names: Sequence[str]) -> list[str]:
     """A remark on columns of a policy that a table lacks, where there are any."""
-    listed = ", ".join(map(repr, names))
     what = "identifiers or ignored columns of the policy that are not here"
-    return [f"{what}: {listed}"] if names else []
+    return [f"{what}: {', '.join(map(repr, names))}"] if names else []
 
 
 def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:

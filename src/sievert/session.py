@@ -225,24 +225,24 @@ def choose_engine(engine: str | None, data: Any) -> str:
 def _adapter(
     engine: str, table: Table, scratch: Path, outputs: tuple[Path, ...], options: ReaderOptions
 ) -> Adapter:
-    memory, threads = options.get("memory"), options.get("threads")
     master = options.get("master")
     require(master is None or engine == "spark", "--master goes with --engine spark")
+    how: dict[str, Any] = {"memory": options.get("memory"), "threads": options.get("threads")}
     if engine == "spark":
         from sievert.counts.spark.adapter import Spark
 
-        return Spark(table, scratch, memory=memory, threads=threads, master=master)
+        return Spark(table, scratch, master=master, **how)
     if engine == "postgres":
         from sievert.counts.postgres.adapter import Postgres
 
-        return Postgres(table, scratch, memory=memory, threads=threads, outputs=outputs)
+        return Postgres(table, scratch, outputs=outputs, **how)
     if table.state is not None:
         from sievert.counts.state.adapter import StateAdapter
 
-        return StateAdapter(table, scratch, memory=memory, threads=threads, outputs=outputs)
+        return StateAdapter(table, scratch, outputs=outputs, **how)
     from sievert.counts.duckdb.adapter import DuckDB
 
-    return DuckDB(table, scratch, memory=memory, threads=threads, outputs=outputs)
+    return DuckDB(table, scratch, outputs=outputs, **how)
 
 
 SMALL = 10_000  # records up to which one statement takes longer than fetching them

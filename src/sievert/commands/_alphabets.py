@@ -157,8 +157,11 @@ def _by_file(name: str, values: Sequence[Text], given: Any) -> tuple[tuple[Text,
 
 def check_kind(distortion: Any, columns: int, hierarchies: Mapping[str, Any]) -> None:
     """Whether a distortion is a name, or a file for the one column there is."""
-    named = isinstance(distortion, str | os.PathLike)
-    require(named, "a distortion is a name or a CSV file", hint=", ".join(NAMES))
+    require(
+        isinstance(distortion, str | os.PathLike),
+        "a distortion is a name or a CSV file",
+        hint=", ".join(NAMES),
+    )
     if distortion in NAMES:
         return
     if isinstance(distortion, str) and Path(distortion).suffix.lower() not in (".csv", ".tsv"):
@@ -304,9 +307,11 @@ def _joint(
         return _merge_rare(columns, symbols, key, counts, most)
     size = math.prod(len(c.labels) for c in columns)
     everything = not same or (size <= most and not occurring)
-    released = symbols
-    if everything:  # all combinations of labels
-        released = np.indices([len(c.labels) for c in columns]).reshape(len(columns), -1).T
+    released = (
+        np.indices([len(c.labels) for c in columns]).reshape(len(columns), -1).T
+        if everything  # all combinations of labels
+        else symbols
+    )
     apart = distances(columns, symbols, released)
     return ReleaseAlphabet(columns, symbols, released, key, counts, apart, everything=everything)
 

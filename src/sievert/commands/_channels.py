@@ -95,11 +95,10 @@ def known_model(model: Any) -> int | str:
     >>> known_model("1"), known_model("identity-reverse")
     (1, 'identity reverse')
     """
-    text = str(model).replace("-", " ")
-    for each in MODELS:
-        if text == str(each) and not isinstance(model, bool):
-            return each
-    raise unknown("--model:", str(model), [str(m) for m in MODELS])
+    named = {str(each): each for each in MODELS}
+    if (text := str(model).replace("-", " ")) not in named:
+        raise unknown("--model:", str(model), named)
+    return named[text]
 
 
 def solutions(

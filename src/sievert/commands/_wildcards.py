@@ -55,9 +55,10 @@ def reidentification_under_wildcards(
         "suppressed_records": MeasureResult(questions.suppression.records),
     }
     if alpha != 1:
-        for name in ("k_anonymity", "records_below"):
-            details = {**results[name].details, "alpha": float(alpha)}
-            results[name] = replace(results[name], details=details)
+        results |= {
+            name: replace(results[name], details={**results[name].details, "alpha": float(alpha)})
+            for name in ("k_anonymity", "records_below")
+        }
     return {
         m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
         for m in measures.measures

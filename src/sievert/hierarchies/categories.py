@@ -122,18 +122,14 @@ def _leaves(
     if isinstance(branch, Mapping):
         for label, inner in branch.items():
             yield from _leaves(inner, (str(label), *above), source)
-    else:
-        for value in branch:
-            yield _leaf(value, source), above
-
-
-def _leaf(value: Any, source: str) -> str:
-    require(
-        isinstance(value, str | int | float) and not isinstance(value, bool),
-        f"{source}: a list of a tree holds something that is no value",
-        error=InputError,
-    )
-    return str(value)
+        return
+    for value in branch:
+        require(
+            isinstance(value, str | int | float) and not isinstance(value, bool),
+            f"{source}: a list of a tree holds something that is no value",
+            error=InputError,
+        )
+        yield str(value), above
 
 
 def tree_of(hierarchy: Hierarchy) -> dict[str, Any]:

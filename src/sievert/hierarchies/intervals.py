@@ -173,8 +173,10 @@ class EndLevels(NumberLevels):
         return [value, *(interval_label(*self._clip(*ends)) for ends in inside)]
 
     def _clip(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-        low = low if self.low is None else max(low, self.low)
-        return low, high if self.high is None else min(high, self.high)
+        return (
+            low if self.low is None else max(low, self.low),
+            high if self.high is None else min(high, self.high),
+        )
 
 
 def quantile_levels(counts: Mapping[str, int], groups: Sequence[int]) -> CutLevels:

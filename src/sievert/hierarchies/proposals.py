@@ -81,9 +81,8 @@ def _categories(counts: Mapping[str, int]) -> tuple[str, str]:
     if len(counts) > FEW_CATEGORIES:
         return "top:20,5" if len(counts) > MANY_CATEGORIES else "top:5", "categories"
     frequent = sum(n > sum(counts.values()) // RARE for n in counts.values())
-    if 0 < frequent < len(counts) - 1:
-        return f"top:{frequent}", "categories"
-    return ROOT, "few_values"
+    some = 0 < frequent < len(counts) - 1
+    return (f"top:{frequent}", "categories") if some else (ROOT, "few_values")
 
 
 def _odd_year(value: str) -> bool:

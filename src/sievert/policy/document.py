@@ -310,8 +310,7 @@ def to_tables(policy: Policy, columns: Collection[str]) -> dict[str, Any]:
     for role in ("person", "household", "weight"):
         if tables["roles"].get(role) not in columns:
             tables["roles"].pop(role, None)
-    limits = {name: tables.pop(name) for name in LIMITS[1:]}
-    limits |= tables.pop("everywhere")
+    limits = {name: tables.pop(name) for name in LIMITS[1:]} | tables.pop("everywhere")
     return {**tables, "limits": limits}
 
 

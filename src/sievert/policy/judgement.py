@@ -245,18 +245,19 @@ def judge(
         )
         _require_number(evaluated, measure, "limits")
     judged = {v.where for v in verdicts}
-    remarks = verdict_remarks(verdicts)
-    remarks += [
-        f"the policy has no limit on the secret {s!r}: what is learnt of it was not judged"
-        for s in inference
-        if verdicts and f"inference.{s}" not in judged
+    return verdicts, [
+        *verdict_remarks(verdicts),
+        *(
+            f"the policy has no limit on the secret {s!r}: what is learnt of it was not judged"
+            for s in inference
+            if verdicts and f"inference.{s}" not in judged
+        ),
+        *(
+            f"no table can breach the limit on {v.measure} ({_place(v.where)})"
+            for v in verdicts
+            if toothless(v, policy)
+        ),
     ]
-    remarks += [
-        f"no table can breach the limit on {v.measure} ({_place(v.where)})"
-        for v in verdicts
-        if toothless(v, policy)
-    ]
-    return verdicts, remarks
 
 
 def _lacks_population(measure: str) -> bool:
@@ -271,25 +272,25 @@ def _lacking(measure: str) -> str | None:
 
 def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
     """What is to be said of limits that are undecided, or on the side that is not risky."""
-    remarks = [
-        f"the limit on {v.measure} ({_place(v.where)}) was not evaluated: {v.reason}"
-        for v in verdicts
-        if v.met is None
+    return [
+        *(
+            f"the limit on {v.measure} ({_place(v.where)}) was not evaluated: {v.reason}"
+            for v in verdicts
+            if v.met is None
+        ),
+        *(
+            f"the limit on {v.measure} ({_place(v.where)}) is on its harmless side: risky when "
+            f"{BY_ID[v.measure].riskier}"
+            for v in verdicts
+            if harmless_side(v)
+        ),
     ]
-    remarks += [
-        f"the limit on {v.measure} ({_place(v.where)}) is on its harmless side: risky when "
-        f"{BY_ID[v.measure].riskier}"
-        for v in verdicts
-        if harmless_side(v)
-    ]
-    return remarks
 
 
 def harmless_side(verdict: Verdict) -> bool:
     """Whether a limit bounds the side only that is not risky."""
-    if verdict.measure not in BY_ID:  # of an attack: checked when the policy is read
-        return False
-    return _risky_bound(verdict, 0.0) is None
+    # Limits on attacks are checked when the policy is read.
+    return verdict.measure in BY_ID and _risky_bound(verdict, 0.0) is None
 
 
 def toothless(verdict: Verdict, policy: Policy) -> bool:
@@ -330,13 +331,19 @@ def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None =
     if value.details.get("occurs") is False:  # of a misspelt value everything would be met
         return Verdict(value.id, where, limit.min, limit.max, None, None, NO_SUCH_VALUE)
     number, reading, met = _compare(where, value, limit)
-    impossible = impossible_limit(where, value.id, limit, best)
     reason = value.reason if number is None or met is False else None
-    if number is None and reading is not None:
-        reason = UNBOUNDED
-    k = value.details.get("k") if value.id == "records_below" else None
-    bounds = (limit.min, limit.max)
-    return Verdict(value.id, where, *bounds, number, met, reason, reading, impossible, k)
+    return Verdict(
+        value.id,
+        where,
+        limit.min,
+        limit.max,
+        number,
+        met,
+        UNBOUNDED if number is None and reading is not None else reason,
+        reading,
+        impossible_limit(where, value.id, limit, best),
+        value.details.get("k") if value.id == "records_below" else None,
+    )
 
 
 def _compare(

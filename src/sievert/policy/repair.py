@@ -46,9 +46,7 @@ def _candidates(text: str, comments: Sequence[str], has_roles: bool) -> Iterator
     block = "".join(line + newline for line in lines)
     if (header := _ROLES.search(text)) is not None:
         end = text.find("\n", header.end())
-        place = len(text) if end < 0 else end + 1
-        before = text[:place] if end >= 0 else text[:place] + newline
-        yield before + block + text[place:]
+        yield text + newline + block if end < 0 else text[: end + 1] + block + text[end + 1 :]
     whole = text if text.endswith("\n") or not text else text + newline
     yield whole + (block if has_roles else f"{newline}[roles]{newline}{block}")
 

@@ -44,21 +44,20 @@ def near_classes(cells: NumberCells) -> dict[str, Any] | None:
         _curve(approximate_compromise(values, each / each.sum()), uniform)
         for each in (shares, totals)
     )
-    means = {
-        over: {
-            name: kernel.total(np.repeat(getattr(solved, name) * weights, times)) / float(number)
-            for name in ("initial_entropy", "area")
-        }
-        for over, weights, number in (
-            ("classes", np.ones(len(kinds)), len(sizes)),
-            ("records", sizes[kinds].astype(np.float64), counts.sum()),
-        )
-    }
     return {
         "classes": len(sizes),
         "values": len(values),
         "worst": {"records": int(sizes[worst]), **one},
-        "mean": means,
+        "mean": {
+            over: {
+                n: kernel.total(np.repeat(getattr(solved, n) * weights, times)) / float(number)
+                for n in ("initial_entropy", "area")
+            }
+            for over, weights, number in (
+                ("classes", np.ones(len(kinds)), len(sizes)),
+                ("records", sizes[kinds].astype(np.float64), counts.sum()),
+            )
+        },
         "table": whole,
         "unit": "bits; area in bits times the unit of the column",
         "riskier": "low",

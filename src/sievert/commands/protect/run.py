@@ -322,8 +322,7 @@ def _judge(
         gate.not_met(none_found if recoding is None else "levels_too_fine")
     elif recoding is not None and recoding.suppressed_records > problem.allowed:  # given levels
         gate.not_met("too_many_suppressed")
-    beside = problem.beside
-    if recoding and beside and problem.joint_k(recoding) < beside.k:
+    if recoding and problem.beside and problem.joint_k(recoding) < problem.beside.k:
         gate.not_met("too_few_together")
     gate.suppressed_records = 0 if recoding is None else recoding.suppressed_records
     return gate.judge(verdicts)
@@ -387,8 +386,7 @@ def _value_numbers(protection: Protection, columns: Mapping[str, FileColumn]) ->
     assert problem is not None
     numbers = []
     for j, name in enumerate(protection.roles.quasi):
-        known = problem.combinations.classes.values[j]
-        place = dict(zip(known, problem.numbers[j], strict=True))
+        place = dict(zip(problem.combinations.classes.values[j], problem.numbers[j], strict=True))
         own = np.array([place.get(text, 0) for text in columns[name].texts], dtype=np.int64)
         numbers.append(own[columns[name].codes])
     return np.stack(numbers, axis=1)

@@ -187,11 +187,19 @@ def add_up(
         first.check_addable(other, other.folder.name)
         whole = whole.add(other, sign, name=other.folder.name, again=again)
     parts = [(path, sign) for state, sign in states for path in state.paths]
-    with Sum(parts, len(first.kept), segment_path(folder, 0), means) as added:
+    segment = _add_segments(parts, len(first.kept), segment_path(folder, 0), means, whole.records)
+    return replace(whole, segments=(segment,), folder=folder)
+
+
+def _add_segments(
+    parts: Sequence[tuple[Path, int]], columns: int, path: Path, means: Means, records: int
+) -> Segment:
+    """Segments, each with its sign, added up into one of so many records."""
+    with Sum(parts, columns, path, means) as added:
         added.require_there()
         segment = added.write()
-    check_sum(segment, whole.records)
-    return replace(whole, segments=(segment,), folder=folder)
+    check_sum(segment, records)
+    return segment
 
 
 def change_state(
@@ -232,20 +240,12 @@ def change_state(
     compacted = len(segments) > 1 and (compact or is_fragmented(changed))
     if compacted:
         reading.clock("compacting", None)
-        changed = replace(changed, segments=(_compact(changed, last + 2, means),))
+        changed.check_files()  # each segment is what it was when it was written
+        parts, path = [(each, 1) for each in changed.paths], segment_path(folder, last + 2)
+        whole = _add_segments(parts, len(changed.kept), path, means, changed.records)
+        changed = replace(changed, segments=(whole,))
     write_manifest(changed)
     return changed, numbers, compacted
-
-
-def _compact(state: StateManifest, number: int, means: Means) -> Segment:
-    """All segments of a state in one, once each is what it was when it was written."""
-    state.check_files()
-    parts = [(path, 1) for path in state.paths]
-    with Sum(parts, len(state.kept), segment_path(state.folder, number), means) as added:
-        added.require_there()
-        segment = added.write()
-    check_sum(segment, state.records)
-    return segment
 
 
 def _count_change(state: StateManifest, data: Any, folder: Path, reading: Reading) -> StateManifest:
