@@ -222,12 +222,8 @@ def _open_file(
         readable = scratch / "input"
         readable.symlink_to(path.resolve())
     require(start, f"{name}: empty file (0 bytes)", error=InputError)
-    require(
-        start[:4] != b"PARE",
-        f"{name}: encrypted Parquet",
-        hint="a file that is not encrypted",
-        error=InputError,
-    )
+    what = f"{name}: encrypted Parquet"
+    require(start[:4] != b"PARE", what, hint="a file that is not encrypted", error=InputError)
     if start[:4] == b"PAR1":
         return Table("parquet", name, readable)
     if start[8:12] == b"DUCK":
@@ -250,12 +246,8 @@ def _open_file(
             notes=content.notes,
             error_cells=content.error_cells,
         )
-    require(
-        path.suffix.lower() != ".xlsx",
-        f"{name}: not an Excel file, whatever its name says",
-        hint="CSV, or a workbook",
-        error=InputError,
-    )
+    what = f"{name}: not an Excel file, whatever its name says"
+    require(path.suffix.lower() != ".xlsx", what, hint="CSV, or a workbook", error=InputError)
     require(member is None, f"{name}: only a database has tables to choose from")
     if arrow:
         return _arrow_file(path)
