@@ -39,17 +39,12 @@ UTILITY = (
 )
 
 
-def _runs(given: Given) -> str:
-    """How many runs were averaged."""
-    return f"{plural(given.replicates, 'run')} for each amount (the paper: 30)"
-
-
 def parts(given: Given, tables: Sequence[PaperTable]) -> list[PaperPart]:
     """Figures 2 and 4 on the generated table, and the verdicts on it and on the tables given."""
     given.step("figure 2: generated table")
     study = generate_table(given.seed)
     experiment = run(study, given.seed, given.replicates)
-    runs = _runs(given)
+    runs = f"{plural(given.replicates, 'run')} for each amount (the paper: 30)"
     figures = [
         _figure_2(experiment, runs),
         _figure_4(experiment),

@@ -47,18 +47,16 @@ BESIDE: dict[str, tuple[str, ...]] = {
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
     """The chapters: the points asked for, then each alphabet with its curve and its channel."""
     view = LimitView(**vars(part))
-    inner: list[Block | Chapter] = []
-    if view.far_from_gaussian:
-        inner.append(Paragraph(" ".join(_not_gaussian(view)), "warning"))
-    inner.append(_requested(view))
-    inner += [Paragraph(view.say("columns"))] if len(view.alphabets) > 1 else []
-    inner += (Paragraph(text) for text in _whole(view))
-    late = sum(p.data["reached"] is False for alphabet in view.alphabets for p in alphabet.points)
-    if late:
+    inner = [
+        *([Paragraph(" ".join(_not_gaussian(view)), "warning")] if view.far_from_gaussian else ()),
+        _requested(view),
+        *([Paragraph(view.say("columns"))] if len(view.alphabets) > 1 else ()),
+        *map(Paragraph, _whole(view)),
+    ]
+    points = [p.data for alphabet in view.alphabets for p in alphabet.points]
+    if late := sum(point["reached"] is False for point in points):
         inner.append(Paragraph(view.say("late" if late > 1 else "late_one", number=late), "note"))
-    apart = max(
-        (p.data.get("spread") or 0.0 for a in view.alphabets for p in a.points), default=0.0
-    )
+    apart = max((point.get("spread") or 0.0 for point in points), default=0.0)
     if apart > APART:
         inner.append(Paragraph(view.say("apart", bits=view.writer.number(apart)), "warning"))
     main = Chapter(view.say("title"), view.anchor("points"), (*inner, *_meaning(view)), screen=True)
