@@ -184,7 +184,7 @@ class RequestedRoles:
             require(
                 people or not several,
                 f"people have several rows by {roles.person!r}, which is not defined here",
-                hint="assess and explain count in people; or one row for each person",
+                hint="assess, explain and protect --how full count in people; or one row each",
             )
         stated = self.policy is not None and self.policy.roles.rows_are_people
         merged = tuple(questions.merged_by_type((*roles.quasi, *roles.other_quasi)))
