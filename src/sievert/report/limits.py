@@ -128,6 +128,7 @@ def _title(texts: Texts, limits: Sequence[Data]) -> str:
     counts = counts_of(limits)
     which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
     key = f"{which}_one" if which != "none" and counts[which] == 1 else which
+    key = "met_both" if which == "met" and len(limits) == 2 else key
     return texts(f"limits_table.title_{key}", number=len(limits), **counts)
 
 
