@@ -20,8 +20,11 @@ from sievert.errors import InvariantError, require
 
 
 def _ints(values: Any) -> Ints:
-    masked = np.any(getattr(values, "mask", False))  # without importing numpy.ma for it
-    require(not masked, "an engine answered with a missing count", error=InvariantError)
+    require(
+        not np.any(getattr(values, "mask", False)),  # without importing numpy.ma for it
+        "an engine answered with a missing count",
+        error=InvariantError,
+    )
     array = np.asarray(values)
     return array if array.dtype == object else array.astype(np.int64)
 
@@ -36,7 +39,8 @@ class Sizes:
     @classmethod
     def from_arrays(cls, sizes: Any, times: Any) -> Sizes:
         """Put a histogram into ascending order, each size once."""
-        times, (different, place) = _ints(times), np.unique(_ints(sizes), return_inverse=True)
+        times = _ints(times)
+        different, place = np.unique(_ints(sizes), return_inverse=True)
         sums = np.zeros(len(different), dtype=times.dtype)
         np.add.at(sums, place, times)
         return cls(different, sums)

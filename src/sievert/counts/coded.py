@@ -141,7 +141,8 @@ def _count_runs(owner: Ints, numbers: Ints) -> Counter[tuple[int, ...]]:
     if short.any():
         place = (np.arange(len(numbers)) - np.repeat(starts, lengths))[short]
         words = np.add.reduceat(numbers[short] << bits * place, run_starts(owner[short]))
-        mask, counted = (1 << bits) - 1, np.unique(words, return_counts=True)
+        mask = (1 << bits) - 1
+        counted = np.unique(words, return_counts=True)
         for word, times in zip(*(each.tolist() for each in counted), strict=True):
             fields = (word >> shift & mask for shift in range(0, word.bit_length(), bits))
             kinds[tuple(fields)] = times

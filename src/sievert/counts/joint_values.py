@@ -111,9 +111,10 @@ def count_common_values(joint: Sequence[Ints], sets: Sequence[ValueSets]) -> Com
     >>> count_common_values(joint, [first, second]).together.tolist()
     [1, 1, 2]
     """
-    sizes = [np.where(c == ABSENT, 0, s.sizes[c]) for c, s in zip(joint, sets, strict=True)]
-    seen = np.stack([np.where(n > 0, n, np.iinfo(np.int64).max) for n in sizes])
-    alone = seen.min(axis=0)
+    sizes = np.stack(
+        [np.where(c == ABSENT, 0, s.sizes[c]) for c, s in zip(joint, sets, strict=True)]
+    )
+    alone = np.where(sizes > 0, sizes, np.iinfo(np.int64).max).min(axis=0)
     alone[alone == np.iinfo(np.int64).max] = 1  # nothing but missing values
     together = _common(joint, sets)
     none_common = together == 0

@@ -69,10 +69,7 @@ class Known:
     def sizes(self) -> Sizes:
         """The histogram of the sample's classes alone."""
         inside = self.sample > 0
-        sizes, where = np.unique(self.sample[inside], return_inverse=True)
-        times = np.zeros(len(sizes), dtype=np.int64)
-        np.add.at(times, where, self.times[inside])
-        return Sizes(sizes, times)
+        return Sizes.from_arrays(self.sample[inside], self.times[inside])
 
     @property
     def records(self) -> int:

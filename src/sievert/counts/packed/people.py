@@ -168,7 +168,8 @@ class PackedPeopleQuestions(PeopleQuestions):
         sighted = None if holders is None else self._sighted((*quasi, secret))
         if people is None or holders is None or sighted is None or holders[0][0] == 0:
             return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
-        cells, (_, seen) = self._cells_of(*sighted), sighted
+        layout, seen = sighted
+        cells = self._cells_of(layout, seen)
         self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
         self._last = (quasi, secret), cells
         sizes, total = histogram(cells.sizes), int(cells.totals.sum())

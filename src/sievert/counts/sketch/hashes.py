@@ -52,17 +52,12 @@ def encode_value(text: str | None) -> bytes:
     return b"%d:%s" % (len(encoded), encoded)
 
 
-def hash_texts(key: str, sign: str, texts: Iterable[str | None]) -> int:
-    """The 64-bit hash of some values: the specification in Python.
+def hash_bytes(key: str, sign: str, encoded: bytes) -> int:
+    """The 64-bit hash of encoded values: the specification in Python.
 
-    >>> f"{hash_texts('', CLASS, ['34', 'Köln', None]):016x}"
+    >>> f"{hash_bytes('', CLASS, b''.join(map(encode_value, ['34', 'Köln', None]))):016x}"
     'e19710d59c1ea409'
     """
-    return hash_bytes(key, sign, b"".join(map(encode_value, texts)))
-
-
-def hash_bytes(key: str, sign: str, encoded: bytes) -> int:
-    """The 64-bit hash of values that are encoded already."""
     return int.from_bytes(hashlib.sha256((key + sign).encode() + encoded).digest()[:8], "big")
 
 

@@ -31,17 +31,17 @@ class StateQuestions(Questions):
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each column; only those that some record lacks."""
         noted = self._noted(quasi)
-        others = [c for c in quasi if c not in noted]
-        counted = super().missing(others) if others else {}
-        counts = {c: self.state.identifiers[c]["missing"] for c in noted} | counted
+        counts = {c: self.state.identifiers[c]["missing"] for c in noted}
+        if others := [c for c in quasi if c not in noted]:
+            counts |= super().missing(others)
         return {c: counts[c] for c in quasi if counts.get(c)}
 
     def distinct(self, columns: Iterable[str]) -> dict[str, int]:
         """How many different values each column has; missing is one."""
         columns = list(columns)
         noted = self._noted(columns)
-        counted = super().distinct(c for c in columns if c not in noted)
-        counts = {c: self.state.identifiers[c]["values"] for c in noted} | counted
+        counts = super().distinct(c for c in columns if c not in noted)
+        counts |= {c: self.state.identifiers[c]["values"] for c in noted}
         return {c: counts[c] for c in columns}
 
     def _noted(self, columns: Iterable[str]) -> set[str]:
