@@ -984,6 +984,15 @@ def test_codes_that_differ_by_case_are_different_with_a_caution() -> None:
     assert any("by case only" in caution for caution in found.to_dict()["cautions"])
 
 
+def test_a_secret_that_looks_missing_is_a_caution() -> None:
+    """Kept as a value, it adds to diversity; in a quasi-identifier it is a remark."""
+    data = {"a": ["x", "x", "NA", "NA"], "ill": ["flu", "", "flu", "?"]}
+    found = sievert.assess(data, "a", "ill").to_dict()
+    (caution,) = found["cautions"]
+    assert caution.startswith("2 values of 'ill' look like missing")
+    assert any("'a' look like missing" in remark for remark in found["warnings"])
+
+
 def test_spellings_are_no_people() -> None:
     """Two rows of each of five people, who look like ten."""
     key = [f"p{i // 2}" if i % 2 else f"p{i // 2} " for i in range(N)]

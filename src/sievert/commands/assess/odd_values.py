@@ -65,14 +65,15 @@ def value_remarks(
 ) -> Iterator[str]:
     """What the reader should know about the values of a column, which are counted as they are.
 
-    Spellings of a secret may look like diversity: that is a caution.
+    Spellings of a secret, or what stands for none, may look like diversity: that is a caution.
     """
     texts = [v for v in tally if v is not None]
     if looks_missing:
-        yield (
+        remark = (
             f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ?, - "
             "or empty text) and are kept as values: see --na"
         )
+        yield Caution(remark) if secret else remark
     for what, same in SPELLINGS.items():
         if alike := len(texts) - len({same(v) for v in texts}):
             remark = (
