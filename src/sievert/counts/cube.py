@@ -6,7 +6,7 @@ and then rolled up. Texts stay in this process. A code is the rank of a text; 0 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -165,7 +165,8 @@ def pack_codes(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints
     """Codes side by side in one integer per cell, the last column's lowest."""
     keys = np.zeros(cells, dtype=np.uint64)
     for column, width in zip(codes, widths, strict=True):
-        keys = (keys << np.uint64(width)) | column
+        keys <<= np.uint64(width)
+        keys |= column
     return keys
 
 
@@ -178,17 +179,28 @@ def run_starts(*columns: Ints) -> Ints:
     return np.flatnonzero(differs)
 
 
-def narrow_keys(codes: Sequence[Ints], widths: Sequence[int], cells: int) -> Ints:
+def rank_keys(keys: Ints) -> tuple[Ints, int]:
+    """The place of each key among the different ones, and how many these are."""
+    different, ranks = np.unique(keys, return_inverse=True)
+    return ranks.astype(np.uint64), len(different)
+
+
+def narrow_keys(
+    codes: Sequence[Ints],
+    widths: Sequence[int],
+    cells: int,
+    rank: Callable[[Ints], tuple[Ints, int]] = rank_keys,
+) -> Ints:
     """One integer per cell, in the order of the codes, however many bits these have together."""
     key: Ints = np.zeros(cells, dtype=np.uint64)
     used = 0
     for column, width in zip(codes, widths, strict=True):
         if used + width > MOST_BITS:  # ranks need no more bits than there are cells
-            different, ranks = np.unique(key, return_inverse=True)
-            key, used = ranks.astype(np.uint64), cells.bit_length()
-            if len(different) == cells:
+            (key, different), used = rank(key), cells.bit_length()
+            if different == cells:
                 break  # further columns tell no two cells apart
-        key = (key << np.uint64(width)) | column
+        key <<= np.uint64(width)
+        key |= column
         used += width
     return key
 

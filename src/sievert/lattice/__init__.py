@@ -16,7 +16,15 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.answers import PeopleCounts, Sizes
-from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, pack_codes, run_starts
+from sievert.counts.cube import (
+    MOST_BITS,
+    Cube,
+    histogram,
+    merge_cells,
+    narrow_keys,
+    pack_codes,
+    run_starts,
+)
 from sievert.measures import kernel
 from sievert.numerics.acceleration import compile_loops
 
@@ -126,8 +134,25 @@ class Lattice:
             new = rollup.fields(keys, np.array(lows, np.int64), np.array(widths, np.int64))
             return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
         codes = [self._cells.codes[i] for i in (*kept, *([-1] if self._low else []))]
+        if self._fast:
+            return self._direct_wide(codes, widths)
         first, sums = merge_cells(codes, widths, self._cells.counts)
         return self._rank_cells(codes, first, widths), sums
+
+    def _direct_wide(self, codes: list[Ints], widths: list[int]) -> tuple[Any, Any]:
+        """The same of columns that need too many bits together, which these may or may not."""
+        from sievert.lattice import rollup
+
+        counts, end = self._cells.counts, len(codes) - bool(self._low)
+        keys = narrow_keys(codes[:end], widths[:end], len(counts), rollup.rank)
+        bits = sum(widths)
+        if bits > MOST_BITS:
+            if int(keys.max()) >= len(counts):
+                keys, _ = rollup.rank(keys)
+            bits = len(counts).bit_length() + self._low
+        if self._low:
+            keys = (keys << np.uint64(self._low)) | codes[-1]
+        return rollup.merge(keys, counts, bits)
 
     def _rank_cells(self, codes: list[Ints], cells: Ints, widths: list[int]) -> Ints:
         """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""

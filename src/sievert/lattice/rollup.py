@@ -95,6 +95,17 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 
 
 @jit
+def rank(keys: Ints) -> tuple[Ints, int]:
+    """The place of each key among the different ones, and how many these are."""
+    ordered, places = _radix_sort(keys, np.arange(len(keys)), 64)
+    ranks, different = np.empty_like(keys), 0
+    for i in range(len(keys)):
+        different += i == 0 or ordered[i] != ordered[i - 1]
+        ranks[places[i]] = different - 1
+    return ranks, different
+
+
+@jit
 def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
     """The different keys in the order they come, and the sums of their rows."""
     where = np.empty(len(keys), dtype=np.int32)
