@@ -1,5 +1,6 @@
 """The records of a release found again in the original, and signs that they are not the same."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -251,7 +252,13 @@ def same_numbers(
     ['3', '3.5', '4']
     """
     known = set(values)
-    if known.issuperset(labels) or as_numbers(values) is None or as_numbers(labels) is None:
+    if known.issuperset(labels):
+        return labels
+    before, after = as_numbers(values), as_numbers(labels)
+    if before is None or after is None:
+        return labels
+    # Equal decimals are equal floats, which are found in less time.
+    if known.issuperset(itertools.compress(labels, np.isin(after, before).tolist())):
         return labels
     spelling = {Decimal(text): text for text in known if text not in (None, ROOT)}
     texts = [

@@ -58,11 +58,17 @@ class PairedColumn:
 
 def as_numbers(texts: Sequence[str | None]) -> Floats | None:
     """Texts as numbers, `*` and missing as NaN; None where one is something else, or none is."""
-    plain = [None if t is None or t == ROOT else t for t in texts]
-    if not any(plain) or not all(t is None or NUMBER.fullmatch(t) for t in plain):
+    known = [t for t in texts if t is not None and t != ROOT]
+    if not known or not all(map(NUMBER.fullmatch, known)):
         return None
-    numbers = np.array([np.nan if t is None else float(t) for t in plain])
-    return None if np.isinf(numbers).any() else numbers
+    numbers = np.array(list(map(float, known)))
+    if np.isinf(numbers).any():
+        return None
+    if len(known) == len(texts):
+        return numbers
+    every = np.full(len(texts), np.nan)
+    every[[t is not None and t != ROOT for t in texts]] = numbers
+    return every
 
 
 @dataclass(frozen=True)
