@@ -27,7 +27,7 @@ from sievert.roles import Roles
 from sievert.session import Clock
 
 if TYPE_CHECKING:
-    from sievert.counts.answers import JointCounts, SecretCounts, Sizes
+    from sievert.counts.answers import JointCounts, RecordCounts, SecretCounts, Sizes
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
 
@@ -186,6 +186,10 @@ class TableMeasures:
                     "no k for missing values that match anything: it would take too long"
                 )
         self.clock("computing", self.questions)
+        return self.of_classes(counts, chosen)
+
+    def of_classes(self, counts: RecordCounts, chosen: Iterable[Measure]) -> dict[str, Value]:
+        """Measures of re-identification of these counts."""
         target = record_target(replace(counts, suppressed=self.questions.suppression.records))
         return {m.id: self._value(m, target, self.options(m)) for m in chosen}
 

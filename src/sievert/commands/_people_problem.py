@@ -64,6 +64,9 @@ class PeopleProblem(ProtectionProblem):
             counted.append(replace(secret, rules=rules))
         return 1, [self._people(k), *counted]
 
+    def _sizes_fit(self, policy: Policy) -> None:
+        """Sizes of classes count rows."""
+
     def _people(self, k: int) -> SecretCells:
         """The people of every combination; a row without a person is a person of its own."""
         seen = self.sightings

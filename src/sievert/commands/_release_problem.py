@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ from sievert.commands._combinations import CombinationCounts, recode
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
 from sievert.commands.protect.earlier import JointReleases
+from sievert.counts.answers import RecordCounts
 from sievert.counts.cells import Suppression
+from sievert.counts.cube import histogram
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.recoded_records import ColumnMap
 from sievert.counts.secret_counts import order_values
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, MEASURES
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -29,6 +31,7 @@ from sievert.methods.full_domain import (
     SecretCells,
 )
 from sievert.methods.full_domain.rules import secret_rules, size_rule
+from sievert.methods.full_domain.search import Fits
 from sievert.policy import MeasureLimit, Policy, Verdict, judge
 from sievert.roles import Roles
 from sievert.session import Clock, no_progress
@@ -185,6 +188,36 @@ class ProtectionProblem:
             return False
         verdicts = self.verdicts(recoding, policy)
         return bool(verdicts) and all(v.met is True for v in verdicts)
+
+    def best(
+        self, search: Search, policy: Policy, seconds: float | None = None, cells: float = math.inf
+    ) -> FullDomainRecoding | None:
+        """The best recoding of a search that meets a policy."""
+        accept = partial(self.meets, policy=policy)
+        return search.run(accept, seconds, cells, self._sizes_fit(policy))
+
+    def _sizes_fit(self, policy: Policy) -> Fits | None:
+        """Whether classes of some sizes meet the limits that depend on nothing else."""
+        chosen = [m for m in MEASURES if "record" in m.kinds and not m.needs]
+        limits = {
+            part: {m.id: own[m.id] for m in chosen if m.id in (own := getattr(policy, part))}
+            for part in ("everywhere", "reidentification")
+        }
+        chosen = [m for m in chosen if any(m.id in own for own in limits.values())]
+        marked = [ROOT in t and len(t) > 1 for c in self.columns for t in c.labels]
+        if not chosen or any(marked):  # a class may have the mark of suppression in every column
+            return None
+        alone = policy.model_copy(update={**limits, "inference": {}})
+        measures = TableMeasures(self.questions, self.roles, self.measuring, [], Clock(no_progress))
+
+        def fit(sizes: Ints) -> bool:
+            if not len(sizes):
+                return False
+            counts = RecordCounts(int(sizes.sum()), histogram(sizes))
+            verdicts, _ = judge(alone, measures.of_classes(counts, chosen), {})
+            return all(v.met is True for v in verdicts)
+
+        return fit
 
     def joint_k(self, recoding: FullDomainRecoding) -> int:
         """The fewest people with the same classes in this release and all earlier ones."""

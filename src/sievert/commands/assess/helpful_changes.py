@@ -161,7 +161,7 @@ class OptionSearch:
         share, records = problem.settings.suppress, problem.combinations.records
         policy = limit_share_suppressed(self.released.policy, share, records, [])
         search = problem.search(policy)
-        recoding = search.run(lambda recoding: problem.meets(recoding, policy), cells=RELEASE_WORK)
+        recoding = problem.best(search, policy, cells=RELEASE_WORK)
         if recoding is None or is_nothing(problem, recoding.levels):
             return None, search.finished
         own_limits = {(v.measure, v.where) for v in self.judgement.verdicts}

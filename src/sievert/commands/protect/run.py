@@ -263,19 +263,19 @@ def _solve(
         given = search.at([n - c.floor for n, c in zip(levels, problem.columns, strict=True)])
         return replace(given, proven=False, bound=0.0, visited=0), None  # nothing was searched
     seconds = problem.settings.seconds
-    recoding = search.run(lambda r: problem.meets(r, policy), seconds)
+    recoding = problem.best(search, policy, seconds)
     if recoding is not None or not search.finished:
         return recoding, STOPPED if recoding is None else None
     nearest: tuple[float, FullDomainRecoding, str] | None = None
     if problem.beside is not None:
         beside, problem.beside = problem.beside, None
-        alone = search.run(lambda r: problem.meets(r, policy), seconds)
+        alone = problem.best(search, policy, seconds)
         problem.beside = beside
         nearest = None if alone is None else (alone.loss, alone, EARLIER)
     every = list(policy.every_limit())
     for table, measure, _ in every if len(every) > 1 else ():
         less = without_limit(policy, table, measure)
-        other = problem.search(less).run(lambda r, less=less: problem.meets(r, less), seconds)  # type: ignore[misc]
+        other = problem.best(problem.search(less), less, seconds)
         if other is not None and (nearest is None or other.loss < nearest[0]):
             nearest = (other.loss, other, f"{table}.{measure}")
     return (None, None) if nearest is None else nearest[1:]

@@ -29,6 +29,7 @@ from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
 Accept = Callable[[FullDomainRecoding], bool]
+Fits = Callable[[Ints], bool]  # whether classes of these sizes may be those of a release
 Tables = list[tuple[Ints, Ints]]  # sorted keys with their counts, of each secret
 KEY_BITS = 63
 LOOK = 5_000  # cells that take as long to scan as one node that is shown to `accept`
@@ -147,9 +148,12 @@ class Search:
         accept: Accept | None = None,
         seconds: float | None = None,
         cells: float = math.inf,
+        fits: Fits | None = None,
     ) -> FullDomainRecoding | None:
         """The best recoding that holds the rules and that `accept` agrees to; None if none does.
 
+        Classes that do not fit are not shown to `accept`, which takes far longer than a look at
+        their sizes.
         With `seconds`, or with the most `cells` that are scanned, the best one so far is returned
         when they are over, and the least loss that is still possible.
         """
@@ -159,7 +163,13 @@ class Search:
         def over() -> bool:
             return time.monotonic() >= until or best.scanned >= cells
 
-        self._descend(0, self.tables, [0] * len(self.columns), best, accept, over)
+        def agree(node: _Node, tables: Tables, kept: Ints) -> bool:
+            if fits is not None and not fits(kept):
+                return False
+            best.scanned += LOOK
+            return accept is None or accept(self._recoding(node, tables))
+
+        self._descend(0, self.tables, [0] * len(self.columns), best, agree, over)
         self.finished = math.isinf(best.open_bound)
         if best.node is None:
             return None
@@ -188,7 +198,7 @@ class Search:
         tables: Tables,
         levels: list[int],
         best: _Best,
-        accept: Accept | None,
+        agree: Callable[[_Node, Tables, Ints], bool],
         over: Callable[[], bool],
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
@@ -203,9 +213,9 @@ class Search:
                 break
             if not self._hopeless(i, tables):
                 if last:
-                    self._look(tuple(levels), tables, best, accept)
+                    self._look(tuple(levels), tables, best, agree)
                 else:
-                    self._descend(i + 1, tables, levels, best, accept, over)
+                    self._descend(i + 1, tables, levels, best, agree, over)
             if level + 1 < column.levels:
                 levels[i] = level + 1
                 if self.terms and self._is_beaten(bound := self._bound(levels, tables), best):
@@ -275,7 +285,11 @@ class Search:
         return heads, sizes, broken
 
     def _look(
-        self, levels: tuple[int, ...], tables: Tables, best: _Best, accept: Accept | None
+        self,
+        levels: tuple[int, ...],
+        tables: Tables,
+        best: _Best,
+        agree: Callable[[_Node, Tables, Ints], bool],
     ) -> None:
         """Evaluate one node, and keep it if it is the best so far."""
         best.visited += 1
@@ -287,8 +301,7 @@ class Search:
         if self._is_beaten(loss, best, (suppressed, self.as_given(levels))):
             return
         node = _Node(levels, loss, suppressed)
-        best.scanned += LOOK
-        if accept is None or accept(self._recoding(node, tables)):
+        if agree(node, tables, sizes[broken == 0]):
             best.node, best.tables = node, tables
 
     def node_loss(
