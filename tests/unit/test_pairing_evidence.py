@@ -173,7 +173,7 @@ def test_columns_not_in_use_show_the_order():
     with pytest.raises(InputError, match="not paired"):
         sievert.attack(other, before, "age")
     alone = {"age": before["age"]}
-    assert sievert.compare(alone, alone, quasi="age", shuffles=0).releases[0].pairing.undecided
+    assert sievert.compare(alone, alone, quasi="age", shuffles=0).releases[0].pairing.paired is None
 
 
 def test_numbers_of_rows_show_nothing():
@@ -185,7 +185,7 @@ def test_numbers_of_rows_show_nothing():
     with pytest.raises(InputError, match="not paired"):
         sievert.attack(other, before, "age")
     alone = {"age": before["age"], **rows}
-    assert sievert.compare(alone, alone, quasi="age", shuffles=0).releases[0].pairing.undecided
+    assert sievert.compare(alone, alone, quasi="age", shuffles=0).releases[0].pairing.paired is None
 
 
 # -- commands -------------------------------------------------------------------------------------
