@@ -42,7 +42,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "records with missing keys dropped": (
         CELLS, "SELECT {fields}, {self.record_count} AS n FROM {self._input} ",
         "SELECT {fields}, {self.record_count} AS n FROM {self._input} "
-        "WHERE {keys.split(',')[0]} IS NOT NULL "),
+        "WHERE {groups.split(',')[0]} IS NOT NULL "),
     "each missing value its own class": (
         READING, "    return value, kind\n\n\ndef check_usable",
         "    if name.startswith('q'):\n"
@@ -52,7 +52,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
                                 "        return _with_unused(data), names\n"),
     "k over distinct records": (
         CELLS, "SELECT {fields}, {self.record_count} AS n FROM {self._input} ",
-        "SELECT {fields}, {'1' if s else 'COUNT(*)'} AS n FROM {self._input} "),
+        "SELECT {fields}, {'1' if secret else 'COUNT(*)'} AS n FROM {self._input} "),
     "l as the maximum": (DIVERSITY, "profiles.members).min())\n\n\ndef l_diversity",
                          "profiles.members).max())\n\n\ndef l_diversity"),
     "delta skips absent values": (
@@ -96,10 +96,11 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "no decimal digits where differences cancel": (KERNEL, "CANCELLATION = 1e-2",
                                                    "CANCELLATION = -1.0"),
     "keys joined into a string": (
-        CELLS, "(f\"{keys}, {s} AS s\", f\"{keys}, {s}\") if s else (keys, keys)\n",
-        "(f\"{keys}, {s} AS s\", f\"concat({keys}), {s}\") if s else (keys, keys)\n"
+        CELLS, "groups = \", \".join([self.sql_names(quasi), *own.values()])\n",
+        "keys = self.sql_names(quasi)\n"
+        "        groups = ', '.join([f'concat({keys})' if secret else keys, *own.values()])\n"
         "        k = [f'ANY_VALUE({self.sql_name(q)}) AS {self.sql_name(q)}' for q in quasi]\n"
-        "        fields = fields.replace(keys, ', '.join(k)) if s else fields\n"),
+        "        fields = fields.replace(keys, ', '.join(k)) if secret else fields\n"),
     "case does not count": (
         READING, "    return value, kind\n\n\ndef check_usable",
         "    return f'lower({value})' if kind == 'VARCHAR' else value, kind\n\n\ndef check_usable"),
