@@ -17,6 +17,7 @@ from effort import tried
 
 import sievert
 from sievert.cli import app
+from sievert.commands._release_problem import ProtectionProblem
 from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
 from sievert.commands.report.api import build_page
@@ -569,11 +570,38 @@ def test_a_search_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "No release was found in time." in said and "No release meets" not in said
     assert "search_stopped" in [r.what for r in result.policy.reasons]
     run = Search.run
-    monkeypatch.setattr(Search, "run", lambda s, accept, _: run(s, accept, cells=5_500))
+    monkeypatch.setattr(Search, "run", lambda s, accept, *_: run(s, accept, cells=5_500))
     result = sievert.protect(people(), policy=rules, hierarchies=AGES, out=out)
     assert result.released and result.recoding is not None and not result.recoding.proven
     assert 0 < result.recoding.bound < result.recoding.loss
     assert "a better recoding may exist, though none below 0." in " ".join(repr(result).split())
+
+
+@pytest.mark.parametrize("suppress", [0, 0.2])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"unique_records": {"max": 0.05}},
+        {"average_risk": {"max": 0.2}, "l_diversity": {"min": 2}},
+        {"records_below": {"max": 3}, "average_risk": {"max": 0.4}},
+    ],
+)
+def test_a_look_at_sizes_changes_no_release(
+    limits: dict[str, Any], suppress: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Classes whose sizes breach a limit are not judged further, and only such."""
+
+    def released() -> tuple[Any, Any]:
+        rules = policy(**limits)
+        made = sievert.protect(people(), policy=rules, hierarchies=AGES, suppress=suppress)
+        return made.levels, None if made.recoding is None else made.recoding.loss
+
+    with_look, judged, meets = released(), [], ProtectionProblem.meets
+    monkeypatch.setattr(ProtectionProblem, "_sizes_fit", lambda *_: None)
+    monkeypatch.setattr(
+        ProtectionProblem, "meets", lambda s, r, policy: judged.append(r) or meets(s, r, policy)
+    )
+    assert released() == with_look and judged
 
 
 def test_a_release_is_in_utf_8_whatever_its_table_is_in(tmp_path: Path) -> None:
