@@ -39,6 +39,8 @@ from sievert.session import Clock, no_progress
 GIVEN = "given"  # a hierarchy that is not a text
 UNIQUE = "unique_records"
 ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
+FIXED = 3_000  # cells whose measuring takes as long as what every recoded table costs
+MEASURED = 3  # cells that take as long to scan as one to measure
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
@@ -164,12 +166,12 @@ class ProtectionProblem:
 
     def gone(self, recoding: FullDomainRecoding) -> Bools:
         """The combinations that a release does not tell: suppressed, or on the root everywhere."""
-        marked = np.ones(len(self.codes), dtype=bool)
-        for labels, column, level in zip(
-            recoding.labels(self.codes).T, self.columns, recoding.levels, strict=True
-        ):
-            marked &= np.array([text == ROOT for text in column.labels[level]])[labels]
-        return recoding.suppresses(self.codes) | marked
+        gone = recoding.suppresses(self.codes)
+        texts = [c.labels[level] for c, level in zip(self.columns, recoding.levels, strict=True)]
+        if all(ROOT in own for own in texts):
+            labels = zip(recoding.labels(self.codes).T, texts, strict=True)
+            gone |= np.all([np.array([t == ROOT for t in own])[at] for at, own in labels], axis=0)
+        return gone
 
     def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedQuestions:
         """Questions about the release: labels instead of values, without suppressed records."""
@@ -182,19 +184,21 @@ class ProtectionProblem:
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
-        if self.combinations.classes.counts[self.gone(recoding)].sum() > self.allowed:
+        gone = self.gone(recoding)
+        if self.combinations.classes.counts[gone].sum() > self.allowed:
             return False
         if self.beside is not None and self.joint_k(recoding) < self.beside.k:
             return False
-        verdicts = self.verdicts(recoding, policy)
+        verdicts, _ = self.judge(recoding.levels, gone, policy)
         return bool(verdicts) and all(v.met is True for v in verdicts)
 
     def best(
         self, search: Search, policy: Policy, seconds: float | None = None, cells: float = math.inf
     ) -> FullDomainRecoding | None:
         """The best recoding of a search that meets a policy."""
-        accept = partial(self.meets, policy=policy)
-        return search.run(accept, seconds, cells, self._sizes_fit(policy))
+        judging = sum(MEASURED * (FIXED + len(cube.counts)) for cube in self.combinations.cubes)
+        accept, fits = partial(self.meets, policy=policy), self._sizes_fit(policy)
+        return search.run(accept, seconds, cells, fits, judging)
 
     def _sizes_fit(self, policy: Policy) -> Fits | None:
         """Whether classes of some sizes meet the limits that depend on nothing else."""

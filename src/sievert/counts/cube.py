@@ -218,5 +218,5 @@ def histogram(sizes: Ints) -> Sizes:
     if int(sizes.max(initial=0)) < min(DENSE_SIZES, 8 * len(sizes)):
         times = np.bincount(sizes)
         present = np.flatnonzero(times)
-        return Sizes.from_arrays(present, times[present])
-    return Sizes.from_arrays(*np.unique(sizes, return_counts=True))
+        return Sizes(present, times[present])
+    return Sizes(*np.unique(sizes, return_counts=True))

@@ -18,6 +18,7 @@ from sievert.commands._combinations import CombinationCounts, count_combinations
 from sievert.commands._measuring import MeasureSettings, TableMeasures, most_cells
 from sievert.commands._people_problem import PeopleProblem
 from sievert.commands._release_problem import (
+    FIXED,
     UNIQUE,
     ProtectionProblem,
     SearchSettings,
@@ -43,7 +44,6 @@ MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
 RELEASE_WORK = 20_000_000  # cells that the search for a release scans
 CHANGE_WORK = 5_000_000  # and each search for a changed table
 WORK = 2_700_000  # cells that are measured, those of all changed tables together
-FIXED = 3_000  # cells whose measuring takes as long as what every changed table costs
 MOST_NODES = 10**6  # combinations of levels that are listed
 LITTLE = 2 / 3  # of the loss of the best option
 LEFT_OUT = "left out"

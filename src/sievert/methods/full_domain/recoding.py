@@ -66,4 +66,6 @@ class FullDomainRecoding:
 
     def suppresses(self, codes: Ints) -> Bools:
         """Which of these combinations of values are suppressed; each of them was counted."""
+        if not self.suppressed_classes.any():
+            return np.zeros(len(codes), dtype=bool)
         return self.suppressed_classes[self.class_numbers(codes)]

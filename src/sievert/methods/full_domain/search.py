@@ -32,7 +32,7 @@ Accept = Callable[[FullDomainRecoding], bool]
 Fits = Callable[[Ints], bool]  # whether classes of these sizes may be those of a release
 Tables = list[tuple[Ints, Ints]]  # sorted keys with their counts, of each secret
 KEY_BITS = 63
-LOOK = 5_000  # cells that take as long to scan as one node that is shown to `accept`
+LOOK = 5_000  # cells that take as long to scan as a look at one node
 ROUNDING = 1e-9  # relative: losses that differ by less are equal
 
 
@@ -52,7 +52,7 @@ class _Best:
     node: _Node | None = None
     open_bound: float = math.inf
     visited: int = 0
-    scanned: int = 0  # cells, and what nodes cost that are shown to `accept`
+    scanned: int = 0  # cells, and what it costs to look at nodes and to judge them
     tables: Tables = field(default_factory=list)
 
     @property
@@ -149,13 +149,15 @@ class Search:
         seconds: float | None = None,
         cells: float = math.inf,
         fits: Fits | None = None,
+        judging: int = 0,
     ) -> FullDomainRecoding | None:
         """The best recoding that holds the rules and that `accept` agrees to; None if none does.
 
         Classes that do not fit are not shown to `accept`, which takes far longer than a look at
         their sizes.
-        With `seconds`, or with the most `cells` that are scanned, the best one so far is returned
-        when they are over, and the least loss that is still possible.
+        With `seconds`, or with the most `cells` that are scanned (`accept` takes as long as LOOK
+        and `judging` of them), the best one so far is returned when they are over, and the least
+        loss that is still possible.
         """
         best = _Best()
         until = math.inf if seconds is None else time.monotonic() + seconds
@@ -166,7 +168,7 @@ class Search:
         def agree(node: _Node, tables: Tables, kept: Ints) -> bool:
             if fits is not None and not fits(kept):
                 return False
-            best.scanned += LOOK
+            best.scanned += LOOK + judging
             return accept is None or accept(self._recoding(node, tables))
 
         self._descend(0, self.tables, [0] * len(self.columns), best, agree, over)
