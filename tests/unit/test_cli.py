@@ -731,6 +731,18 @@ def test_start_up_loads_nothing_heavy(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(("command", "threads"), [("assess", "1"), ("limit", "None")])
+def test_commands_that_count_start_no_threads_for_matrices(command: str, threads: str) -> None:
+    script = (
+        f"import os, sys\nsys.argv = ['sievert', {command!r}]\n"
+        "from sievert.__main__ import main\nfrom sievert.cli import app\n"
+        "app.main = lambda: print(os.environ.get('OPENBLAS_NUM_THREADS'))\nmain()\n"
+    )
+    own = {name: text for name, text in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", script], env=own, capture_output=True, text=True)
+    assert done.stdout.split() == [threads], done.stderr
+
+
 def test_the_parent_imports_the_standard_library_only() -> None:
     script = (
         "import sys\n"
