@@ -23,6 +23,7 @@ from sievert.commands.protect import writing
 from sievert.commands.report.api import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 from sievert.methods.full_domain import Search
+from sievert.methods.full_domain.nodes import Hints
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
 AGES = {"age": "interval:5,10,20"}
@@ -582,26 +583,41 @@ def test_a_search_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     "limits",
     [
         {"unique_records": {"max": 0.05}},
-        {"average_risk": {"max": 0.2}, "l_diversity": {"min": 2}},
+        {"average_risk": {"max": 0.3}, "l_diversity": {"min": 2}},
         {"records_below": {"max": 3}, "average_risk": {"max": 0.4}},
+        {"mutual_information": {"max": 0.3}},
+        {"guess_gain": {"max": 0.2}, "classes": {"min": 4}},
+        {"classes": {"min": 4, "max": 20}},
     ],
 )
-def test_a_look_at_sizes_changes_no_release(
+def test_hints_change_no_release(
     limits: dict[str, Any], suppress: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Classes whose sizes breach a limit are not judged further, and only such."""
+    """Nodes that cannot meet the policy are not judged, and only such."""
+    random = Random(f"hints {suppress}")
+    quasi = ["a", "b", "c", "d"]
+    table = {c: [str(random.randint(0, 7)) for _ in range(60)] for c in quasi}
+    table["ill"] = [random.choice(("flu", "cold", "gout", "flu")) for _ in range(60)]
+    roles = {"quasi": quasi, "sensitive": ["ill"], "rows_are_people": True}
+    judged: list[Any] = []
+    judge = ProtectionProblem.judge
 
-    def released() -> tuple[Any, Any]:
-        rules = policy(**limits)
-        made = sievert.protect(people(), policy=rules, hierarchies=AGES, suppress=suppress)
-        return made.levels, None if made.recoding is None else made.recoding.loss
+    def counted(*given: Any, **how: Any) -> Any:
+        judged.append(given)
+        return judge(*given, **how)
 
-    with_look, judged, meets = released(), [], ProtectionProblem.meets
-    monkeypatch.setattr(ProtectionProblem, "_sizes_fit", lambda *_: None)
-    monkeypatch.setattr(
-        ProtectionProblem, "meets", lambda s, r, policy: judged.append(r) or meets(s, r, policy)
-    )
-    assert released() == with_look and judged
+    monkeypatch.setattr(ProtectionProblem, "judge", counted)
+
+    def released() -> tuple[Any, ...]:
+        judged.clear()
+        trees = dict.fromkeys(quasi, "interval:2,4")
+        rules = {"roles": roles, "limits": limits}
+        made = sievert.protect(table, policy=rules, hierarchies=trees, suppress=suppress)
+        return made.met, made.levels, None if made.recoding is None else made.recoding.loss
+
+    with_hints, few = released(), len(judged)
+    monkeypatch.setattr(ProtectionProblem, "_hints", lambda *_: Hints())
+    assert released() == with_hints and few <= len(judged)
 
 
 def test_a_release_is_in_utf_8_whatever_its_table_is_in(tmp_path: Path) -> None:

@@ -13,26 +13,27 @@ from sievert.arrays import Bools, Ints
 from sievert.commands._combinations import CombinationCounts, recode
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
+from sievert.commands._secret_rules import secret_cells
 from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.answers import RecordCounts
 from sievert.counts.cells import Suppression
 from sievert.counts.cube import histogram
 from sievert.counts.questions import Questions
-from sievert.counts.recoded import RecodedQuestions, type_order
+from sievert.counts.recoded import RecodedQuestions
 from sievert.counts.recoded_records import ColumnMap
-from sievert.counts.secret_counts import order_values
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
-from sievert.measures import BY_ID, MEASURES
+from sievert.measures import BY_ID, MEASURES, Law
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
     Search,
     SecretCells,
 )
-from sievert.methods.full_domain.rules import secret_rules, size_rule
-from sievert.methods.full_domain.search import Fits
+from sievert.methods.full_domain.nodes import Hints
+from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge
+from sievert.policy.judgement import harmless_side
 from sievert.roles import Roles
 from sievert.session import Clock, no_progress
 
@@ -196,11 +197,27 @@ class ProtectionProblem:
         self, search: Search, policy: Policy, seconds: float | None = None, cells: float = math.inf
     ) -> FullDomainRecoding | None:
         """The best recoding of a search that meets a policy."""
-        judging = sum(MEASURED * (FIXED + len(cube.counts)) for cube in self.combinations.cubes)
-        accept, fits = partial(self.meets, policy=policy), self._sizes_fit(policy)
-        return search.run(accept, seconds, cells, fits, judging)
+        return search.run(partial(self.meets, policy=policy), seconds, cells, self._hints(policy))
 
-    def _sizes_fit(self, policy: Policy) -> Fits | None:
+    def _hints(self, policy: Policy) -> Hints:
+        """What can be told of many recodings at once."""
+        cells = sum(MEASURED * (FIXED + len(cube.counts)) for cube in self.combinations.cubes)
+        marked = [ROOT in t and len(t) > 1 for c in self.columns for t in c.labels]
+        if any(marked):  # a class may have the mark of suppression in every column
+            return Hints(cells=cells)
+        nobody = np.zeros(len(self.codes), dtype=bool)
+
+        def possible(levels: Sequence[int]) -> bool:
+            """Whether no limit is breached that finer columns breach all the more."""
+            return not any(
+                Law.COARSENING in BY_ID[v.measure].laws and not harmless_side(v)
+                for v in self.judge(levels, nobody, policy)[0]
+                if v.met is False and None in (v.min, v.max)
+            )
+
+        return Hints(self._sizes_fit(policy), possible, cells)
+
+    def _sizes_fit(self, policy: Policy) -> Callable[[Ints], bool] | None:
         """Whether classes of some sizes meet the limits that depend on nothing else."""
         chosen = [m for m in MEASURES if "record" in m.kinds and not m.needs]
         limits = {
@@ -208,8 +225,7 @@ class ProtectionProblem:
             for part in ("everywhere", "reidentification")
         }
         chosen = [m for m in chosen if any(m.id in own for own in limits.values())]
-        marked = [ROOT in t and len(t) > 1 for c in self.columns for t in c.labels]
-        if not chosen or any(marked):  # a class may have the mark of suppression in every column
+        if not chosen:
             return None
         alone = policy.model_copy(update={**limits, "inference": {}})
         measures = TableMeasures(self.questions, self.roles, self.measuring, [], Clock(no_progress))
@@ -245,69 +261,6 @@ class ProtectionProblem:
         """Per column the label of every code of the combinations; the same text, the same code."""
         chosen = zip(self.columns, self.numbers, levels, strict=True)
         return [column.tables[level][number_of] for column, number_of, level in chosen]
-
-
-def secret_cells(
-    secret: str,
-    texts: Sequence[str | None],
-    cells: tuple[Any, Any, Any],
-    policy: Policy,
-    measuring: MeasureSettings,
-) -> SecretCells:
-    """The cells of a secret, its values numbered in their order, where it has one.
-
-    `cells` are the combination, the code of the text and the records of each cell.
-    """
-    counted = np.bincount(cells[1], cells[2], len(texts))
-    present = [t for t, n in zip(texts, counted, strict=True) if n]
-    ordered = _ordered(secret, present, measuring)
-    values = present if ordered is None else ordered
-    number_of = {text: number for number, text in enumerate(values)}
-    named = measuring.parameters.get("alpha_k", {}).get("value")
-    if isinstance(named, Mapping):
-        named = named.get(secret)
-    limits = {**policy.everywhere, **policy.inference.get(secret, {})}
-    if ordered is None:
-        limits.pop("t_closeness_ordered", None)
-    counts = {t: int(n) for t, n in zip(texts, counted, strict=True) if n and t is not None}
-    tree = to_hierarchy(measuring.hierarchies.get(secret), counts)
-    if tree is None:
-        limits.pop("t_closeness_hierarchical", None)
-    return SecretCells(
-        secret,
-        cells[0],
-        np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)[cells[1]],
-        cells[2],
-        len(values),
-        secret_rules(
-            limits,
-            recursive_l=measuring.parameters.get("recursive_c", {}).get("l", 2),
-            named=None if named is None else number_of.get(named),
-            missing=None in number_of,
-        ),
-        None if tree is None else _labels_by_level(tree.with_root(), values),
-        number_of.get(None, -1),
-    )
-
-
-def _ordered(
-    secret: str, present: Sequence[str | None], measuring: MeasureSettings
-) -> list[str | None] | None:
-    """The values in their order; None without one, or where some are missing."""
-    texts = [text for text in present if text is not None]
-    given = measuring.orders.get(secret)
-    ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
-    return None if ordered is None or len(texts) < len(present) else [*ordered]
-
-
-def _labels_by_level(tree: Hierarchy, values: Sequence[str | None]) -> Ints:
-    """The number of the label of every value on each level of a hierarchy, below its root."""
-    levels = []
-    for level in range(tree.height):
-        numbers: dict[str | None, int] = {}
-        labels = [None if text is None else tree.at(text, level) for text in values]
-        levels.append([numbers.setdefault(label, len(numbers)) for label in labels])
-    return np.array(levels, dtype=np.int64)
 
 
 def without_limit(policy: Policy, table: str, measure: str) -> Policy:

@@ -8,7 +8,8 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands._release_problem import secret_cells, share_of_records
+from sievert.commands._release_problem import share_of_records
+from sievert.commands._secret_rules import secret_cells
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import combination_codes

@@ -8,14 +8,16 @@ recoding so far, or where not even its coarsest node can hold the rules:
   distinct values, on the coarsest node of the subtree: coarser classes only gain records;
 - for a rule that bounds a convex quantity f of the distribution of a secret by tau, with f <= F for
   any class: a coarse class is a union of kept parts (f <= tau) and suppressed ones (f <= F), so
-  the sum over coarse classes of size · max(0, f - tau) is at most suppressed · (F - tau).
+  the sum over coarse classes of size · max(0, f - tau) is at most suppressed · (F - tau);
+- there are no rules, so nothing is suppressed, and the caller knows that its coarsest node breaches
+  what finer columns breach all the more (`Hints`).
 """
 
 import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,39 +27,15 @@ from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn, column_order
 from sievert.methods.full_domain.losses import HEIGHTS, LOSSES, LevelSums, Losses, discernability
+from sievert.methods.full_domain.nodes import Agree, Best, Hints, Judges, Node, Tables
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
 Accept = Callable[[FullDomainRecoding], bool]
-Fits = Callable[[Ints], bool]  # whether classes of these sizes may be those of a release
-Tables = list[tuple[Ints, Ints]]  # sorted keys with their counts, of each secret
 KEY_BITS = 63
 LOOK = 5_000  # cells that take as long to scan as a look at one node
 ROUNDING = 1e-9  # relative: losses that differ by less are equal
-
-
-@dataclass
-class _Node:
-    """A node that was evaluated: what is suppressed on it, and what it loses."""
-
-    levels: tuple[int, ...]
-    loss: float
-    suppressed: int
-
-
-@dataclass
-class _Best:
-    """The best node so far, and the lowest bound of what was not looked at."""
-
-    node: _Node | None = None
-    open_bound: float = math.inf
-    visited: int = 0
-    scanned: int = 0  # cells, and what it costs to look at nodes and to judge them
-    tables: Tables = field(default_factory=list)
-
-    @property
-    def loss(self) -> float:
-        return math.inf if self.node is None else self.node.loss
+SUBTREE = 8  # nodes of a subtree whose coarsest node is judged first
 
 
 class Search:
@@ -139,6 +117,11 @@ class Search:
     # -- the search ----------------------------------------------------------------------------
 
     @property
+    def has_rules(self) -> bool:
+        """Whether a class may be suppressed."""
+        return self.k > 1 or any(secret.rules for secret in self.secrets)
+
+    @property
     def nodes(self) -> int:
         """The number of combinations of levels."""
         return math.prod(column.levels for column in self.columns)
@@ -148,30 +131,33 @@ class Search:
         accept: Accept | None = None,
         seconds: float | None = None,
         cells: float = math.inf,
-        fits: Fits | None = None,
-        judging: int = 0,
+        hints: Hints = Hints(),  # noqa: B008 - frozen
     ) -> FullDomainRecoding | None:
         """The best recoding that holds the rules and that `accept` agrees to; None if none does.
 
-        Classes that do not fit are not shown to `accept`, which takes far longer than a look at
-        their sizes.
-        With `seconds`, or with the most `cells` that are scanned (`accept` takes as long as LOOK
-        and `judging` of them), the best one so far is returned when they are over, and the least
-        loss that is still possible.
+        With `seconds`, or with the most `cells` that are scanned, the best one so far is returned
+        when they are over, and the least loss that is still possible.
         """
-        best = _Best()
+        best = Best()
         until = math.inf if seconds is None else time.monotonic() + seconds
 
         def over() -> bool:
             return time.monotonic() >= until or best.scanned >= cells
 
-        def agree(node: _Node, tables: Tables, kept: Ints) -> bool:
-            if fits is not None and not fits(kept):
+        def agree(node: Node, tables: Tables, kept: Ints) -> bool:
+            if hints.fits is not None and not hints.fits(kept):
                 return False
-            best.scanned += LOOK + judging
+            best.scanned += LOOK + hints.cells
             return accept is None or accept(self._recoding(node, tables))
 
-        self._descend(0, self.tables, [0] * len(self.columns), best, agree, over)
+        def possible(i: int, levels: list[int]) -> bool:
+            later = [column.levels for column in self.columns[i + 1 :]]
+            if hints.possible is None or self.has_rules or math.prod(later) < SUBTREE:
+                return True
+            best.scanned += hints.cells
+            return hints.possible(self.as_given([*levels[: i + 1], *(n - 1 for n in later)]))
+
+        self._descend(0, self.tables, [0] * len(self.columns), best, (agree, possible), over)
         self.finished = math.isinf(best.open_bound)
         if best.node is None:
             return None
@@ -192,15 +178,15 @@ class Search:
         ordered = tuple(levels[j] for j in self.order)
         heads, sizes, broken = self.broken_classes(tables)
         loss = self.node_loss(ordered, tables, heads, sizes, broken)
-        return self._recoding(_Node(ordered, loss, int(sizes[broken.astype(bool)].sum())), tables)
+        return self._recoding(Node(ordered, loss, int(sizes[broken.astype(bool)].sum())), tables)
 
     def _descend(
         self,
         i: int,
         tables: Tables,
         levels: list[int],
-        best: _Best,
-        agree: Callable[[_Node, Tables, Ints], bool],
+        best: Best,
+        judges: Judges,
         over: Callable[[], bool],
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
@@ -213,11 +199,11 @@ class Search:
             if over():
                 best.open_bound = min(best.open_bound, bound)
                 break
-            if not self._hopeless(i, tables):
+            if not self._hopeless(i, tables) and judges[1](i, levels):
                 if last:
-                    self._look(tuple(levels), tables, best, agree)
+                    self._look(tuple(levels), tables, best, judges[0])
                 else:
-                    self._descend(i + 1, tables, levels, best, agree, over)
+                    self._descend(i + 1, tables, levels, best, judges, over)
             if level + 1 < column.levels:
                 levels[i] = level + 1
                 if self.terms and self._is_beaten(bound := self._bound(levels, tables), best):
@@ -227,7 +213,7 @@ class Search:
         levels[i] = 0
 
     def _is_beaten(
-        self, loss: float, best: _Best, then: tuple[int, tuple[int, ...]] | None = None
+        self, loss: float, best: Best, then: tuple[int, tuple[int, ...]] | None = None
     ) -> bool:
         """Whether nothing that loses at least so much is better than the best so far.
 
@@ -290,8 +276,8 @@ class Search:
         self,
         levels: tuple[int, ...],
         tables: Tables,
-        best: _Best,
-        agree: Callable[[_Node, Tables, Ints], bool],
+        best: Best,
+        agree: Agree,
     ) -> None:
         """Evaluate one node, and keep it if it is the best so far."""
         best.visited += 1
@@ -302,7 +288,7 @@ class Search:
         loss = self.node_loss(levels, tables, heads, sizes, broken)
         if self._is_beaten(loss, best, (suppressed, self.as_given(levels))):
             return
-        node = _Node(levels, loss, suppressed)
+        node = Node(levels, loss, suppressed)
         if agree(node, tables, sizes[broken == 0]):
             best.node, best.tables = node, tables
 
@@ -357,7 +343,7 @@ class Search:
         """Levels in the order in which the columns were given."""
         return tuple(levels[self.order.index(j)] for j in range(len(self.order)))
 
-    def _recoding(self, node: _Node, tables: Tables) -> FullDomainRecoding:
+    def _recoding(self, node: Node, tables: Tables) -> FullDomainRecoding:
         heads, sizes, broken = self.broken_classes(tables)
         means = self._means(node.levels, heads, sizes, broken, penalty=False)
         penalties = self._means(node.levels, heads, sizes, broken, penalty=True)
