@@ -219,4 +219,4 @@ def histogram(sizes: Ints) -> Sizes:
         times = np.bincount(sizes)
         present = np.flatnonzero(times)
         return Sizes(present, times[present])
-    return Sizes(*np.unique(sizes, return_counts=True))
+    return Sizes.from_arrays(*np.unique(sizes, return_counts=True))  # of 64 bits
