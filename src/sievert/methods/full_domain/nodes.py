@@ -23,6 +23,9 @@ class Hints:
     cells: int = 0
 
 
+NO_HINTS = Hints()
+
+
 @dataclass
 class Node:
     """A node that was evaluated: what is suppressed on it, and what it loses."""

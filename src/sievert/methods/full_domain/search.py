@@ -27,7 +27,7 @@ from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn, column_order
 from sievert.methods.full_domain.losses import HEIGHTS, LOSSES, LevelSums, Losses, discernability
-from sievert.methods.full_domain.nodes import Agree, Best, Hints, Judges, Node, Tables
+from sievert.methods.full_domain.nodes import NO_HINTS, Agree, Best, Hints, Judges, Node, Tables
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
@@ -131,7 +131,7 @@ class Search:
         accept: Accept | None = None,
         seconds: float | None = None,
         cells: float = math.inf,
-        hints: Hints = Hints(),  # noqa: B008 - frozen
+        hints: Hints = NO_HINTS,
     ) -> FullDomainRecoding | None:
         """The best recoding that holds the rules and that `accept` agrees to; None if none does.
 
@@ -190,7 +190,7 @@ class Search:
         over: Callable[[], bool],
     ) -> None:
         """Columns before i are on their levels; i and all later ones are on level 0."""
-        column, last = self.columns[i], i == len(self.columns) - 1
+        column, last, (agree, possible) = self.columns[i], i == len(self.columns) - 1, judges
         bound = self._bound(levels, tables)
         for level in range(column.levels):
             if self._is_beaten(bound, best):
@@ -199,9 +199,9 @@ class Search:
             if over():
                 best.open_bound = min(best.open_bound, bound)
                 break
-            if not self._hopeless(i, tables) and judges[1](i, levels):
+            if not self._hopeless(i, tables) and possible(i, levels):
                 if last:
-                    self._look(tuple(levels), tables, best, judges[0])
+                    self._look(tuple(levels), tables, best, agree)
                 else:
                     self._descend(i + 1, tables, levels, best, judges, over)
             if level + 1 < column.levels:
