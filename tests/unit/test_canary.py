@@ -1570,7 +1570,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "much text for a path": lambda: sievert.assess(CROWD.text(), Q),
     "text in bytes": lambda: sievert.assess(CROWD.text().encode(), Q),
     "not whole numbers": lambda: sievert.assess({Q: [cell()]}, Q, types={Q: "int"}),
-    "code with a quote": lambda: sievert.assess({Q: [cell()]}, Q, na=[cell() + '"']),
     "missing": lambda: sievert.assess({Q: [cell(), None]}, Q, missing="error"),
     "order lacks": lambda: plain(orders={S: [cell()]}),
     "hierarchy lacks": lambda: plain(hierarchies={S: {cell(): ["*"]}}),

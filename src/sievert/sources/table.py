@@ -111,10 +111,6 @@ def open_table(
     types, na = dict(options.get("types") or {}), missing_codes(options)
     _field_limit(options)  # an error for one that is no size, whatever the source is
     require(options.get("max_columns", MOST_COLUMNS) >= 1, "--max-columns must be at least 1")
-    require(
-        all(code and not set('"\r\n') & set(code) for code in na),
-        "--na: a code is empty, or holds a quote or a line end",
-    )
     for column, kind in types.items():
         require(
             kind in TYPES,

@@ -70,8 +70,8 @@ def value_remarks(
     texts = [v for v in tally if v is not None]
     if looks_missing:
         remark = (
-            f"{plural(looks_missing, 'value')} of {column!r} look like missing (such as NA, ?, - "
-            "or empty text) and are kept as values: see --na"
+            f"{plural(looks_missing, 'value')} of {column!r} may mean missing (such as NA, ?, - "
+            "or empty text) and were counted as they are: if so, --na NA, or --na '' for empty text"
         )
         yield Caution(remark) if secret else remark
     for what, same in SPELLINGS.items():

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from sievert.counts.cells import quote_identifier
-from sievert.counts.duckdb.reading import SQL_TYPES, fitting
+from sievert.counts.duckdb.reading import SQL_TYPES, fitting, without_codes
 from sievert.errors import EngineError, ExhaustedError, InputError, SievertError
 from sievert.sources.table import Table
 
@@ -126,7 +126,7 @@ def explain(error: duckdb.Error, table: Table, connection: Any, behind: str) -> 
 def _count_unfit(table: Table, connection: Any, behind: str) -> str:
     counts = {}
     for column, kind in table.types.items():
-        value = quote_identifier(column)
+        value = without_codes(table, quote_identifier(column))
         sql = (
             f"SELECT COUNT(*) FROM {behind} WHERE {value} IS NOT NULL "
             f"AND TRY_CAST({fitting(value, kind)} AS {SQL_TYPES[kind]}) IS NULL"

@@ -62,12 +62,11 @@ def source(engine: Any, table: Table) -> str:
     """What stands behind FROM for this table."""
     if table.kind == "csv":
         names = ", ".join(f"{literal(c)}: 'VARCHAR'" for c in table.columns)
-        na = ", ".join(literal(code) for code in ("", *table.na))
         return (
             f"read_csv({literal(str(table.path))}, auto_detect=false, "
             f"header={str(table.header).lower()}, compression='none', hive_partitioning=false, "
             f"delim={literal(table.delimiter or ',')}, quote='\"', escape='\"', "
-            f"columns={{{names}}}, nullstr=[{na}], allow_quoted_nulls=false, "
+            f"columns={{{names}}}, nullstr='', allow_quoted_nulls=false, "
             f"strict_mode=true, null_padding=false, ignore_errors=false, "
             f"max_line_size={max(LINE, table.scan.longest + 2 if table.scan else 0)})"
         )
@@ -205,9 +204,8 @@ def view(engine: Any, table: Table) -> tuple[tuple[str, ...], dict[str, str], st
         for n, row in zip(columns, described, strict=True)
     }
     if table.na:
-        plain = source(engine, replace(table, na=())) if table.kind == "csv" else behind
         raw = ", ".join(f"{value} AS c{i}" for i, (value, _) in enumerate(typed.values()))
-        engine.uncoded = f"SELECT {raw} FROM {plain}"
+        engine.uncoded = f"SELECT {raw} FROM {behind}"
     if table.types:
         engine.untyped, _ = _select(replace(table, types={}), typed, behind)
     sql, kinds = _select(table, typed, behind)
@@ -260,11 +258,16 @@ def _is_number(value: str) -> str:
     return f"isfinite({value}) OR isinf({value})"
 
 
+def without_codes(table: Table, value: str) -> str:
+    """A value, or nothing where it is one of the codes for missing."""
+    codes = ", ".join(literal(code) for code in table.na)
+    text = f"CAST({value} AS VARCHAR)"
+    return f"CASE WHEN {text} IN ({codes}) THEN NULL ELSE {value} END" if codes else value
+
+
 def _typed_value(table: Table, name: str, value: str, kind: str) -> tuple[str, str]:
     """A column without codes for missing, typed where the user says so."""
-    if table.na and table.kind != "csv":
-        codes = ", ".join(literal(code) for code in table.na)
-        value = f"CASE WHEN CAST({value} AS VARCHAR) IN ({codes}) THEN NULL ELSE {value} END"
+    value = without_codes(table, value)
     if name in table.types:
         kind = SQL_TYPES[table.types[name]]
         value = f"CAST({fitting(value, table.types[name])} AS {kind})"

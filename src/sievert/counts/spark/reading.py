@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +109,7 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     empty, missing, broken = (secrets.token_hex(16) for _ in range(3))
     columns = [f"c{i}" for i in range(len(table.columns))]
     # Line by line and side by side, unless quotes span lines or a record looks like a blank line.
-    quoted = _has_quotes(table, table.path, table.delimiter)
+    quoted = _has_quotes(table.path)
     records = session.read.csv(
         _readable(table.path, scratch),
         schema=StructType([StructField(name, StringType()) for name in table.columns]),
@@ -140,29 +139,9 @@ def _csv(table: Table, session: SparkSession, scratch: Path) -> DataFrame:
     )
 
 
-def _has_quotes(table: Table, path: Path, delimiter: str) -> bool:
-    """Whether quotes occur; an error if a code for missing stands in them, as it is no code there.
-
-    Spark does not tell a quoted field from a bare one.
-    """
-    codes = [code.encode() for code in table.na]
-    edge = b"[\r\n" + re.escape(delimiter.encode()) + b"]"
-    quoted = re.compile(edge + b'"(' + b"|".join(map(re.escape, codes)) + b')"' + edge)
-    reach = max(map(len, codes), default=0) + 4
-    occur, before = False, b"\n"
+def _has_quotes(path: Path) -> bool:
     with path.open("rb") as file:
-        for block in chain(iter(lambda: file.read(BLOCK), b""), [b"\n"]):
-            occur = occur or b'"' in block
-            if occur and not codes:
-                break
-            require(
-                not occur or not quoted.search(before + block),
-                f"{table.name}: a code for missing stands in quotes, which Spark does not see",
-                hint="--engine duckdb",
-                error=InputError,
-            )
-            before = (before + block)[-reach:]
-    return occur
+        return any(b'"' in block for block in iter(lambda: file.read(BLOCK), b""))
 
 
 def _line_end(path: Path, delimiter: str, longest: int) -> str | None:
