@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from effort import tried
 
-from sievert.counts.cube import Cube
+from sievert.counts.cube import Cube, histogram
 from sievert.lattice import Lattice, SubsetSummary
 from sievert.session import open_source
 
@@ -153,3 +153,11 @@ def test_a_cube_is_the_same_whatever_the_order_of_records() -> None:
     spelled = zip(*texts, strict=True)
     assert dict(zip(spelled, first.counts.tolist(), strict=True)) == dict(held)
     assert math.prod(len(v) for v in first.values) >= len(first.counts)
+
+
+@pytest.mark.parametrize("sizes", [[70_000, 70_000, 3], [1, 1, 2] * 9])
+def test_squares_of_sizes_have_room(sizes: list[int]) -> None:
+    """Sizes in 32 bits, as a count of 10^5 records gives them: the square of one has more."""
+    found = histogram(np.array(sizes, dtype=np.int32))
+    assert found.sizes.dtype == found.times.dtype == np.int64
+    assert int(found.sizes @ (found.sizes * found.times)) == sum(n * n for n in sizes)
