@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from property.test_full_domain import Case
 
-from sievert.methods.full_domain import Search, find_frontier, plain
-from sievert.methods.full_domain import search as searching
+from sievert.methods.full_domain import Search, find_frontier, loops, plain
 from sievert.methods.full_domain.frontier import NodeNumbers
 
 TABLES = 40
@@ -58,7 +57,7 @@ def test_the_frontier_of_all_nodes(
     seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not compiled:
-        monkeypatch.setattr(searching, "_kernels", lambda: plain)
+        monkeypatch.setattr(loops, "_compiled", lambda: plain)
     case = Case(7 * seed)  # with and without suppressed records
     nodes = by_hand(case)
     chosen = next(iter(nodes))

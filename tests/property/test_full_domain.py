@@ -16,8 +16,8 @@ import pytest
 
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import plain
-from sievert.methods.full_domain import search as searching
 from sievert.methods.full_domain.columns import LevelledColumn
+from sievert.methods.full_domain.loops import MOST_TALLIES, Loops
 from sievert.methods.full_domain.losses import LOSSES
 from sievert.methods.full_domain.rules import KINDS, Rule
 from sievert.methods.full_domain.search import Search, SecretCells
@@ -99,7 +99,7 @@ class Case:
 
     # -- ours ----------------------------------------------------------------------------------
 
-    def search(self) -> Search:
+    def search(self, uncompiled: int = 0) -> Search:
         columns, codes = [], []
         for j, name in enumerate(self.names):
             texts = sorted({row[j] for row, _ in self.rows}, reverse=True)
@@ -119,7 +119,7 @@ class Case:
         )  # fmt: skip
         return Search(
             columns, distinct, counts, [secret], k=self.k, suppress=self.allowed, loss=self.loss,
-            secret="s", weights=self.weights,
+            secret="s", weights=self.weights, uncompiled=uncompiled,
         )  # fmt: skip
 
     # -- by the definitions -----------------------------------------------------------------------
@@ -257,16 +257,14 @@ def test_every_limit_meets_every_loss() -> None:
     assert sum(case.search().run() is not None for case in cases) > TABLES / 2
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "numpy"])
+@pytest.mark.parametrize("uncompiled", [0, 20_000, 10**9], ids=["compiled", "both", "numpy"])
 @pytest.mark.parametrize("seed", range(TABLES))
-def test_the_best_of_all_nodes(seed: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_of_all_nodes(seed: int, uncompiled: int) -> None:
     """The search finds what brute force finds, whatever it leaves out."""
-    if not compiled:
-        monkeypatch.setattr(searching, "_kernels", lambda: plain)
     case = Case(seed)
     every = itertools.product(*(range(case.trees[n].height + 1) for n in case.names))
     outcomes = {levels: found for levels in every if (found := case.evaluate(levels))}
-    result = case.search().run()
+    result = case.search(uncompiled).run()
     if not outcomes:
         assert result is None
         return
@@ -277,6 +275,17 @@ def test_the_best_of_all_nodes(seed: int, compiled: bool, monkeypatch: pytest.Mo
     assert result.loss == pytest.approx(loss, rel=1e-9, abs=1e-9)
     assert result.suppressed_records == suppressed
     assert result.proven and result.bound == result.loss
+
+
+def test_when_compiled_loops_are_loaded() -> None:
+    """By the cells that were scanned, so that the same table has the same answer; or at once."""
+    search = Case(0).search(uncompiled=1)
+    assert search.kernels is plain
+    search.run()
+    assert search.kernels is not plain
+    assert Loops(1, MOST_TALLIES).kernels is plain
+    assert Loops(1, MOST_TALLIES + 1).kernels is not plain
+    assert Loops(0, 1).kernels is not plain
 
 
 def average_risk(classes: list[list[int]]) -> float:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import Cube
 from sievert.counts.people import PeopleQuestions
@@ -113,10 +113,12 @@ class PeopleCombinations(CombinationCounts):
         return self._change(lambda cube: _drop(cube, column, code))
 
 
-def recode(cube: Cube, codes: Mapping[str, Ints]) -> Cube:
-    """The cells with other codes in some columns; they are not merged."""
+def recode(cube: Cube, codes: Mapping[str, Ints], gone: Bools | None = None) -> Cube:
+    """The cells with other codes in some columns, without those that are gone; not merged."""
+    if gone is not None and gone.any():
+        cube = cube.select_cells(np.flatnonzero(~gone))
     columns = [
-        codes[name][own].astype(np.uint32) if name in codes else own
+        codes[name].astype(np.uint32)[own] if name in codes else own
         for name, own in zip(cube.columns, cube.codes, strict=True)
     ]
     return replace(cube, codes=tuple(columns))

@@ -24,7 +24,7 @@ from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.measures.target import RecordTarget, SecretTarget, record_target
 from sievert.roles import Roles
-from sievert.session import Clock
+from sievert.session import Steps
 
 if TYPE_CHECKING:
     from sievert.counts.answers import JointCounts, RecordCounts, SecretCounts, Sizes
@@ -91,7 +91,7 @@ def measure_table(
     questions: Questions,
     roles: Roles,
     ids: Iterable[str],
-    clock: Clock,
+    clock: Steps,
     settings: MeasureSettings | None = None,
     limited: Collection[str] = (),
 ) -> tuple[dict[str, Value], dict[str, dict[str, Value]], dict[str | None, dict[str, Value]]]:
@@ -154,7 +154,7 @@ class TableMeasures:
         roles: Roles,
         settings: MeasureSettings,
         ids: Iterable[str] | None,
-        clock: Clock,
+        clock: Steps,
     ) -> None:
         self.questions, self.roles, self.settings = questions, roles, settings
         self.measures, self.clock = _chosen_measures(ids), clock

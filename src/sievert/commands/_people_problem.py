@@ -86,7 +86,7 @@ class PeopleProblem(ProtectionProblem):
 
     def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedPeopleQuestions:
         def released(cube: Cube, owner: Ints) -> Cube:
-            return recode(cube, codes).select_cells(np.flatnonzero(~gone[owner]))
+            return recode(cube, codes, gone[owner])
 
         return RecodedPeopleQuestions(
             self.questions,

@@ -35,7 +35,7 @@ from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge
 from sievert.policy.judgement import harmless_side
 from sievert.roles import Roles
-from sievert.session import Clock, no_progress
+from sievert.session import no_progress
 
 GIVEN = "given"  # a hierarchy that is not a text
 UNIQUE = "unique_records"
@@ -56,6 +56,7 @@ class SearchSettings:
     seconds: float | None = None
     frontier: bool = False  # whether all nodes are gone through
     memory: str | None = None  # as --memory says
+    uncompiled: int = 0  # cells that are scanned before compiled loops are loaded
 
 
 class ProtectionProblem:
@@ -117,6 +118,7 @@ class ProtectionProblem:
             loss=loss or self.settings.loss,
             secret=self.settings.secret or next(iter(self.roles.sensitive), None),
             weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
+            uncompiled=self.settings.uncompiled,
         )
 
     def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
@@ -158,7 +160,7 @@ class ProtectionProblem:
         ids = {m for _, m, _ in policy.every_limit()} | {UNIQUE}
         if any("order" in BY_ID[m].needs for m in policy.everywhere):
             ids.add(ANY_OF_A_SECRET)
-        measures = TableMeasures(questions, self.roles, self.measuring, ids, Clock(no_progress))
+        measures = TableMeasures(questions, self.roles, self.measuring, ids, no_progress)
         inference = {s: measures.inference(s) for s in self.roles.sensitive}
         numbers = measures.reidentification()
         unique = int(numbers[UNIQUE].details["records"])
@@ -176,12 +178,12 @@ class ProtectionProblem:
 
     def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedQuestions:
         """Questions about the release: labels instead of values, without suppressed records."""
-        classes = recode(self.combinations.classes, codes).select_cells(np.flatnonzero(~gone))
-        secrets = {
-            s: recode(cube, codes).select_cells(np.flatnonzero(~gone[cube.owner]))
-            for s, cube in self.combinations.secrets.items()
-        }
-        return RecodedQuestions(self.questions, classes, secrets)
+        classes, secrets = self.combinations.classes, self.combinations.secrets
+        return RecodedQuestions(
+            self.questions,
+            recode(classes, codes, gone),
+            {s: recode(cube, codes, gone[cube.owner]) for s, cube in secrets.items()},
+        )
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
         """Whether the release meets every limit."""
@@ -228,7 +230,7 @@ class ProtectionProblem:
         if not chosen:
             return None
         alone = policy.model_copy(update={**limits, "inference": {}})
-        measures = TableMeasures(self.questions, self.roles, self.measuring, [], Clock(no_progress))
+        measures = TableMeasures(self.questions, self.roles, self.measuring, [], no_progress)
 
         def fit(sizes: Ints) -> bool:
             if not len(sizes):

@@ -250,7 +250,7 @@ STEP = ("k_anonymity", "unique_count", "unique_records", "discrimination_rate")
 
 
 def explain_columns(
-    measures: TableMeasures, count: Callable[[], CombinationCounts]
+    measures: TableMeasures, count: Callable[[], CombinationCounts], clock: Clock
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """The chapters of `explain` on columns, and the most telling columns one after the other.
 
@@ -258,7 +258,7 @@ def explain_columns(
     """
     if most_cells(measures) > MOST_CELLS:
         return None, ["the shares of the columns are left out: too many combinations"]
-    measures.clock("counting combinations", measures.questions)
+    clock("counting combinations", measures.questions)
     combinations = count()
     cells = sum(len(cube.counts) for cube in combinations.cubes)
     n = len(combinations.quasi)
@@ -266,7 +266,7 @@ def explain_columns(
     settings = SubsetSettings(orders=max(LEAST_ORDERS, min(default_orders(n), alone)))
     work = WORK_ALONE if isinstance(combinations, PeopleCombinations) else WORK
     most = min(MOST_SUBSETS, max(n, work // cells))
-    subsets, chapters = measure_subsets(combinations, settings, measures.clock, most)
+    subsets, chapters = measure_subsets(combinations, settings, clock, most)
     return {**chapters, "path": _path(subsets, min(n, LONGEST, max(1, alone)))}, []
 
 

@@ -5,7 +5,6 @@ engine answers. For a few thousand records one statement of SQL takes longer tha
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,19 +64,21 @@ class ClassCells:
     def profiles(self, people: Ints | None = None) -> Profiles:
         """The distinct profiles of the classes, with the people of a class, in ascending order."""
         counts = self.counts[np.lexsort((-self.counts, self.owner))]
+        bits = max(1, int(counts.max(initial=0)).bit_length())
+        words, starts = _pack_runs(counts, run_starts(self.owner), bits)
         if people is None:
-            kinds = _count_runs(self.owner, counts)
-            profiles = sorted(kinds)
-            return Profiles.from_arrays(profiles, [kinds[each] for each in profiles])
-        ends = np.append(run_starts(self.owner)[1:], len(counts))  # there stand the people
-        present = self.owner[ends - 1]
-        kinds = _count_runs(
-            np.insert(self.owner, ends, present), np.insert(counts, ends, people[present])
-        )
-        pairs = sorted((each[:-1], each[-1]) for each in kinds)
-        times = [kinds[(*profile, number)] for profile, number in pairs]
-        return Profiles.from_arrays(
-            [profile for profile, _ in pairs], times, [number for _, number in pairs]
+            kinds = _count_runs(words, starts)
+            ordered = sorted(kinds)
+            return _unpack(ordered, bits, [kinds[each] for each in ordered])
+        ends = np.append(starts[1:], len(words))  # there stand the people
+        present = people[self.owner[run_starts(self.owner)]]
+        kinds = _count_runs(np.insert(words, ends, present), starts + np.arange(len(starts)))
+        ordered = sorted(kinds, key=lambda each: (each[:-1], each[-1]))
+        return _unpack(
+            [each[:-1] for each in ordered],
+            bits,
+            [kinds[each] for each in ordered],
+            [each[-1] for each in ordered],
         )
 
     def gaps(self, levels: int = 1) -> Gaps:
@@ -129,23 +130,38 @@ class ClassCells:
         return Named(*zip(*((n, max(1, known), count) for n, known, count in rows), strict=True))
 
 
-def _count_runs(owner: Ints, numbers: Ints) -> Counter[tuple[int, ...]]:
-    """How many classes have each list of positive numbers; short lists are packed into one word."""
-    starts, bits = run_starts(owner), max(1, int(numbers.max(initial=0)).bit_length())
-    lengths = np.diff(np.append(starts, len(numbers)))
-    short = np.repeat(lengths * bits <= MOST_BITS, lengths)
-    kinds = Counter[tuple[int, ...]]()
-    if not short.all():
-        runs = np.split(numbers[~short], run_starts(owner[~short])[1:])
-        kinds.update(tuple(run.tolist()) for run in runs)
-    if short.any():
-        place = (np.arange(len(numbers)) - np.repeat(starts, lengths))[short]
-        words = np.add.reduceat(numbers[short] << bits * place, run_starts(owner[short]))
-        mask = (1 << bits) - 1
-        counted = np.unique(words, return_counts=True)
-        for word, times in zip(*(each.tolist() for each in counted), strict=True):
-            fields = (word >> shift & mask for shift in range(0, word.bit_length(), bits))
-            kinds[tuple(fields)] = times
+def _pack_runs(numbers: Ints, starts: Ints, bits: int) -> tuple[Ints, Ints]:
+    """Runs of positive numbers, several in a word, the first one highest: ordered as they are."""
+    most = MOST_BITS // bits
+    place = np.arange(len(numbers)) - np.repeat(starts, np.diff(np.append(starts, len(numbers))))
+    begins = np.flatnonzero(place % most == 0)
+    words = np.add.reduceat(numbers << bits * (most - 1 - place % most), begins)
+    return words, np.searchsorted(begins, starts)
+
+
+def _unpack(
+    runs: Sequence[tuple[int, ...]], bits: int, times: Sequence[int], people: Any = None
+) -> Profiles:
+    """Profiles of packed counts."""
+    words = np.array([word for run in runs for word in run], dtype=np.int64)
+    shifts = np.arange(MOST_BITS // bits - 1, -1, -1) * bits
+    fields = words[:, None] >> shifts & ((1 << bits) - 1)
+    begins = np.cumsum([0, *map(len, runs[:-1])])
+    lengths = np.add.reduceat((fields > 0).sum(axis=1), begins)
+    number = None if people is None else np.array(people)
+    return Profiles(fields[fields > 0], np.cumsum(lengths) - lengths, np.array(times), number)
+
+
+def _count_runs(words: Ints, starts: Ints) -> dict[tuple[int, ...], int]:
+    """How many runs consist of the same words."""
+    lengths = np.diff(np.append(starts, len(words)))
+    kinds: dict[tuple[int, ...], int] = {}
+    for length in np.unique(lengths).tolist():
+        rows = words[np.repeat(lengths == length, lengths)].reshape(-1, length)
+        rows = rows[np.lexsort(rows.T[::-1])]
+        first = run_starts(*rows.T)
+        times = np.diff(np.append(first, len(rows))).tolist()
+        kinds.update(zip(map(tuple, rows[first].tolist()), times, strict=True))
     return kinds
 
 

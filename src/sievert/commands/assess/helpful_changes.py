@@ -43,6 +43,7 @@ MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
 MOST_RECORDS = 1 << 28  # products of two counts fit 64 bits
 RELEASE_WORK = 20_000_000  # cells that the search for a release scans
 CHANGE_WORK = 5_000_000  # and each search for a changed table
+UNCOMPILED = 25_000_000  # of these, before compiled loops are loaded
 WORK = 2_700_000  # cells that are measured, those of all changed tables together
 MOST_NODES = 10**6  # combinations of levels that are listed
 LITTLE = 2 / 3  # of the loss of the best option
@@ -119,7 +120,7 @@ class OptionSearch:
         share: float,
     ) -> ProtectionProblem:
         questions, roles = self.measures.questions, self.measures.roles
-        settings = SearchSettings(share)
+        settings = SearchSettings(share, uncompiled=UNCOMPILED)
         if isinstance(questions, PeopleQuestions) and questions.repeat(roles.quasi):
             return PeopleProblem(questions, roles, combinations, measuring, trees, settings)
         rows = questions.rows if isinstance(questions, PeopleQuestions) else questions

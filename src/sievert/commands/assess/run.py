@@ -163,7 +163,7 @@ def assess_table(
     if settings.explain and not settings.quick and not wild:
         from sievert.commands._subset_chapters import explain_columns
 
-        explanation, notes = explain_columns(measures, count)
+        explanation, notes = explain_columns(measures, count, clock)
         warnings += notes
     return Assessment(
         description,

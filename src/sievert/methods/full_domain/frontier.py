@@ -109,9 +109,7 @@ class NodeNumbers:
         self.levels[node], self.suppressed[node] = levels, gone
         self.disclosed[node] = max(0.0, self.whole - classes) / self.records
         if self.at is None:
-            self.lost[node] = search.node_loss(
-                tuple(levels), tables, *search.broken_classes(tables)
-            )
+            self.lost[node] = search.node_loss(tuple(levels), tables, search.broken_classes(tables))
         else:
             self.lost[node] = (classes - cells - self.least) / self.records
         self.number += 1

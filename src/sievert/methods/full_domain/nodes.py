@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sievert.arrays import Ints
 
 Tables = list[tuple[Ints, Ints]]  # sorted keys with their counts, of each secret
+Classes = tuple[Ints, Ints, Ints]  # of a node: keys, sizes, and which of them break a rule
 
 
 @dataclass(frozen=True)
@@ -51,5 +52,5 @@ class Best:
         return math.inf if self.node is None else self.node.loss
 
 
-Agree = Callable[[Node, Tables, Ints], bool]
+Agree = Callable[[Node, Tables, Classes], bool]
 Judges = tuple[Agree, Callable[[int, list[int]], bool]]

@@ -1,4 +1,4 @@
-"""The loops of `kernels` in NumPy, for machines without numba: the same answers, more slowly."""
+"""The loops of `kernels` in NumPy: for short searches, and for machines without numba."""
 
 import math
 
@@ -60,8 +60,8 @@ def judge_classes(
         pairs = np.unique(at * len(totals) + secrets) // len(totals)
         distinct = np.bincount(pairs, minlength=len(starts))
         return (distinct < max(limits, default=0)).astype(np.uint8), np.zeros(len(kinds))
-    tally = np.zeros((len(starts), len(totals)), dtype=np.int64)
-    np.add.at(tally, (at, secrets), counts)
+    tally = np.bincount(at * len(totals) + secrets, counts, len(starts) * len(totals))
+    tally = tally.astype(np.int64).reshape(len(starts), len(totals))
     broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))
     for r, (number, limit, value) in enumerate(zip(kinds, limits, values, strict=True)):
         own, over = judge_tallies(

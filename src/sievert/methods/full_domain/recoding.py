@@ -1,6 +1,8 @@
 """What a search is given of a secret, and what it returns: levels, and suppressed classes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,12 +42,17 @@ class FullDomainRecoding:
     suppressed_classes: Bools
     suppressed_records: int
     classes: int
-    losses: Losses
+    measure_losses: Callable[[], Losses]
     loss: float  # the one that was minimised
     proven: bool
     bound: float  # no recoding that holds the rules loses less
     nodes: int
     visited: int
+
+    @cached_property
+    def losses(self) -> Losses:
+        """What it loses, by every definition: most recodings that are judged are not asked."""
+        return self.measure_losses()
 
     @property
     def hierarchy_levels(self) -> tuple[int, ...]:

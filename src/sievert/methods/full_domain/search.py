@@ -26,8 +26,18 @@ from sievert.arrays import Floats, Ints
 from sievert.errors import ExhaustedError, require
 from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn, column_order
+from sievert.methods.full_domain.loops import Loops
 from sievert.methods.full_domain.losses import HEIGHTS, LOSSES, LevelSums, Losses, discernability
-from sievert.methods.full_domain.nodes import NO_HINTS, Agree, Best, Hints, Judges, Node, Tables
+from sievert.methods.full_domain.nodes import (
+    NO_HINTS,
+    Agree,
+    Best,
+    Classes,
+    Hints,
+    Judges,
+    Node,
+    Tables,
+)
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
 from sievert.methods.full_domain.rules import CONVEX, MONOTONE
 
@@ -54,6 +64,7 @@ class Search:
         secret: str | None = None,
         weights: Sequence[float] | None = None,
         order: Sequence[int] | None = None,
+        uncompiled: int = 0,
     ) -> None:
         """`codes[i, j]` numbers the value of column j in combination i."""
         require(loss in (*LOSSES, HEIGHTS), f"no loss is called {loss!r}", hint=", ".join(LOSSES))
@@ -71,7 +82,8 @@ class Search:
         ]
         self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
         self.terms = self.sums.terms(loss)
-        self.kernels, self.finished = _kernels(), False  # whether the last run left nothing open
+        self.finished = False  # whether the last run left nothing open
+        self._loops = Loops(uncompiled, len(codes) * max([1, *(s.values for s in secrets)]))
         self._pack()
         self.least_uncertainty = [
             self.kernels.uncertainty(
@@ -117,6 +129,11 @@ class Search:
     # -- the search ----------------------------------------------------------------------------
 
     @property
+    def kernels(self) -> Any:
+        """The loops as they are now: NumPy's, or compiled ones."""
+        return self._loops.kernels
+
+    @property
     def has_rules(self) -> bool:
         """Whether a class may be suppressed."""
         return self.k > 1 or any(secret.rules for secret in self.secrets)
@@ -144,11 +161,12 @@ class Search:
         def over() -> bool:
             return time.monotonic() >= until or best.scanned >= cells
 
-        def agree(node: Node, tables: Tables, kept: Ints) -> bool:
-            if hints.fits is not None and not hints.fits(kept):
+        def agree(node: Node, tables: Tables, classes: Classes) -> bool:
+            _, sizes, broken = classes
+            if hints.fits is not None and not hints.fits(sizes[broken == 0]):
                 return False
             best.scanned += LOOK + hints.cells
-            return accept is None or accept(self._recoding(node, tables))
+            return accept is None or accept(self._recoding(node, tables, classes))
 
         def possible(i: int, levels: list[int]) -> bool:
             later = [column.levels for column in self.columns[i + 1 :]]
@@ -162,7 +180,7 @@ class Search:
         if best.node is None:
             return None
         return replace(
-            self._recoding(best.node, best.tables),
+            self._recoding(best.node, best.tables, self.broken_classes(best.tables)),
             proven=self.finished,
             bound=min(best.node.loss, best.open_bound),
             visited=best.visited,
@@ -176,9 +194,11 @@ class Search:
                 above = self.given[j].tables[levels[j]]
                 tables = [self.kernels.roll_up(*table, low, width, above) for table in tables]
         ordered = tuple(levels[j] for j in self.order)
-        heads, sizes, broken = self.broken_classes(tables)
-        loss = self.node_loss(ordered, tables, heads, sizes, broken)
-        return self._recoding(Node(ordered, loss, int(sizes[broken.astype(bool)].sum())), tables)
+        classes = self.broken_classes(tables)
+        _, sizes, broken = classes
+        loss = self.node_loss(ordered, tables, classes)
+        node = Node(ordered, loss, int(sizes[broken.astype(bool)].sum()))
+        return self._recoding(node, tables, classes)
 
     def _descend(
         self,
@@ -195,7 +215,7 @@ class Search:
         for level in range(column.levels):
             if self._is_beaten(bound, best):
                 break
-            best.scanned += sum(len(keys) for keys, _ in tables)
+            best.scanned += self._loops.count(tables)
             if over():
                 best.open_bound = min(best.open_bound, bound)
                 break
@@ -262,7 +282,7 @@ class Search:
                     return True
         return False
 
-    def broken_classes(self, tables: Tables) -> tuple[Ints, Ints, Ints]:
+    def broken_classes(self, tables: Tables) -> Classes:
         """The classes of a node: keys, sizes, and which of them break a rule."""
         heads, sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)
         broken = (sizes < self.k).astype(np.uint8)
@@ -281,21 +301,21 @@ class Search:
     ) -> None:
         """Evaluate one node, and keep it if it is the best so far."""
         best.visited += 1
-        heads, sizes, broken = self.broken_classes(tables)
+        classes = self.broken_classes(tables)
+        _, sizes, broken = classes
         suppressed = int(sizes[broken.astype(bool)].sum())
         if suppressed > self.allowed:
             return
-        loss = self.node_loss(levels, tables, heads, sizes, broken)
+        loss = self.node_loss(levels, tables, classes)
         if self._is_beaten(loss, best, (suppressed, self.as_given(levels))):
             return
         node = Node(levels, loss, suppressed)
-        if agree(node, tables, sizes[broken == 0]):
+        if agree(node, tables, classes):
             best.node, best.tables = node, tables
 
-    def node_loss(
-        self, levels: tuple[int, ...], tables: Tables, heads: Ints, sizes: Ints, broken: Ints
-    ) -> float:
+    def node_loss(self, levels: tuple[int, ...], tables: Tables, classes: Classes) -> float:
         """The loss that is minimised, of one node."""
+        _, sizes, broken = classes
         if self.loss in ("entropy", HEIGHTS):
             return self._bound(list(levels), tables)
         if self.loss == "discernability":
@@ -303,13 +323,11 @@ class Search:
         if self.loss == "bits":
             return self._bits(self.secrets.index(self.bits_of), tables, broken)  # type: ignore[arg-type]
         penalty = self.loss == "certainty_penalty"
-        means = self._means(levels, heads, sizes, broken, penalty=penalty)
+        means = self._means(levels, classes, penalty=penalty)
         geometric = self.loss == "generalization_loss"
         return (self.sums.geometric if geometric else self.sums.arithmetic)(means)
 
-    def _means(
-        self, levels: Sequence[int], heads: Ints, sizes: Ints, broken: Ints, *, penalty: bool
-    ) -> Floats:
+    def _means(self, levels: Sequence[int], classes: Classes, *, penalty: bool) -> Floats:
         """Per column the mean share over records; a suppressed one has share 1."""
         sums, of_labels = self.sums.sums, self.sums.shares
         if penalty:
@@ -320,9 +338,7 @@ class Search:
         for j, level in enumerate(levels):
             shares[j, : len(of_labels[j][level])] = of_labels[j][level]
         lows = np.array(self.lows) - self.secret_bits
-        hidden: Floats = self.kernels.hidden_shares(
-            heads, sizes, broken, lows, np.array(self.widths), shares
-        )
+        hidden: Floats = self.kernels.hidden_shares(*classes, lows, np.array(self.widths), shares)
         own = np.array([s[x] for s, x in zip(sums, levels, strict=True)])
         return (own + hidden) / self.sums.records
 
@@ -343,20 +359,25 @@ class Search:
         """Levels in the order in which the columns were given."""
         return tuple(levels[self.order.index(j)] for j in range(len(self.order)))
 
-    def _recoding(self, node: Node, tables: Tables) -> FullDomainRecoding:
-        heads, sizes, broken = self.broken_classes(tables)
-        means = self._means(node.levels, heads, sizes, broken, penalty=False)
-        penalties = self._means(node.levels, heads, sizes, broken, penalty=True)
+    def _recoding(self, node: Node, tables: Tables, classes: Classes) -> FullDomainRecoding:
+        heads, sizes, broken = classes
         gone = broken.astype(bool)
-        losses = Losses(
-            self.sums.geometric(means),
-            self.sums.arithmetic(means),
-            self.sums.arithmetic(penalties),
-            sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
-            discernability(sizes, gone, self.sums.records),
-            int((sizes * sizes).sum()),
-            {s.name: self._bits(i, tables, broken) for i, s in enumerate(self.secrets) if s.name},
-        )
+
+        def losses() -> Losses:
+            means, penalties = (
+                self._means(node.levels, classes, penalty=penalty) for penalty in (False, True)
+            )
+            named = [(i, s.name) for i, s in enumerate(self.secrets) if s.name]
+            return Losses(
+                self.sums.geometric(means),
+                self.sums.arithmetic(means),
+                self.sums.arithmetic(penalties),
+                sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
+                discernability(sizes, gone, self.sums.records),
+                int((sizes * sizes).sum()),
+                {name: self._bits(i, tables, broken) for i, name in named},
+            )
+
         return FullDomainRecoding(
             self.given,
             self.as_given(node.levels),
@@ -372,12 +393,3 @@ class Search:
             nodes=self.nodes,
             visited=1,
         )
-
-
-def _kernels() -> Any:
-    """The compiled loops, or those of NumPy where numba is missing."""
-    try:
-        from sievert.methods.full_domain import kernels
-    except ImportError:
-        return plain
-    return kernels
