@@ -171,7 +171,7 @@ def agreement(column: PairedColumn) -> Agreement:
     agree no more often than by chance are compared by bands of ranks.
     """
     exact = exact_agreement(column)
-    numbers = as_numbers(column.values), as_numbers(column.labels)
+    numbers = column.value_numbers, column.label_numbers
     if numbers[0] is None or numbers[1] is None or column.hierarchy is not None:
         return exact
     return exact if exceeds(exact.moments()) else _by_bands(column, numbers[0], numbers[1])
@@ -305,7 +305,7 @@ def changed_records(column: PairedColumn) -> Bools:
     if exact.readable is None:
         return np.zeros(len(column.original), dtype=bool)
     plain = exact.readable.copy()
-    if as_numbers(column.values) is not None:
+    if column.value_numbers is not None:
         plain |= np.array(
             [bool(NUMBER.fullmatch(text or "")) for text in column.labels], dtype=bool
         )

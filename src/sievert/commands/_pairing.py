@@ -172,7 +172,7 @@ def tells_rows(column: PairedColumn) -> bool:
     """
     if not len(column.original):
         return True
-    numbers = as_numbers(column.values)
+    numbers = column.value_numbers
     place = column.original if numbers is None else numbers[column.original]
     step = np.diff(place)
     different = int(np.count_nonzero(np.bincount(column.original)))
@@ -370,7 +370,7 @@ def cut_numbers(release: Release, edges: Mapping[str, Any]) -> Release:
 
 
 def _cut_column(column: PairedColumn, edges: Any) -> PairedColumn:
-    before, after = binned(as_numbers(column.values), edges), as_numbers(column.labels)
+    before, after = binned(column.value_numbers, edges), column.label_numbers
     column = replace(column, original=before[column.original], values=_bins(before))
     if after is None:
         return column

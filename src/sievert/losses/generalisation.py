@@ -15,7 +15,6 @@ from sievert.losses.loss import (
     Loss,
     PairedColumn,
     Release,
-    as_numbers,
     needs_records,
     without,
 )
@@ -179,7 +178,7 @@ def _widths(column: PairedColumn) -> Floats | None:
 
     Originals must be numbers, all labels intervals or numbers, and one of them wider than a number.
     """
-    if column.numbers is not None or (before := as_numbers(column.values)) is None:
+    if column.numbers is not None or (before := column.value_numbers) is None:
         return None
     pairs = value_label_pairs(column)
     values = before[pairs.original][~np.isnan(before[pairs.original])]

@@ -48,9 +48,19 @@ class PairedColumn:
         return np.asarray((star[now] & was[before]) | (lacks[now] & had[before]) | ~self.here)
 
     @cached_property
+    def value_numbers(self) -> Floats | None:
+        """The number of every value, NaN for missing; None where other texts occur."""
+        return as_numbers(self.values)
+
+    @cached_property
+    def label_numbers(self) -> Floats | None:
+        """The number of every label, likewise."""
+        return as_numbers(self.labels)
+
+    @cached_property
     def numbers(self) -> tuple[Floats, Floats] | None:
         """Before and after as numbers, NaN where there is none; None where other texts occur."""
-        before, after = as_numbers(self.values), as_numbers(self.labels)
+        before, after = self.value_numbers, self.label_numbers
         if before is None or after is None:
             return None
         return before[self.original], np.append(after, np.nan)[self.released]

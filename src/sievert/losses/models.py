@@ -43,7 +43,7 @@ UNBOUNDED = "unbounded"
 
 def cuts(column: PairedColumn) -> Floats | None:
     """Where a column of many numbers is cut: at the original's deciles. None for other columns."""
-    numbers = as_numbers(column.values)
+    numbers = column.value_numbers
     if numbers is None or not in_range(numbers):
         return None
     side = Side.from_codes(numbers, np.bincount(column.original, minlength=len(numbers)))

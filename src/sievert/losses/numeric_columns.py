@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.losses.loss import PairedColumn, Release, as_numbers, computed_once
+from sievert.losses.loss import PairedColumn, Release, computed_once
 from sievert.measures.kernel import total
 
 LARGEST = 1e150  # beyond, a square is no number any more
@@ -111,7 +111,7 @@ class NumericColumn:
 
 def _numeric(column: PairedColumn) -> NumericColumn | None:
     """The column as numbers, if it is numeric before and after."""
-    before, after = as_numbers(column.values), as_numbers(column.labels)
+    before, after = column.value_numbers, column.label_numbers
     if before is None or after is None or not (in_range(before) and in_range(after)):
         return None
     counts = np.bincount(column.original, minlength=len(before))
@@ -145,7 +145,7 @@ def ranks(times: Ints) -> Ints:
 
 def original_numbers(column: PairedColumn) -> Floats | None:
     """The original's numbers of a column, whatever was released of it."""
-    numbers = as_numbers(column.values)
+    numbers = column.value_numbers
     return numbers[column.original] if numbers is not None and in_range(numbers) else None
 
 
