@@ -668,10 +668,10 @@ def many_values(folder: Path) -> Path:
     Case("D77-some-missing-in-parquet", one({"q": [V, V, None]}), 0, "1 record without",
          {"k": 1, "reidentification/k_anonymity/wildcard": 3, "table/missing_values":
           {"q": {"missing": 1, "empty_text": 0, "na_codes": 0, "looks_missing": 0}}}),
-    Case("D78-looks-missing-in-parquet", one({"q": ["", "NA", "?", V]}), 0, "look", {
+    Case("D78-looks-missing-in-parquet", one({"q": ["", "NA", "?", V]}), 0, "may mean missing", {
         "classes": 4, "table/missing_values":
         {"q": {"missing": 0, "empty_text": 1, "na_codes": 0, "looks_missing": 2}}}),
-    Case("D78-looks-missing", text_of("", '""', *LOOKS_MISSING), 0, "look", {
+    Case("D78-looks-missing", text_of("", '""', *LOOKS_MISSING), 0, "may mean missing", {
         "classes": 9, "table/missing_values":
         {"q": {"missing": 1, "empty_text": 1, "na_codes": 0, "looks_missing": 7}}}),
     Case("D78-empty-text", text_of("@", '""', '""'), 0, "2 values of 'q' may mean missing", {
