@@ -180,7 +180,7 @@ def known_secrets(roles: Roles) -> list[str]:
 
 def absent_columns(names: Sequence[str]) -> list[str]:
     """A remark on columns of a policy that a table lacks, where there are any."""
-    what = "identifiers or ignored columns of the policy that are not here"
+    what = "columns of the policy that are not measured and not here"
     return [f"{what}: {', '.join(map(repr, names))}"] if names else []
 
 

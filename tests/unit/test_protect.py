@@ -66,6 +66,19 @@ def test_from_no_to_yes(tmp_path: Path) -> None:
     assert not any(text in json.dumps(manifest) for text in ("01234", "20095", "gout"))
 
 
+def test_a_release_without_weights_meets_the_policy_that_names_them(tmp_path: Path) -> None:
+    """Weights and households are not in the release; what remains is held against the policy."""
+    rules = policy(k_anonymity={"min": 5})
+    rules["roles"] = rules["roles"] | {"weight": "w", "household": "home"}
+    table = people() | {"w": ["2.5"] * 200, "home": [str(i // 2) for i in range(200)]}
+    out = tmp_path / "release.csv"
+    assert sievert.protect(table, policy=rules, hierarchies=AGES, out=out).met
+    check = sievert.assess(out, policy=rules)
+    assert check.met and any("'home', 'w'" in note for note in check.warnings)
+    misspelt = sievert.assess(table | {"v": table["w"]}, policy=rules)
+    assert [r.what for r in misspelt.policy.reasons] == ["columns_without_role"]
+
+
 def test_the_same_bytes_twice(tmp_path: Path) -> None:
     rules = policy(k_anonymity={"min": 5}, l_diversity={"min": 2})
     for name in ("a.csv", "b.csv"):

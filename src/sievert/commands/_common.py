@@ -171,7 +171,7 @@ class RequestedRoles:
             quasi,
             () if secrets_apart else sensitive,
             identifier,
-            **self._single_roles(measured),
+            **self._single_roles(measured, absent),
             other_sets=self.other_sets,
             first_line=questions.first_line,
         )
@@ -201,7 +201,7 @@ class RequestedRoles:
             notes += (Caution(UNSURE_IDENTIFIER.format(repr(c))) for c in unsure)
         return roles, notes
 
-    def _single_roles(self, given: Collection[str]) -> dict[str, Any]:
+    def _single_roles(self, given: Collection[str], absent: Collection[str]) -> dict[str, Any]:
         """The other roles of the policy; a column that the caller measures is no longer ignored."""
         if self.policy is None:
             return {"person": self.person}
@@ -209,8 +209,8 @@ class RequestedRoles:
         own = {c for names in self._own for c in names or ()}
         return {
             "person": self.person or roles.person,
-            "household": roles.household,
-            "weight": roles.weight,
+            "household": None if roles.household in absent else roles.household,
+            "weight": None if roles.weight in absent else roles.weight,
             "ignored": {c: why for c, why in roles.ignored.items() if c not in given or c in own},
         }
 

@@ -63,11 +63,12 @@ class RolesTable(_Strict):
         return self
 
     def lacking(self, columns: Collection[str], typed: Collection[str]) -> tuple[str, ...]:
-        """Identifiers and ignored columns that a table does not have, except those typed.
+        """Columns that are not measured and that a table does not have, except those typed.
 
         Nothing is opened by that: a column whose name is misspelt here has no role.
         """
-        dropped = (*self.identifier, *self.ignored)
+        single = [c for c in (self.household, self.weight) if c is not None]
+        dropped = (*self.identifier, *self.ignored, *single)
         return tuple(c for c in dropped if c not in columns and c not in typed)
 
 
