@@ -81,11 +81,13 @@ def confirm_here(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
     """Releases are confirmed in this process, as a guest of an engine that is there already."""
     orders: list[Mapping[str, Any]] = []
 
-    def confirm(path: Path, rules: Any, how: Any, records: Any, *, released: Path) -> None:
+    def confirm(path: Path, rules: Any, how: Any, records: Any, *, released: Path) -> list[str]:
         of_file = {"path": str(path), "policy": rules, "options": how}
         orders.append({"file": of_file, "records": records, "released": str(released)})
-        if not check.is_confirmed(json.loads(json.dumps(orders[-1]))):
+        cautions = check.cautions_of(json.loads(json.dumps(orders[-1])))
+        if cautions is None:
             raise InvariantError(check.NOT_CHECKED)
+        return cautions
 
     monkeypatch.setattr(writing, "confirm", confirm)
     return orders

@@ -299,6 +299,25 @@ def test_changed_secrets_are_told() -> None:
     assert any("1 released value of 'disease' other than" in w for w in found.warnings)
 
 
+def test_numbers_with_noise_are_no_estimate() -> None:
+    """Every released record is different: neither what is told nor what is lost can be said."""
+    random = Random(5)
+    age = [random.randrange(20, 60) for _ in range(900)]
+    sick = ["yes" if a > 40 or random.random() < 0.2 else "no" for a in age]
+    noisy = {"age": [a + random.gauss(0, 1) for a in age], "sick": sick}
+    (release,) = sievert.compare({"age": age, "sick": sick}, [noisy], "age", "sick").releases
+    loss = release.disclosed.loss["sick"].whole
+    assert loss.reason is not None and "different" in loss.reason
+    found = sievert.compare({"age": age, "sick": sick}, [noisy], "age", "sick")
+    assert any("'age', as after noise" in c for c in found.cautions)
+    cut = sievert.compare({"age": age, "sick": sick}, [noisy], "age", "sick", bins={"age": 10})
+    assert cut.releases[0].disclosed.loss["sick"].whole.reason is None
+    assert not any("as after noise" in c for c in cut.cautions)
+    recoded = {"age": [a // 10 for a in age], "sick": sick}
+    (plain,) = sievert.compare({"age": age, "sick": sick}, [recoded], "age", "sick").releases
+    assert plain.disclosed.loss["sick"].whole.reason is None
+
+
 def test_noise_is_told() -> None:
     found = sievert.compare(people(), people(), QUASI, "disease")
     assert any("chance" in w and "corrected" in w for w in found.warnings)

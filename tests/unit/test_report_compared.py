@@ -438,19 +438,19 @@ def test_one_row_per_release_with_the_numbers_of_the_json(held: dict[str, Any]) 
         assert cells[7].startswith("not known" if "reason" in lost else known)
 
 
-def test_chance_is_marked_where_values_were_changed_at_random(data: dict[str, Any]) -> None:
+def test_identity_risk_is_a_bound_where_values_were_changed_at_random(data: dict[str, Any]) -> None:
     flags = [r["identity_disclosure"]["deterministic"] for r in data["releases"]]
     assert flags == [True, True, False]  # recoded, suppressed, perturbed
     made = copy.deepcopy(data)
     for release in made["releases"]:
         release["identity_disclosure"]["chance"] = release["identity_disclosure"]["value"]
-    marked = ["mostly chance" in str(row_[1]) for row_ in overview(made).rows]
+    marked = ["at most" in str(row_[1]) for row_ in overview(made).rows]
     assert marked == [False, False, False, True]
     said = " ".join(every(compared.blocks(part(made))))
-    assert "The identity risk of secret_name_noise is mostly chance" in said
+    assert "secret_name_noise gives records with the same values different ones" in said
     (first, *_) = (b for b in walk(compared.blocks(part(made))) if isinstance(b, Picture))
     named = [v["name"] for v in first.spec["data"]["values"]]
-    assert [n for n in named if "(chance)" in n] == named[2:3]
+    assert [n for n in named if "(at most)" in n] == named[2:3]
 
 
 def test_releases_have_their_own_names(data: dict[str, Any]) -> None:

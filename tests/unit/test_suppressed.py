@@ -40,6 +40,25 @@ def test_left_out() -> None:
     assert "Suppressed 2 records, left out" in str(found)
 
 
+@pytest.mark.parametrize("engine", ["coded", "packed"])
+def test_secrets_of_few_suppressed_records(engine: str, tmp_path: Path) -> None:
+    """Who is suppressed is one of a group, which may be smaller than any class or have one secret.
+
+    Whoever knows a person's values sees that their class is not there.
+    """
+    many = 1 if engine == "coded" else 40_000
+    for group, told in ((["u", "v"], True), (["u"] * 9, True), (["u", "v", "w"] * 3, False)):
+        key, secret = ["x"] * 6 * many, ["u", "v", "w"] * 2 * many
+        group = group * (many if len(group) > 5 else 1)
+        path = tmp_path / f"{len(group)}{told}.csv"
+        rows = [*zip(key, secret, strict=True), *(("*", s) for s in group)]
+        path.write_text("a,s\n" + "".join(f"{a},{s}\n" for a, s in rows), encoding="utf-8")
+        found = sievert.assess(path, "a", "s")
+        assert any("suppressed, and the secrets stay" in c for c in found.cautions) is told
+        assert not sievert.assess(path, "a").cautions
+        assert not sievert.assess(path, "a", "s", keep_suppressed=True).cautions
+
+
 def test_kept() -> None:
     found = sievert.assess(TABLE, ["a", "b"], "s", keep_suppressed=True)
     assert found.rows == 6

@@ -6,17 +6,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sievert.counts.cells import Suppression
-from sievert.errors import InputError, require
+from sievert.errors import Caution, InputError, require
 from sievert.formatting import plural
 from sievert.roles import Roles
 from sievert.session import MARK
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
 
 NOTHING_SUPPRESSED = Suppression()
 MARKED = " (the mark in every quasi-identifier)"
+SECRETS_STAY = (
+    "{} suppressed, and the secrets stay in the table: whoever knows that somebody is in it and "
+    "finds no class for them looks among these alone; leave them out (sievert protect --drop), or "
+    "count them (--keep-suppressed)"
+)
 
 
 def count_suppressed(questions: Questions, roles: Roles, *, cells: bool = True) -> int:
@@ -60,8 +67,22 @@ def leave_out_suppressed(
         hint="--keep-suppressed, or another --suppressed",
         error=InputError,
     )
+    if roles.sensitive:
+        fewest = min(questions.suppressed_values(roles.quasi, roles.sensitive))
+        questions.suppression = replace(questions.suppression, fewest=fewest)
     questions.drop_suppressed(roles.quasi)
     return [f"{plural(number, 'record')} suppressed{MARKED}; {where}", *notes]
+
+
+def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) -> list[str]:
+    """A caution on suppressed records if they are fewer than a class has, or all have one secret.
+
+    They are a group as any other to whoever knows a person's values.
+    """
+    number = suppression.left_out
+    if not number or not secrets or (number >= k and suppression.fewest > 1):
+        return []
+    return [Caution(SECRETS_STAY.format(plural(number, "record")))]
 
 
 def keep_suppressed(questions: Questions, roles: Roles, what: str) -> list[str]:

@@ -47,6 +47,7 @@ class Suppression:
     records: int = 0  # how many there are, once they were counted
     whole: int = 0  # the records of the table, these included
     partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
+    fewest: int = 0  # values of a secret, of those that are left out
 
     @property
     def left_out(self) -> int:

@@ -120,6 +120,13 @@ class Questions(CellTables):
         counts = self._count_each([self._marked([c]) for c in able], self._input)
         return {c: n for c, n in zip(able, counts, strict=True) if n}
 
+    def suppressed_values(self, quasi: Sequence[str], secrets: Sequence[str]) -> list[int]:
+        """How many values of each secret the records have that have the mark everywhere."""
+        different = ", ".join(f"COUNT(DISTINCT {self.sql_name(s)})" for s in secrets)
+        sql = f"SELECT {different} FROM {self._input} WHERE {self._marked(quasi)}"
+        (counts,) = self.engine.query_records(sql)
+        return [int(n) for n in counts]
+
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
         self._leave_out(self._marked(quasi))

@@ -190,6 +190,7 @@ def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
 ROWS_PER_CELL = 5  # below, most cells of a table are an accident
 NOISE = 0.2  # share of the value that chance may have
 UNSHUFFLED = "too few records a cell for a loss without shuffles"
+ALL_DIFFERENT = "most released records are different, and not by their original values alone"
 TELLS_MORE = "the release tells more than its original, beyond chance: not made from it alone"
 
 
@@ -217,6 +218,7 @@ class InformationEstimate:
     level: float = 0.95
     excess: float | None = None  # of a loss: less what shuffles make of no loss
     recoded: bool | None = None  # of a loss: by values alone, so that none can be negative
+    scattered: bool = False  # of a loss: not so, and with most released records different
 
     @property
     def corrected(self) -> float:
@@ -244,6 +246,8 @@ class InformationEstimate:
     def reason(self) -> str | None:
         """Of a loss: why its corrected value is no estimate of it; None where it is one."""
         low, high = self.interval
+        if self.scattered:  # shuffles among records that are alike change nothing
+            return ALL_DIFFERENT
         if self.recoded is None or high < 0:
             return None if self.recoded is None else TELLS_MORE
         return UNSHUFFLED if self.excess is None and self.corrected < low else None
@@ -382,6 +386,7 @@ def lost(
         shuffles,
         excess=excess,
         recoded=trio.plain,
+        scattered=not trio.plain and 2 * int(np.count_nonzero(after.first)) > after.records,
     )
 
 

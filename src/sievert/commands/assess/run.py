@@ -16,6 +16,7 @@ from sievert.attacks.attack import Attacks
 from sievert.commands._common import RequestedRoles
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
+from sievert.commands._suppression import secrets_that_stay
 from sievert.commands._table_description import (
     columns_without_role,
     describe_input,
@@ -112,6 +113,8 @@ def assess_table(
             values |= {} if numbers is None else {secret: numbers}
         reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
     warnings += [*notes, *unused, *measures.warnings]
+    smallest = questions.sizes(roles.quasi).least if questions.suppression.left_out else 0
+    warnings += secrets_that_stay(questions.suppression, roles.sensitive, smallest)
     if settings.attacks:
         attacks, notes = _attack(measures, settings)
         warnings += notes

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.commands._pairing import sparse_numbers
 from sievert.commands.compare.result import Bits, Disclosed
+from sievert.errors import Caution
 from sievert.estimators import ContingencyTable, InformationEstimate, estimate, ksg, lost
 from sievert.losses.loss import GONE, Release, combination_codes
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 CHANCE_P = 0.02  # above it a column's information looks like chance
+SCATTERED = (
+    "nearly every record of the release has a number of its own in {}, as after noise: bits cannot "
+    "be told from chance; cut it in all tables (--bins COLUMN=10)"
+)
 MOST_NEAR = 10**5  # records whose nearest neighbours are looked for; of more, evenly spread ones
 
 
@@ -157,6 +163,15 @@ def doubts(release: Release, disclosed: Disclosed) -> list[str]:
             ),
         )
     return notes
+
+
+def scattered_numbers(release: Release, edges: Mapping[str, Any]) -> list[str]:
+    """Cautions on numbers that are not cut, and of which the release has nearly one a record."""
+    return [
+        Caution(SCATTERED.format(repr(c.name)))
+        for c in release.quasi
+        if c.name not in edges and c.numbers is not None and sparse_numbers(c.released[c.here])
+    ]
 
 
 def chance_notes(whose: str, attribute: Mapping[str, Bits], hint: str) -> list[str]:

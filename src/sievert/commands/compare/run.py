@@ -22,6 +22,7 @@ from sievert.commands.compare.estimation import (
     doubts,
     fill_unreleased,
     neighbour_information,
+    scattered_numbers,
 )
 from sievert.commands.compare.policy import Judging
 from sievert.commands.compare.result import Assessed, Compared
@@ -332,7 +333,7 @@ def compare_release(
     disclosed = disclosing(
         neighbour_information(release, original.edges, roles.sensitive, settings.threads)
     )
-    remarks += doubts(release, disclosed)
+    remarks += [*doubts(release, disclosed), *scattered_numbers(cut, original.edges)]
     clock(f"losses of {name}", questions)
     here = release.quasi[0].here
     compared = Compared(

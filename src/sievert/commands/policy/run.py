@@ -25,7 +25,7 @@ GAINS = {
     "alpha_k": "confidence_gain = { max = 0.5 }",
     "bayes_vulnerability_posterior": "guess_gain = { max = 0.2 }",
 }
-DROPPED = ("roles.identifier", "roles.ignored", "roles.household", "roles.weight")  # a release lacks them
+DROPPED = ("roles.identifier", "roles.ignored", "roles.household", "roles.weight")
 POPULATION = "[parameters] population_uniques = { population_size = ... }, or fraction"
 
 

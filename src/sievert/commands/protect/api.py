@@ -290,9 +290,10 @@ def protect(
             if target is None or manifest_file is None or judgement.met is not True:
                 raise _NothingIsWritten(result)
             clock("checking the release", questions)
-            file.confirm(source)
+            warnings = (*file.confirm(source), *result.warnings)
             names = {name for part in file.parts for name in part.names}
-            result = replace(result, released=True, dropped_columns=_dropped(questions, names))
+            lacks = _dropped(questions, names)
+            result = replace(result, released=True, dropped_columns=lacks, warnings=warnings)
             content = manifest(result, file.parts, settings, kept, drop=drop)
             text = json.dumps(content, indent=1, sort_keys=True)
             manifest_file.write_text(f"{text}\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sievert.errors import InvariantError, require
+from sievert.errors import Caution, InvariantError, require
 from sievert.policy import Judgement
 
 NOT_CHECKED = "the release was not confirmed by its own assessment: nothing was written"
@@ -22,8 +22,8 @@ def confirm(
     records: int | None,
     *,
     released: Path,
-) -> None:
-    """Assess a file in a new process with a policy; an error unless the policy is met.
+) -> list[str]:
+    """Assess a file in a new process with a policy; its cautions, an error unless it is met.
 
     It must have the records of the file that is released, so many of them where that is known, and
     may have one column more.
@@ -32,9 +32,9 @@ def confirm(
     order = json.dumps({"file": of_file, "records": records, "released": str(released)})
     command = [sys.executable, "-m", "sievert.commands.protect.check"]
     done = subprocess.run(command, input=order.encode(), capture_output=True, check=False)  # noqa: S603
-    require(
-        done.returncode == 0 and done.stdout.strip() == b"true", NOT_CHECKED, error=InvariantError
-    )
+    cautions = json.loads(done.stdout) if done.returncode == 0 else None
+    require(cautions is not None, NOT_CHECKED, error=InvariantError)
+    return [Caution(caution) for caution in cautions or ()]
 
 
 def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:
@@ -66,12 +66,12 @@ def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:
     return same and all(map(np.array_equal, one.codes, other.codes))
 
 
-def is_confirmed(order: Mapping[str, Any]) -> bool:
-    """Whether a file meets its policy, and has the records that it must have."""
+def cautions_of(order: Mapping[str, Any]) -> list[str] | None:
+    """The cautions on a file; None unless it meets its policy and has the records it must have."""
     checked, released = order["file"], order["released"]
     result = _assess(**checked)
     rows = result.table["rows"] + result.table["suppressed"]
-    return (
+    confirmed = (
         result.policy.met is True
         and order["records"] in (None, rows)
         and (
@@ -79,11 +79,12 @@ def is_confirmed(order: Mapping[str, Any]) -> bool:
             or _same_records(checked["path"], released, checked["options"])
         )
     )
+    return list(result.cautions) if confirmed else None
 
 
 def main() -> None:
-    """Read what to assess from standard input, and print whether it is confirmed."""
-    sys.stdout.write(json.dumps(is_confirmed(json.load(sys.stdin))))
+    """Read what to assess from standard input, and print its cautions if it is confirmed."""
+    sys.stdout.write(json.dumps(cautions_of(json.load(sys.stdin))))
 
 
 if __name__ == "__main__":

@@ -125,11 +125,13 @@ class ReleaseFile:
         reasons = [reason for each in (of_table, *of_files) for reason in each.reasons]
         return replace(of_table, reasons=tuple(dict.fromkeys(reasons)))
 
-    def confirm(self, source: Mapping[str, Any]) -> None:
-        """An error unless a new process meets the policy with every file."""
+    def confirm(self, source: Mapping[str, Any]) -> list[str]:
+        """The cautions of a new process; an error unless it meets the policy with every file."""
+        cautions = []
         for part in self._limited:
-            order = self._order(part, source)
-            confirm(self.with_person or part.path, *order, self._records, released=part.path)
+            path, order = self.with_person or part.path, self._order(part, source)
+            cautions += confirm(path, *order, self._records, released=part.path)
+        return list(dict.fromkeys(cautions))
 
     @property
     def _records(self) -> int | None:

@@ -206,8 +206,8 @@ def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
 
 
 def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
-    """A release on the map: its height may be mostly chance."""
-    return view.say("map_by_chance", release=release.label) if release.by_chance else release.label
+    """A release on the map: its height may be the most that it can be."""
+    return view.say("map_at_most", release=release.label) if release.at_most else release.label
 
 
 def _rows(view: ComparisonView, secret: str) -> list[Row]:
@@ -253,16 +253,16 @@ def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
 def _overview(view: ComparisonView) -> Chapter:
     """The releases side by side, and what to know before their numbers are read."""
     left, releases = len(view.secrets) - MOST_SECRETS, view.releases
-    by_chance = [
-        view.say("identity_chance", release=r.label, value=r.identity, corrected=r.corrected)
+    at_most = [
+        view.say("identity_at_most", release=r.label, value=r.identity, corrected=r.corrected)
         for r in releases
-        if r.by_chance
+        if r.at_most
     ]
     blocks = (
         _grid(view),
         *([limits_of_releases(view)] if any(r.data.get("policy") for r in releases) else ()),
         *([Paragraph(view.say("table_secrets", number=left), "note")] if left > 0 else ()),
-        *(Paragraph(text, "note") for text in by_chance),
+        *(Paragraph(text, "note") for text in at_most),
         *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
         *(bases(view) if any(state_of(r.data) for r in releases) else ()),
     )
@@ -305,7 +305,7 @@ def _row(
     view: ComparisonView, release: ReleaseTexts, secrets: tuple[str, ...], *, judged: bool
 ) -> list[object]:
     data, bits = release.data, release.identity
-    identity = view.say("table_chance", value=bits) if release.by_chance else str(bits)
+    identity = view.say("table_at_most", value=bits) if release.at_most else str(bits)
     row: list[object] = [release.label, identity, release.share]
     row += _own(view, data, data["records"]["suppressed"], judged=judged)
     for secret in secrets:

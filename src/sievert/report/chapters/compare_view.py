@@ -47,7 +47,7 @@ class ReleaseTexts:
     interval: Ends
     share: NumberText
     secrets: Mapping[str, SecretTexts]
-    by_chance: bool  # values were changed at random, and most of the bits are chance
+    at_most: bool  # the same values became different ones: the bits are the most that it tells
 
 
 class ComparisonView(ReportPart):
@@ -159,8 +159,13 @@ class ComparisonView(ReportPart):
         return () if all(low is None or end is None or low <= end for low in lows) else best
 
     def by_chance(self, secret: str, what: str) -> tuple[ReleaseTexts, ...]:
-        """Releases whose information, or loss, may be due to chance."""
-        return tuple(r for r in self.releases if (r.data[what][secret]["p_value"] or 0.0) > RARE)
+        """Releases whose information, or loss, may be due to chance; not where it is not known."""
+        return tuple(
+            r
+            for r in self.releases
+            if (r.data[what][secret]["p_value"] or 0.0) > RARE
+            and r.secrets[secret].lost.number is not None
+        )
 
     def at_nothing(self, secret: str, which: str) -> tuple[ReleaseTexts, ...]:
         """Releases whose interval, or lost_interval, begins at 0."""

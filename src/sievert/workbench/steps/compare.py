@@ -70,7 +70,7 @@ def _rows(view: View, result: Any) -> tuple[list[dict[str, Any]], str]:
                 "share": release.share,
                 "lost": texts.lost if texts is not None else None,
                 "better": better,
-                "chance": release.by_chance,
+                "at_most": release.at_most,
             }
         )
     return rows, secret
@@ -92,8 +92,8 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
             up,
             row["state"],
             "",
-            texts("workbench.compare.by_chance", name=row["name"])
-            if row["chance"]
+            texts("workbench.compare.at_most_name", name=row["name"])
+            if row["at_most"]
             else row["name"],
             hollow=bool(row["better"]),
         )
