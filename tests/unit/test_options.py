@@ -241,7 +241,7 @@ def test_as_few_tables_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> 
     page = build_page([few])
     assert "better ones may exist" not in repr(few)  # of the best one that is proven
     for text in (" ".join(each.split()) for each in (markdown.render(page), html.render(page))):
-        assert "No recoding of these columns that meets the policy loses less." in text
+        assert "No other choice of these levels that meets the policy loses less." in text
         assert "as many as the budget allows: better ones may exist" in text
     for name in ("RELEASE_WORK", "CHANGE_WORK"):
         monkeypatch.setattr(helpful_changes, name, 1)

@@ -245,7 +245,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert app._run([*given, *more]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "Yes" in shown
-    assert "No recoding of these columns that meets the policy loses less" in shown
+    assert "No other choice of these levels that meets the policy loses less" in shown
     assert out.read_text(encoding="utf-8").startswith("age;town;ill\n")
     content = json.loads((tmp_path / "j.json").read_text(encoding="utf-8"))
     assert content["how"] == "full" and content["proven"] and content["policy"]["met"] is True

@@ -1,5 +1,6 @@
 """One call of a command: what all commands that analyse a table do with their options."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,8 +18,6 @@ from sievert.cli.options import (
 )
 from sievert.cli.parameters import STDIN, TableName, parameters
 from sievert.errors import NOT_SHAREABLE, require
-
-RELEASE = "release.csv"
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class Command:
             ("roles", "alpha_value"): None,  # for assess only
             ("making", "population_size"): people,
             ("output", "language"): self.output.language,
-            ("release", ""): RELEASE if Path(table).name != RELEASE else f"new_{RELEASE}",
+            ("release", ""): _release_name(table),
         }
         values = {
             p: value
@@ -140,6 +139,18 @@ class Command:
             if (value := options.get((p.argument, p.field), p.default)) != p.default
         }
         return spell("sievert protect", [table], values)
+
+
+def _release_name(table: str) -> str:
+    """The file of a release of a table, which is no table that is there.
+
+    >>> _release_name("data/adult.csv.gz"), _release_name("release.csv"), _release_name("-")
+    ('adult_release.csv', 'new_release.csv', 'release.csv')
+    """
+    name = Path(table).name.partition(".")[0]
+    if name == "release":
+        return "new_release.csv"
+    return f"{name}_release.csv" if re.fullmatch(r"\w[\w-]*", name) else "release.csv"
 
 
 def _assessment_charts(assessment: Any) -> dict[str, Any]:

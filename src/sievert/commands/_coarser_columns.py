@@ -69,7 +69,7 @@ def coarser_column(
         ]
         left = len(numbers) + bool(records[0])  # missing stays missing
         if len(numbers) > 1 and left < before:
-            how = describe_level(hierarchy, level, tree.height)
+            how = describe_level(hierarchy, level, tree.height, len(numbers))
             ways.append(CoarserColumn(column, how, np.array(codes, dtype=np.uint32), left))
             before = left
     return ways

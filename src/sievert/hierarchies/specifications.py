@@ -24,6 +24,10 @@ WORDS = {  # of a column on one level
     "order": "in groups of {}",
     "top": "cut to its {} most frequent values",
 }
+ONE = {
+    ("prefix", "1"): "cut to the first character",
+    ("top", "1"): "cut to its most frequent value",
+}
 Maker = Callable[[Mapping[str, int]], Hierarchy]
 
 
@@ -249,13 +253,15 @@ def _whole_numbers(text: str, what: str, example: str, least: int) -> list[int]:
     return numbers
 
 
-def describe_level(given: Any, level: int, height: int) -> str:
-    """A column on one level of the hierarchy that is written so, in words.
+def describe_level(given: Any, level: int, height: int, labels: int) -> str:
+    """A column on one level of the hierarchy that is written so, in words; it has so many labels.
 
-    >>> describe_level("interval:5,10", 2, 3), describe_level("prefix", 2, 5)
+    >>> describe_level("interval:5,10", 2, 3, 7), describe_level("prefix", 2, 5, 9)
     ('in bands of 10', 'cut to the first 3 characters')
-    >>> describe_level("interval:5,10", 3, 3), describe_level("jobs.csv", 1, 3)
+    >>> describe_level("interval:5,10", 3, 3, 1), describe_level("jobs.csv", 1, 3, 4)
     ('with one label for all', 'at level 1 of its hierarchy')
+    >>> describe_level("quantile:16,8", 2, 3, 8), describe_level("quantile:16,8", 2, 3, 3)
+    ('in 8 bands of about as many people', 'in 3 bands')
     """
     kind, _, rest = given.partition(":") if isinstance(given, str) else ("", "", "")
     steps = rest.partition("/")[0].split(",")
@@ -265,4 +271,7 @@ def describe_level(given: Any, level: int, height: int) -> str:
         return f"at level {level} of its hierarchy"
     if level > len(steps) or steps[level - 1] == "0":
         return "with one label for all"
-    return WORDS[kind].format(steps[level - 1]).replace("first 1 characters", "first character")
+    step = steps[level - 1]
+    if kind == "quantile" and step != str(labels):  # many people have the same number
+        return f"in {labels} bands"
+    return ONE.get((kind, step)) or WORDS[kind].format(step)

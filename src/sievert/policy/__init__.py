@@ -20,6 +20,7 @@ from sievert.policy.judgement import (
     Verdict,
     impossible_limit,
     judge,
+    unjudged_secrets,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "read_policy_file",
     "read_tables",
     "to_tables",
+    "unjudged_secrets",
 ]

@@ -203,6 +203,12 @@ class Gate:
         )
 
 
+def unjudged_secrets(secrets: Iterable[str]) -> list[str]:
+    """Remarks on secrets that no limit is about."""
+    about = "the policy has no limit on the secret {}: what is learnt of it was not judged"
+    return [about.format(repr(secret)) for secret in secrets]
+
+
 def judge(
     policy: Policy,
     reidentification: Numbers,
@@ -247,11 +253,7 @@ def judge(
     judged = {v.where for v in verdicts}
     return verdicts, [
         *verdict_remarks(verdicts),
-        *(
-            f"the policy has no limit on the secret {s!r}: what is learnt of it was not judged"
-            for s in inference
-            if verdicts and f"inference.{s}" not in judged
-        ),
+        *unjudged_secrets([s for s in inference if verdicts and f"inference.{s}" not in judged]),
         *(
             f"no table can breach the limit on {v.measure} ({_place(v.where)})"
             for v in verdicts

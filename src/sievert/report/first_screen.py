@@ -145,10 +145,13 @@ def answer(
     return texts(f"front.verdict_{state}{'_release' if release and state == 'met' else ''}")
 
 
-def dropped_columns(roles: Data) -> list[str]:
+DROPPED = ("identifier", "person", "household", "weight", "ignored")
+OFTEN_RELEASED = ("household", "weight")
+
+
+def dropped_columns(roles: Data, kinds: Sequence[str] = DROPPED) -> list[str]:
     """The columns of which nothing is measured: a release that is judged does not have them."""
     named = columns_by_role(roles)
-    kinds = ("identifier", "person", "household", "weight", "ignored")
     return [*dict.fromkeys(c for kind in kinds for c in named[kind])]
 
 
@@ -267,7 +270,10 @@ def _file_facts(part: ReportPart) -> Iterator[tuple[str, str]]:
         yield texts("front.fact_dropped"), texts("front.left_out", number=count(table["dropped"]))
     if suppressed := table.get("suppressed"):
         key = "front.suppressed_in" if table.get("keep_suppressed") else "front.suppressed_out"
-        yield texts("front.fact_suppressed"), texts(key, number=count(suppressed))
+        yield (
+            texts("front.fact_suppressed"),
+            texts(key, number=texts.number_of(suppressed, "record")),
+        )
     verified = table.get("verified")
     if isinstance(verified, dict):
         checks = verified.get("page_checksums")
@@ -344,8 +350,8 @@ def not_covered(texts: Texts, table: Data, shown: Callable[[str], str]) -> Itera
     if columns:
         key = "front.not_covered_one" if len(columns) == 1 else "front.not_covered"
         yield Paragraph(texts(key, columns=some_columns(texts, columns, shown)), "warning")
-    dropped = dropped_columns(table["roles"])
-    if dropped and table.get("policy") and state_of(table) is not True:
+    dropped = dropped_columns(table["roles"], DROPPED if table.get("policy") else OFTEN_RELEASED)
+    if dropped and state_of(table) is not True:
         key = "front.also_holds_one" if len(dropped) == 1 else "front.also_holds"
         yield Paragraph(texts(key, columns=some_columns(texts, dropped, shown)), "warning")
 

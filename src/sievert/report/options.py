@@ -153,6 +153,6 @@ def _change(part: ReportPart, way: Data) -> str:
     words += first_words(texts, changes, letters=CHANGES, more="options.more")
     if way["suppressed_records"]:
         words.append(
-            texts("options.suppressed", number=part.writer.count(way["suppressed_records"]))
+            texts("options.suppressed", number=texts.number_of(way["suppressed_records"], "record"))
         )
     return ", ".join(words)

@@ -43,7 +43,7 @@ def level_names(texts: Texts, proposal: Mapping[str, Any]) -> list[LevelName]:
             words = texts("workbench.levels.gone")
             names.append(LevelName(level, words, words, 1, ROOT))
             continue
-        how = texts.remark(describe_level(spec, level, len(counts)))
+        how = texts.remark(describe_level(spec, level, len(counts), int(labels)))
         short = _short(texts, spec, level, len(counts))
         names.append(LevelName(level, short, how, int(labels), made_labels(proposal, level)))
     return names
@@ -105,7 +105,12 @@ def level_of(proposal: Mapping[str, Any], how: str) -> int | None:
     spec, height = proposal["hierarchy"], len(proposal["labels"])
     if how == "left out":
         return height or None
-    return next((n for n in range(1, height + 1) if describe_level(spec, n, height) == how), None)
+    described = (
+        (level, describe_level(spec, level, height, labels + more))
+        for more in (0, 1)  # missing may be a label, too
+        for level, labels in enumerate(proposal["labels"], 1)
+    )
+    return next((level for level, words in described if words == how), None)
 
 
 def levels_text(levels: Mapping[str, Any]) -> str:

@@ -373,7 +373,7 @@ def describe_changes(
         if level and values == 1:
             changes.append(ColumnChange(column.name, LEFT_OUT, 0))
         elif level:
-            how = describe_level(sources[column.name], level, column.levels - 1)
+            how = describe_level(sources[column.name], level, column.levels - 1, values)
             changes.append(ColumnChange(column.name, how, values))
     return tuple(changes)
 

@@ -32,12 +32,13 @@ from sievert.commands.protect.result import ColumnLevel
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
-from sievert.errors import UsageError, require
+from sievert.errors import Caution, UsageError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
+from sievert.measures import BY_ID
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
 from sievert.methods.full_domain.rules import size_rule
-from sievert.policy import Gate, Judgement, Policy
+from sievert.policy import Gate, Judgement, Policy, unjudged_secrets
 from sievert.roles import Roles, check_secrets
 from sievert.session import Clock, count_people
 
@@ -111,6 +112,9 @@ def prepare(
         "the limit on population_uniques needs the size of the population",
         hint="--population-size N, or [parameters] population_uniques in the policy",
     )
+    limited = any("secret" in BY_ID[m].kinds for m in policy.everywhere)
+    bare = [s for s in roles.sensitive if not limited and not policy.inference.get(s)]
+    notes += map(Caution, unjudged_secrets(bare))
     policy = limit_share_suppressed(policy, suppress, questions.records, notes)
     columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
     gate = requested.gate(

@@ -85,7 +85,7 @@ def _finding(part: ReportPart, chapter: str) -> str:
     alone, k = _number(values, "unique_records"), _number(values, "k_anonymity")
     rows = "_rows" if counts_rows(part) else ""
     if chapter == "learnt" and (gains := _gains(part)):
-        return part.say(f"learnt_{_how_much(gains)}")
+        return part.say(f"learnt_{_how_much(gains.values())}")
     if chapter == "sizes" and alone:
         return part.say(f"sizes_alone{rows}", share=part.writer.share(alone))
     if chapter == "sizes" and alone == 0 and k:
@@ -165,9 +165,10 @@ def can_be_found(part: ReportPart, share: float) -> str:
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
-    """The best guess of the secrets with and without the columns, the worst first."""
+    """The best guess of the secrets with and without the columns, what is gained most first."""
     sentences: list[str] = []
-    for secret in _worst_first(part):
+    gains = _gains(part)
+    for secret in sorted(_worst_first(part), key=lambda secret: -gains.get(secret, 0.0)):
         values, name = part.data["inference"][secret], part.writer.name(secret)
         after, before = (_number(values, m) for m in GUESSES)
         if after is None or before is None:
@@ -179,7 +180,7 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
             sentences.append(part.say("guess_too" if sentences else "guess", **shares))
     if sentences:
         text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
-        yield part.say(f"tell_{_how_much(_gains(part))}"), text
+        yield part.say(f"tell_{_how_much(gains.values())}"), text
 
 
 def _how_much(gains: Iterable[float]) -> str:
@@ -188,10 +189,10 @@ def _how_much(gains: Iterable[float]) -> str:
     return "nothing" if largest < GAIN[0] else "some" if largest < GAIN[1] else "much"
 
 
-def _gains(part: ReportPart) -> list[float]:
+def _gains(part: ReportPart) -> dict[str, float]:
     """By how much the columns raise the share of right guesses, of every secret."""
-    shares = ([_number(values, m) for m in GUESSES] for values in part.data["inference"].values())
-    return [after - before for after, before in shares if after is not None and before is not None]
+    each = {s: [_number(v, m) for m in GUESSES] for s, v in part.data["inference"].items()}
+    return {s: a - b for s, (a, b) in each.items() if a is not None and b is not None}
 
 
 def _most_exposed(part: ReportPart) -> Iterator[str]:

@@ -87,10 +87,10 @@ def _population_title(view: ExplanationView) -> str:
     if not models:
         return ""
     low, high = (models[end].number or 0.0 for end in (0, -1))
-    share, size = _estimate(view, "population_uniques_dankar"), count(about["size"])
-    if high > FAR_APART * low or share.number is None:
+    size = count(about["size"])
+    if high > FAR_APART * low or _estimate(view, "population_uniques_dankar").number is None:
         return view.say("population_range", low=models[0], high=models[-1], size=size)
-    return view.say("population_alone", share=share, size=size)
+    return view.say("population_alone", share=models[-1], size=size)  # the careful answer
 
 
 def population_sentences(view: ExplanationView) -> Iterator[str]:

@@ -57,7 +57,7 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
         "gone": writer.names(one_label),
         "suppressed": writer.count(data["suppressed"]),
         "rows": writer.count(part.rows),
-        "classes": writer.count(data["classes"]),
+        "classes": part.texts.number_of(data["classes"], "class"),
         "loss": writer.share(data["loss"]["generalization_loss"]["arithmetic"]),
         "dropped": writer.names(data["dropped_columns"]),
         "limit": data["unmet"],
