@@ -484,6 +484,7 @@ def test_what_is_said_of_kept_columns_and_given_levels() -> None:
     kept = sievert.protect(people(), policy=rules, hierarchies=AGES, keep=["name"])
     assert kept.cautions == (
         "the release also holds 'name', unchanged: nothing was measured of it",
+        "the policy has no limit on the secret 'ill': what is learnt of it was not judged",
     )
     given = sievert.protect(people(), policy=rules, levels={"age": 4, "town": 2}, suppress=0.5)
     assert given.recoding is not None and not given.recoding.proven

@@ -393,10 +393,7 @@ def lost(
 def _loss_test(trio: Trio, shuffles: int, seed: int, threads: int | None) -> ShuffleTest:
     # Where each released value has one original value, shuffles change nothing.
     fixed = len(trio.c) == np.count_nonzero(trio.after.first)
-    return (
-        ShuffleTest(1.0, 0.0)
-        if fixed and shuffles > 0
-        else shuffle_test(
-            trio.counts, trio.hidden_information, trio.plan(), shuffles, seed, threads=threads
-        )
-    )
+    if fixed and shuffles > 0:
+        return ShuffleTest(1.0, 0.0)
+    told = trio.hidden_information
+    return shuffle_test(trio.counts, told, trio.plan(), shuffles, seed, threads=threads)

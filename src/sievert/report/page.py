@@ -226,6 +226,7 @@ class Chapter:
     folded: bool = False  # behind its heading, to click on; not printed
     topic: str = ""  # a word or two for the links to chapters, where the title is a sentence
     instead: str = ""  # what a terminal says in its place, beside the heading
+    further: bool = False  # somebody asked for it: a screen may be longer by it
 
 
 @dataclass(frozen=True)

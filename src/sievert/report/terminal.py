@@ -79,7 +79,8 @@ def render(page: Page, *, width: int = WIDTH, everything: bool = False) -> list[
         return whole
     secrets = sum(len(b.groups) - 1 for b in walk(page.chapters) if isinstance(b, Numbers))
     wrapped = sum(len(line) // width for line in page.commands)  # by the terminal itself
-    most = SCREEN + PER_SECRET * max(0, secrets - 1) - wrapped
+    further = sum(len([*_block(c, width, Fit.WHOLE)]) for c in page.chapters if c.further)
+    most = SCREEN + PER_SECRET * max(0, secrets - 1) + further - wrapped
     every = chain([whole], (_lines(page, width, fit) for fit in Fit if fit > Fit.WHOLE))
     return next((lines for lines in every if len(lines) <= most), whole)
 

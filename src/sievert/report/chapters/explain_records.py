@@ -74,7 +74,7 @@ def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
     )
     if blocks:
         title = _population_title(view) or view.say("population_title")
-        yield Chapter(title, view.anchor("population"), blocks, screen=described)
+        yield Chapter(title, view.anchor("population"), blocks, screen=described, further=True)
 
 
 def _population_title(view: ExplanationView) -> str:
