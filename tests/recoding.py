@@ -41,11 +41,14 @@ def recode(
         text = proposal.text if given is None else given
         assert tree is not None
         tree = tree.with_root()
-        (level,) = (
-            i for i in range(1, tree.height) if describe_level(text, i, tree.height) == change.how
-        )
-        labels = {v: own[level - 1] for v, own in tree.labels.items()}
-        new = [None if v is None else labels.get(str(v), "*") for v in values]
+        for level in range(1, tree.height):  # levels with as many labels have the same ones
+            labels = {v: own[level - 1] for v, own in tree.labels.items()}
+            new = [None if v is None else labels.get(str(v), "*") for v in values]
+            number = len({label for label, own in zip(new, use, strict=True) if own})
+            if describe_level(text, level, tree.height, number) == change.how:
+                break
+        else:
+            raise AssertionError(change.how)
         below, gaps = Counter(labels.values()), None in values
         assert len({label for label, own in zip(new, use, strict=True) if own}) == change.values
         merged = sum(0 if label is None else max(0, below[label] - 1) for label in new)

@@ -674,7 +674,7 @@ def many_values(folder: Path) -> Path:
     Case("D78-looks-missing", text_of("", '""', *LOOKS_MISSING), 0, "may mean missing", {
         "classes": 9, "table/missing_values":
         {"q": {"missing": 1, "empty_text": 1, "na_codes": 0, "looks_missing": 7}}}),
-    Case("D78-empty-text", text_of("@", '""', '""'), 0, "2 values of 'q' may mean missing", {
+    Case("D78-empty-text", text_of("@", '""', '""'), 0, "2 records with a 'q' that may", {
         "classes": 2, "table/missing_values":
         {"q": {"missing": 0, "empty_text": 2, "na_codes": 0, "looks_missing": 0}}}),
     Case("D78-codes-for-missing", text_of("@", "NA", "NA", "?"), options=("--na", "NA"), finds={

@@ -989,8 +989,8 @@ def test_a_secret_that_looks_missing_is_a_caution() -> None:
     data = {"a": ["x", "x", "NA", "NA"], "ill": ["flu", "", "flu", "?"]}
     found = sievert.assess(data, "a", "ill").to_dict()
     (caution,) = found["cautions"]
-    assert caution.startswith("2 values of 'ill' may mean missing")
-    assert any("'a' may mean missing" in remark for remark in found["warnings"])
+    assert caution.startswith("2 records with a 'ill' that may mean missing")
+    assert any("'a' that may mean missing" in remark for remark in found["warnings"])
 
 
 def test_spellings_are_no_people() -> None:

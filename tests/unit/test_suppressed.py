@@ -225,6 +225,8 @@ def test_every_record_is_looked_for() -> None:
 def test_single_marks_are_values(small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not small:
         monkeypatch.setattr("sievert.session.SMALL", 0)
+    gone = sievert.assess({"a": ["x", "x", "*"], "b": ["*"] * 3, "s": list("uvw")}, ["a", "b"], "s")
+    assert any("every record has the mark of suppression in some" in w for w in gone.warnings)
     remark = "1 record with the mark of suppression in some quasi-identifiers only"
     assert any(remark in w for w in sievert.assess(TABLE, ["a", "b"], "s").warnings)
     numbers = {**TABLE, "b": [1, 1, 1, 2, 3, 4]}  # a column that cannot hold the mark

@@ -178,3 +178,16 @@ def test_nothing_of_the_population_is_shareable(
     assert "moved by one person" in capsys.readouterr().err
     found = sievert.assess(path, "q", weight="w")
     assert "population" not in found.share().to_dict()
+
+
+def test_weights_and_another_size_of_the_population() -> None:
+    """394 people by the weights: a size near that is the same population, another is not."""
+    for size, told in ((394, False), (410, False), (5000, True)):
+        found = sievert.assess(EIGHT, ["A", "B", "C"], weight="w", population_size=size)
+        assert any("the weights add up to 394 people" in c for c in found.cautions) is told
+    assert "This file also holds w" in str(sievert.assess(EIGHT, ["A", "B", "C"], weight="w"))
+
+
+def test_a_risk_by_weights_cannot_be_limited() -> None:
+    with pytest.raises(UsageError, match=r"no limit on it; average_risk"):
+        sievert.assess(EIGHT, ["A"], policy={"limits": {"global_risk": {"max": 0.05}}})

@@ -15,11 +15,17 @@ from sievert.counts.cells import LoadedColumns
 from sievert.counts.cube import Cube, histogram, merge_cells
 from sievert.counts.microdata import ClassFrequencies, class_frequencies
 from sievert.counts.questions import Questions
-from sievert.formatting import plural
+from sievert.errors import Caution
+from sievert.formatting import count, plural
 from sievert.population import Weighted
 from sievert.session import open_source
 
 LARGE = 20_000  # records from which plain columns are counted from packed keys
+NEAR = 0.1  # share of a population by which the sum of the weights may differ from it
+OTHER_SIZE = (
+    "the weights add up to {} people, and the population was said to have {}: numbers by weights "
+    "and numbers by that size contradict each other"
+)
 ESTIMATES = {  # from the class sizes of the sample and the size of the population
     "population_uniques_zayatz": people.zayatz,
     "population_uniques_pitman": people.pitman,
@@ -93,7 +99,19 @@ def describe_population(
         strictly, _, _ = _risks(frequencies.within_classes, stated, cells)
         for name, estimate in strictly.items():
             numbers[name]["details"] |= {"missing_as_value": estimate["value"]}
+    notes += _other_size(frequencies, size)
     return PopulationRisks(chapter | numbers, frequencies, risks, notes)
+
+
+def _other_size(frequencies: ClassFrequencies | None, size: int | None) -> list[str]:
+    """A caution where weights add up to another population than the one that was given."""
+    own = None if frequencies is None else frequencies.own_weights
+    if frequencies is None or own is None or size is None:
+        return []
+    people = sum(own.tolist()) / 10**frequencies.scale
+    if abs(people - size) <= NEAR * size:
+        return []
+    return [Caution(OTHER_SIZE.format(count(round(people)), count(size)))]
 
 
 def _risks(

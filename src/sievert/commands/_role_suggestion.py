@@ -14,7 +14,7 @@ from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
 from sievert.roles import looks_like_record, tells_people_apart
 
-MOST_COLUMNS = 20  # of a suggestion
+MOST_COLUMNS, FEW_COLUMNS = 30, 20  # of a suggestion: all of them, or so many
 MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
 MOST_VALUES = 100_000  # of a column whose values are looked at
 AMOUNT = 300  # different numbers: no age, year or number of rooms
@@ -208,7 +208,8 @@ def no_quasi(
     columns = [c for c in questions.columns if c not in used and c != person]
     require(columns, "no quasi-identifiers given: every column has another role", hint="-q COLUMNS")
     telling = [c for c in columns if _is_telling(c)]
-    first = {*(telling + [c for c in columns if c not in telling])[:MOST_COLUMNS]}
+    most = MOST_COLUMNS if len(columns) <= MOST_COLUMNS else FEW_COLUMNS
+    first = {*(telling + [c for c in columns if c not in telling])[:most]}
     distinct = questions.distinct([c for c in columns if c in first])
     evidence = examine_tallies(distinct, tally_values(questions, distinct), questions.records)
     roles = {column: suggest_role(column, each) for column, each in evidence.items()}

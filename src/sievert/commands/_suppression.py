@@ -102,6 +102,11 @@ def _partial_marks(suppression: Suppression) -> list[str]:
     """That a mark in some quasi-identifiers is a value; missing values have a note of their own."""
     if suppression.mark is None or not suppression.partly:
         return []
+    if suppression.partly + suppression.records == suppression.whole:
+        return [
+            "every record has the mark of suppression in some quasi-identifier, as where a column "
+            "has one label for all: it is a value there"
+        ]
     return [
         f"{plural(suppression.partly, 'record')} with the mark of suppression in some "
         "quasi-identifiers only: it is a value there"

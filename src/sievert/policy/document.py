@@ -17,6 +17,7 @@ from sievert.formatting import nearest
 from sievert.hierarchies import below_root
 from sievert.measures import BY_ID
 
+NOT_LIMITED = ("global_risk", "individual_risk", "household_risk", "suda", "dis_suda")
 MOST_BYTES = 1 << 20
 INNER = re.compile(
     r"(constrained|tuple|dict|function|str$|int$|float$)"
@@ -288,7 +289,10 @@ def limit_mistakes(policy: Policy) -> dict[tuple[str, str], tuple[str, str | Non
             what = f"{table}: no measure is called {measure!r}"
             usual = {a: m.id for m in BY_ID.values() for a in m.aliases} | {m: m for m in BY_ID}
             close = nearest(measure, usual)
-            mistakes[table, measure] = what, usual[close] if close else "sievert measures"
+            other = usual[close] if close else "sievert measures"
+            if measure in NOT_LIMITED:
+                other = "no limit on it; average_risk, unique_records or population_uniques"
+            mistakes[table, measure] = what, other
             continue
         low, high = BY_ID[measure].low, BY_ID[measure].high
         for bound in (b for b in (limit.min, limit.max) if b is not None):

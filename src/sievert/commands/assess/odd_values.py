@@ -70,8 +70,9 @@ def value_remarks(
     texts = [v for v in tally if v is not None]
     if looks_missing:
         remark = (
-            f"{plural(looks_missing, 'value')} of {column!r} may mean missing (such as NA, ?, - "
-            "or empty text) and were counted as they are: if so, --na NA, or --na '' for empty text"
+            f"{plural(looks_missing, 'record')} with a {column!r} that may mean missing (such as "
+            "NA, ?, - or empty text), counted as any value: if so, list it with --na (--na '' is "
+            "empty text), or in a policy as [reading] na"
         )
         yield Caution(remark) if secret else remark
     for what, same in SPELLINGS.items():
