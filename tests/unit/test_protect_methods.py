@@ -62,8 +62,9 @@ def same_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "confirm", lambda *order, **_: _confirm(*order[:3]))
 
 
-def _confirm(*order: Any) -> None:
+def _confirm(*order: Any) -> list[str]:
     assert check.judge(*order).met is True
+    return []
 
 
 def release(

@@ -122,10 +122,13 @@ class Questions(CellTables):
 
     def suppressed_values(self, quasi: Sequence[str], secrets: Sequence[str]) -> list[int]:
         """How many values of each secret the records have that have the mark everywhere."""
-        different = ", ".join(f"COUNT(DISTINCT {self.sql_name(s)})" for s in secrets)
-        sql = f"SELECT {different} FROM {self._input} WHERE {self._marked(quasi)}"
-        (counts,) = self.engine.query_records(sql)
-        return [int(n) for n in counts]
+        found = []
+        for c in map(self.sql_name, secrets):
+            own = f"{self._marked(quasi)} AND {c} IS NOT NULL"
+            values = f"SELECT {c} FROM {self._input} WHERE {own} GROUP BY {c}"
+            ((number,),) = self.engine.query_records(f"SELECT COUNT(*) FROM ({values}) AS d")
+            found.append(int(number))
+        return found
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
         """Leave out the records that have the mark in every quasi-identifier from now on."""
