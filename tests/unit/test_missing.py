@@ -129,3 +129,15 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     ):
         assert app._run(["assess", str(path), "-q", "sex,age", "--missing", missing]) == code
         assert words in "".join(capsys.readouterr())
+
+
+def test_the_worse_reading_of_missing_secrets_is_shown_without_a_policy() -> None:
+    """Missing as a value looks like diversity: those whose secret is known are shown."""
+    table = {"q": list("aaabbb"), "s": ["flu", None, "flu", "flu", "gout", None]}
+    found = sievert.assess(table, "q", "s")
+    numbers = found.to_dict()["inference"]["s"]
+    assert (numbers["l_diversity"]["value"], numbers["l_diversity"]["without_missing"]) == (2, 1)
+    shown = " ".join(str(found).split())
+    assert "l-diversity 1 value low is risky" in shown and "Without missing secrets" in shown
+    whole = sievert.assess(table | {"s": list("uvwuvw")}, "q", "s")
+    assert "Without missing secrets" not in str(whole)

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from sievert.formatting import count, digits, marks, percent, significant, significant_digits
 from sievert.measures import BY_ID
@@ -182,13 +183,25 @@ def _group(
 
 
 def number_row(part: ReportPart, measure: str, entry: Data) -> NumberRow:
-    """A measure without a limit."""
+    """A measure without a limit, in the worse reading of missing secrets, as limits are judged."""
+    known = worse_without_missing(measure, entry)
+    entry = entry if known is None else {**entry, "value": known}
     shown = NOTHING if entry["value"] is None else value_with_unit(part, measure, entry)
     title, short = titles(part.texts, measure, entry)
     side = part.texts(f"limits_table.risky_{BY_ID[measure].riskier}") if measure in BY_ID else ""
-    others = (_no_number(part, entry), _wildcard(part, entry), _as_value(part, entry))
+    reading = "" if known is None else part.texts("limits_table.without_missing")
+    others = (reading, _no_number(part, entry), _wildcard(part, entry), _as_value(part, entry))
     remark = " ".join(filter(None, others))
     return NumberRow(title, measure, shown, far=side, remark=remark, short=short)
+
+
+def worse_without_missing(measure: str, entry: Data) -> Any:
+    """The number of the records whose secret is known, where it is the riskier one."""
+    known, value = entry.get("without_missing"), entry["value"]
+    if known is None or value is None or measure not in BY_ID:
+        return None
+    worse = known > value if BY_ID[measure].riskier == "high" else known < value
+    return known if worse else None
 
 
 def _no_number(part: ReportPart, entry: Data) -> str:

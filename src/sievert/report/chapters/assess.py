@@ -24,6 +24,7 @@ from sievert.report.limits import (
     suppressed_records,
     titles,
     value_with_unit,
+    worse_without_missing,
 )
 from sievert.report.page import (
     Block,
@@ -178,6 +179,9 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
             sentences.append(part.say("constant", secret=name))
         else:
             sentences.append(part.say("guess_too" if sentences else "guess", **shares))
+            known = worse_without_missing("guess_gain", values.get("guess_gain", {"value": None}))
+            if known is not None:
+                sentences[-1] += f" {part.say('guess_known', secret=name, gain=percent(known))}"
     if sentences:
         text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
         yield part.say(f"tell_{_how_much(gains.values())}"), text
