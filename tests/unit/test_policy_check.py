@@ -77,6 +77,22 @@ def test_everything_that_an_old_policy_lacks(files: tuple[Path, Path]) -> None:
     assert files[0].read_text() == POLICY  # nothing is written without --fix
 
 
+def test_likely_roles_are_comments(tmp_path: Path) -> None:
+    """What is printed to be copied gives nobody a role: lists of likely ones are comments."""
+    policy, data = tmp_path / "p.toml", tmp_path / "t.csv"
+    policy.write_text("[limits]\nk_anonymity = { min = 2 }\n")
+    data.write_text("age,income,same\n" + "".join(f"{i % 7},{i * 3},x\n" for i in range(99)))
+    lines = str(sievert.check_policy(policy, data)).splitlines()
+    at = lines.index('  # quasi = ["age"]')
+    assert lines[at + 1 : at + 4] == [
+        '  # sensitive = ["income"]',
+        "  [roles.ignored]",
+        '  "same" = "say why"',
+    ]
+    copied = policy.read_text() + "\n".join(lines[at : at + 4])
+    assert tomllib.loads(copied)["roles"] == {"ignored": {"same": "say why"}}
+
+
 def test_a_complete_policy_lacks_nothing(files: tuple[Path, Path]) -> None:
     policy, data = files
     policy.write_text(COMPLETE)

@@ -1,5 +1,6 @@
 """The result of a check of a policy: what it lacks for one table."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,10 +38,11 @@ class PolicyGap:
     text: str
     suggestion: str
     why: str = ""  # what a column without a role looks like
+    likely: str = ""  # the role that it may have: a list of [roles]
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        return {key: entry for key, entry in vars(self).items() if key != "why"}
+        return {key: entry for key, entry in vars(self).items() if key not in ("why", "likely")}
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,10 +108,19 @@ class PolicyCheck(DescribedResult):
             yield from wrap(f"{printable(shown)}: {texts.remark(why)}", WIDTH, "  ", "    ")
 
     def _block_to_copy(self, texts: Texts) -> Iterator[str]:
-        """A table of the policy with the columns that have no role; reasons are lacking."""
+        """Likely roles as comments, and a table of the columns that have none: reasons are lacking.
+
+        Nothing that is copied gives a role.
+        """
         gaps = [gap for gap in self.gaps if gap.what == "columns_without_role"]
         if gaps:
-            yield from ("", texts("policy_check.copy"), "", "  [roles.ignored]")
-            yield from (f'  {toml_key(gap.name)} = "{SAY_WHY}"' for gap in gaps[:MOST_NAMED])
-        if more := len(gaps[MOST_NAMED:]):
+            yield from ("", *wrap(texts("policy_check.copy"), WIDTH, "", ""), "")
+        for role in dict.fromkeys(gap.likely for gap in gaps if gap.likely):
+            names = ", ".join(json.dumps(gap.name) for gap in gaps if gap.likely == role)
+            yield from wrap(f"{role} = [{names}]", WIDTH, "  # ", "  #   ")
+        others = [gap for gap in gaps if not gap.likely]
+        if others:
+            yield "  [roles.ignored]"
+            yield from (f'  {toml_key(gap.name)} = "{SAY_WHY}"' for gap in others[:MOST_NAMED])
+        if more := len(others[MOST_NAMED:]):
             yield f"  # {texts('policy_check.more', number=count(more))}"

@@ -6,7 +6,14 @@ from typing import Any
 
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._repeated import repeated_identifiers
-from sievert.commands._role_suggestion import ColumnEvidence, reason_text, suggest_role
+from sievert.commands._role_suggestion import (
+    MOST_COLUMNS,
+    ColumnEvidence,
+    examine_tallies,
+    reason_text,
+    suggest_role,
+    tally_values,
+)
 from sievert.commands._suppression import count_suppressed, leaves_out_unlimited
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
@@ -25,6 +32,7 @@ GAINS = {
     "alpha_k": "confidence_gain = { max = 0.5 }",
     "bayes_vulnerability_posterior": "guess_gain = { max = 0.2 }",
 }
+LISTS = {"-q": "quasi", "-s": "sensitive", "-i": "identifier"}
 DROPPED = ("roles.identifier", "roles.ignored", "roles.household", "roles.weight")
 POPULATION = "[parameters] population_uniques = { population_size = ... }, or fraction"
 
@@ -106,13 +114,17 @@ def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyG
 def _without_role(questions: Questions, roles: Roles) -> Iterator[PolicyGap]:
     bare = [c for c in questions.columns if c not in roles.every_column]
     distinct, texts = questions.distinct(bare) if bare else {}, read_texts(None)
+    looked = {c: n for c, n in distinct.items() if len(bare) <= MOST_COLUMNS}
+    known = examine_tallies(looked, tally_values(questions, looked), questions.records)
     for column in bare:
         key = toml_key(column)
-        evidence = ColumnEvidence(distinct[column], questions.records)
-        why = reason_text(evidence, suggest_role(column, evidence)[1], texts)
+        evidence = known.get(column) or ColumnEvidence(distinct[column], questions.records)
+        option, reason = suggest_role(column, evidence)
+        why = reason_text(evidence, reason, texts)
         text = f"column {key} has no role ({why})"
         hint = f'a list of [roles], or ignored = {{ {key} = "{SAY_WHY}" }}'
-        yield PolicyGap("columns_without_role", "roles", column, text, hint, why)
+        likely = LISTS.get(option, "")
+        yield PolicyGap("columns_without_role", "roles", column, text, hint, why, likely)
 
 
 def _misplaced(policy: Policy, limits: Sequence[Any], roles: Roles) -> Iterator[PolicyGap]:
