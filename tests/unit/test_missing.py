@@ -133,11 +133,15 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
 
 def test_the_worse_reading_of_missing_secrets_is_shown_without_a_policy() -> None:
     """Missing as a value looks like diversity: those whose secret is known are shown."""
-    table = {"q": list("aaabbb"), "s": ["flu", None, "flu", "flu", "gout", None]}
-    found = sievert.assess(table, "q", "s")
+    some: list[str | None] = ["flu", None, "flu", None, "gout", None, "gout", None]
+    found = sievert.assess({"q": list("aaaabbbb"), "s": some}, "q", "s")
     numbers = found.to_dict()["inference"]["s"]
-    assert (numbers["l_diversity"]["value"], numbers["l_diversity"]["without_missing"]) == (2, 1)
+    both = [
+        (numbers[m]["value"], numbers[m]["without_missing"]) for m in ("l_diversity", "guess_gain")
+    ]
+    assert both == [(2, 1), (0, 1)]
     shown = " ".join(str(found).split())
     assert "l-diversity 1 value low is risky" in shown and "Without missing secrets" in shown
-    whole = sievert.assess(table | {"s": list("uvwuvw")}, "q", "s")
-    assert "Without missing secrets" not in str(whole)
+    assert "Where s is not missing, they put right 100 % of the guesses" in shown
+    whole = str(sievert.assess({"q": list("aaaabbbb"), "s": list("uvwuvwuv")}, "q", "s"))
+    assert "Without missing secrets" not in whole and "is not missing" not in whole

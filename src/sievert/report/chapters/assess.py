@@ -42,6 +42,7 @@ MOST_SECRETS = 3  # of which a finding speaks
 SIZE_UNITS = ("records", "classes")
 FEW_REMARKS = 3  # that a terminal shows
 GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
+NOTICEABLE = 0.05  # by which the gain of those whose secret is known is higher
 GUESSES = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")  # known, unknown
 HIGH_GAIN = 0.5  # in confidence, of one group
 WORST = {  # measures of the most exposed group
@@ -179,8 +180,9 @@ def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:
             sentences.append(part.say("constant", secret=name))
         else:
             sentences.append(part.say("guess_too" if sentences else "guess", **shares))
-            known = worse_without_missing("guess_gain", values.get("guess_gain", {"value": None}))
-            if known is not None:
+            gain = values.get("guess_gain", {"value": None})
+            known = worse_without_missing("guess_gain", gain)
+            if known is not None and known > gain["value"] + NOTICEABLE:
                 sentences[-1] += f" {part.say('guess_known', secret=name, gain=percent(known))}"
     if sentences:
         text = " ".join([*sentences[:MOST_SECRETS], *_most_exposed(part)])
