@@ -228,3 +228,16 @@ def test_a_secret_with_an_order_has_both_kinds_of_t() -> None:
     lines = repr(sievert.assess(table, "q", ["pay", "ill"])).splitlines()
     assert sum("t-closeness, ordered" in line for line in lines) == 1
     assert sum("t_closeness " in f"{line} " for line in lines) == 2
+
+
+def test_spans_of_sizes_are_cut_at_the_k_of_a_policy() -> None:
+    """Classes of 1, 7, 11 and 12: whoever looks at them under k = 11 sees who is below it."""
+    table = {"q": [*"a", *"b" * 7, *"c" * 11, *"d" * 12]}
+    policy = {"roles": {"rows_are_people": True}, "limits": {"k_anonymity": {"min": 11}}}
+    for given, begins in ((None, [1, 2, 3, 5, 10, 20]), (policy, [1, 2, 3, 5, 10, 11, 20])):
+        spans = sievert.assess(table, "q", policy=given).table["class_sizes"]
+        assert [s["least"] for s in spans][: len(begins)] == begins
+        assert sum(s["records"] for s in spans) == 31
+    assert sum(s["records"] for s in spans if s["least"] < 11) == 8
+    huge = {**policy, "limits": {"k_anonymity": {"min": 1e300}}}
+    assert sievert.assess(table, "q", policy=huge).met is False

@@ -1,5 +1,6 @@
 """One assessment: the measures of a table, the attacks on it, and what its values look like."""
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -36,12 +37,13 @@ from sievert.sources.table import Table
 
 if TYPE_CHECKING:
     from sievert.commands._population import PopulationRisks
-    from sievert.policy import Gate, Judgement
+    from sievert.policy import Gate, Judgement, Policy
 
 NOT_WITH_WILDCARDS = "not defined with wildcards"
 MOST_NUMBERS = 400  # different numbers of a secret whose distances are looked at
 MOST_CELLS = 10**7  # classes times numbers
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)  # where a span of class sizes begins
+MOST_RECORDS = 10**12  # of a class
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def assess_table(
     if not wild:
         errors = table.error_cells if rows.complete else {}
         description["missing_values"], notes = missing_values(measures, errors)
-        description["class_sizes"] = class_sizes(questions.sizes(roles.quasi))
+        description["class_sizes"] = class_sizes(questions.sizes(roles.quasi), requested.policy)
         warnings += notes
         if (
             table.kind == "csv"
@@ -311,13 +313,19 @@ def approximate_disclosure(measures: TableMeasures) -> dict[str, dict[str, Any]]
     return {secret: classes for secret, classes in near.items() if classes is not None}
 
 
-def class_sizes(sizes: Sizes) -> list[dict[str, int | None]]:
-    """How many classes, and records in them, have 1 record, 2, 3 or 4, and so on."""
-    places = [*np.searchsorted(sizes.sizes, SIZES).tolist(), None]
+def class_sizes(sizes: Sizes, policy: "Policy | None" = None) -> list[dict[str, int | None]]:
+    """How many classes, and records in them, have 1 record, 2, 3 or 4, and so on.
+
+    One of the spans begins at the least k of a policy.
+    """
+    limits = {} if policy is None else {**policy.everywhere, **policy.reidentification}
+    least_k = getattr(limits.get("k_anonymity"), "min", None) or 1
+    begins = sorted({*SIZES, math.ceil(max(1, min(least_k, MOST_RECORDS)))})
+    places = [*np.searchsorted(sizes.sizes, begins).tolist(), None]
     return [
         {"least": least, "most": end and end - 1, "classes": part.things, "records": part.records}
         for least, end, start, stop in zip(
-            SIZES, [*SIZES[1:], None], places, places[1:], strict=False
+            begins, [*begins[1:], None], places, places[1:], strict=False
         )
         for part in [Sizes(sizes.sizes[start:stop], sizes.times[start:stop])]
     ]
