@@ -1,6 +1,5 @@
 """The result of a check of a policy: what it lacks for one table."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,8 +115,11 @@ class PolicyCheck(DescribedResult):
         if gaps:
             yield from ("", *wrap(texts("policy_check.copy"), WIDTH, "", ""), "")
         for role in dict.fromkeys(gap.likely for gap in gaps if gap.likely):
-            names = ", ".join(json.dumps(gap.name) for gap in gaps if gap.likely == role)
-            yield from wrap(f"{role} = [{names}]", WIDTH, "  # ", "  #   ")
+            names = [toml_key(gap.name) for gap in gaps if gap.likely == role]
+            more = len(names[MOST_NAMED:])
+            shown = f"{role} = [{', '.join(names[:MOST_NAMED])}]"
+            shown += f" + {texts('policy_check.more', number=count(more))}" if more else ""
+            yield from wrap(shown, WIDTH, "  # ", "  #   ")
         others = [gap for gap in gaps if not gap.likely]
         if others:
             yield "  [roles.ignored]"
