@@ -5,6 +5,7 @@
 # make lint     ruff and mypy
 # make bench    benchmarks, each with its ratio (NAMES="startup overhead", QUICK=1)
 # make soak     long checks that are too slow for every run
+# make corpus   what every command line prints and writes, compared with a revision (BASE=REVISION)
 # make generate  what is written from the measures' records: run it after a new measure
 # make tour     the pictures of the workbench, taken while its pages are tested
 # make docs     the documentation as a site, built offline
@@ -31,7 +32,7 @@ PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 # of tests/conftest.py, the long ones first.
 BY_FILE := --dist loadfile --no-loadscope-reorder
 
-.PHONY: generate tour demo test tests quick install lint bench soak docs lock release clean
+.PHONY: generate tour demo test tests quick install lint bench soak corpus docs lock release clean
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
@@ -68,7 +69,7 @@ demo: $(VENV)/.charts
 	  --policy examples/hospital_policy.toml --type length_of_stay=int \
 	  --hierarchy age=demo/hierarchies/age.csv --hierarchy diagnosis=demo/hierarchies/diagnosis.csv \
 	  --json demo/comparison.json > /dev/null; test $$? -le 1
-	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml \
+	$(BIN)/sievert assess demo/hospital.csv --policy examples/hospital_policy.toml --planned \
 	  --hierarchy diagnosis=demo/hierarchies/diagnosis.csv --type length_of_stay=int \
 	  --json demo/hospital.json --records demo/hospital_records.csv \
 	  --html demo/decision.html > demo/decision.txt 2> /dev/null; test $$? -le 1
@@ -115,6 +116,9 @@ soak: $(VENV)/.full
 	SIEVERT_SOAK=1 $(PYTEST) tests/soak tests/property tests/parity \
 	  $(patsubst %,tests/unit/test_%.py,false_safe lattice linkage protect suda synthetic \
 	  workbench_hostile) --soak
+
+corpus: $(VENV)/.full
+	PYTHONPATH=tests $(BIN)/python -m corpus $(if $(BASE),--base $(BASE))
 
 release: $(VENV)/.core
 	PYTHON=$(PYTHON) bash tests/release.sh

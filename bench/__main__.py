@@ -34,6 +34,7 @@ from bench import (
     suda,
     synthetic,
     utility,
+    verdicts,
     wide,
     workbench,
 )
@@ -67,6 +68,7 @@ BENCHMARKS: dict[str, Callable[[Options], Result]] = {
     "sketch": sketch.run,
     "synthetic": synthetic.run,
     "releases": releases.run,
+    "verdicts": verdicts.run,
     "workbench": workbench.run,
 }
 

@@ -367,14 +367,25 @@ def _place(entry: Any) -> float:
     return 0.0 if "below" in entry else 1.0
 
 
+def _compared_numbers(policy: dict[str, Any]) -> list[list[Any]]:
+    """The numbers that each limit is compared with: the table's, and that of suppressed records."""
+    each: dict[Any, list[Any]] = {}
+    for number, line in enumerate(policy["limits"]):
+        limit = (line["where"], line["measure"]) if "where" in line else number
+        each.setdefault(limit, []).append((line.get("scope"), line["value"]))
+    return [*each.values()]
+
+
 def _verdicts(
     before: dict[str, Any], after: dict[str, Any], exact: dict[str, Any], other: dict[str, Any]
 ) -> Iterator[str]:
     """Verdicts that changed because the exact number crossed its limit; nothing else differs."""
     policies = [each.get("policy") or {"limits": ()} for each in (before, after, exact, other)]
-    for one, two, *numbers in zip(*(each["limits"] for each in policies), strict=True):
+    shown = [each["limits"] for each in policies[:2]]
+    compared = [_compared_numbers(each) for each in policies[2:]]
+    for one, two, *numbers in zip(*shown, *compared, strict=True):
         if one["met"] != two["met"]:
-            if numbers[0]["value"] == numbers[1]["value"]:
+            if numbers[0] == numbers[1]:
                 raise Finding(f"a verdict changed without its number: {one}")
             yield f"verdict on {one['measure']}"
             two["met"] = one["met"]

@@ -33,6 +33,9 @@ fi
 
 run "$demo"
 grep -q 'class="chart' demo/decision.html
+# A raw table is asked about as a plan; the release that was made is answered for as it is.
+grep -q 'A release without patient_id, .* would not meet the policy' demo/decision.txt
+grep -q 'Yes, this release meets the policy' demo/release.txt
 run "$demo" > /dev/null
 before=$(find "$place/home" | sort)
 answer=$(run "$own")

@@ -1,15 +1,29 @@
-"""Commands stopped by a signal at a random moment after their fork."""
+"""Commands stopped by a signal at a random moment, and what they leave behind."""
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 COMMAND = [sys.executable, "-m", "sievert"]
+MASKS = ("SigBlk", "SigCgt")  # signals that a process holds, and those that it handles
+
+
+class Stopped(NamedTuple):
+    """A command that a signal has stopped, and whether the signal found it ready."""
+
+    code: int
+    error: str
+    ready: bool
+    left: list[str]
 
 
 def children(process: int) -> str:
@@ -20,8 +34,23 @@ def children(process: int) -> str:
         return ""
 
 
+def is_ready(process: int) -> bool:
+    """Whether our first line has been run in a process that lives: it holds or handles SIGTERM."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return False
+    if any(line.startswith("State:\tZ") for line in lines):
+        return False
+    masks = [int(line.split()[1], 16) for line in lines if line.startswith(MASKS)]
+    return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
+
+
 def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
-    """The exit code as a shell sees it, and what was said; as stopped if it was done before."""
+    """The exit code and what was said of a command that is stopped after its fork.
+
+    A command that was done before the signal counts as stopped.
+    """
     process = subprocess.Popen(
         [*COMMAND, "assess", str(table), "-q", "zip", "-s", "disease"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -32,8 +61,7 @@ def stop(table: Path, sent: signal.Signals, delay: float) -> tuple[int, str]:
     alive = process.poll() is None
     process.send_signal(sent)
     error = process.communicate(timeout=60)[1]
-    code = process.returncode
-    return (128 - code if code < 0 else code) if alive else 128 + sent, error
+    return process.returncode if alive else 128 + sent, error
 
 
 def stop_at_random(table: Path, sent: signal.Signals, runs: int) -> None:
@@ -44,3 +72,33 @@ def stop_at_random(table: Path, sent: signal.Signals, runs: int) -> None:
         code, error = stop(table, sent, delay)
         assert code == 128 + sent, (delay, error)
         assert error in ("", "interrupted\n"), delay
+
+
+def run(arguments: Sequence[object], temporary: Path) -> subprocess.Popen[str]:
+    """A command whose temporary files are in a directory of its own."""
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def stop_anywhere(arguments: Sequence[object], sent: signal.Signals, delay: float) -> Stopped:
+    """Stop a command `delay` seconds after its start, while Python itself starts or at its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = run(arguments, Path(folder))
+        time.sleep(delay)
+        ready = process.poll() is None and is_ready(process.pid)
+        process.send_signal(sent)
+        ready &= process.returncode is None  # else nothing was sent to it
+        error = process.communicate(timeout=60)[1]
+        left = [path.name for path in Path(folder).iterdir()]
+    return Stopped(process.returncode, error, ready, left)
+
+
+def duration(arguments: Sequence[object]) -> float:
+    """How many seconds a command takes when nobody stops it."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.monotonic()
+        run(arguments, Path(folder)).communicate(timeout=60)
+        return time.monotonic() - started

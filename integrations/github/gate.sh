@@ -22,6 +22,10 @@ echo "::stop-commands::$token"
 sievert assess "${arguments[@]}" ${more[@]+"${more[@]}"} --markdown "$page" -- "$SIEVERT_DATA"
 code=$?
 echo "::$token::"
+# An answer is what this run wrote: --help ends with 0 too.
+if [ "$code" -le 1 ] && ! { [ -s "$SIEVERT_JUNIT" ] && [ -s "$SIEVERT_SARIF" ]; }; then
+  code=2
+fi
 
 met=
 if [ "$code" -le 1 ]; then

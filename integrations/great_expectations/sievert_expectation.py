@@ -4,7 +4,8 @@
 
     batch.validate(sievert_expectation.ExpectTableToMeetDisclosurePolicy(policy="policy.toml"))
 
-It is for batches of pandas. What it records is shareable: verdicts, no numbers, no values.
+It is for batches of pandas, as they are: a column that the policy calls an identifier must be gone.
+What it records is shareable: verdicts, no numbers, no values.
 """
 
 from typing import Any, ClassVar
@@ -59,7 +60,9 @@ class ExpectTableToMeetDisclosurePolicy(BatchExpectation):
         policy = metrics[METRIC]
         states = {True: "met", False: "breached", None: "undecided"}
         limits = {
-            f"{limit['where']}.{limit['measure']}": states[limit["met"]]
+            ".".join(filter(None, (limit["where"], limit["measure"], limit.get("scope")))): states[
+                limit["met"]
+            ]
             for limit in policy["limits"]
         }
         whole = {**states, False: "not met"}[policy["met"]]

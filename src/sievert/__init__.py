@@ -5,16 +5,22 @@
 imported until it is used.
 """
 
+from __future__ import annotations
+
 import sys
 import warnings
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
 
 from sievert.version import __version__
 
+# A signal ends a command without a word until this module is imported: `typing` takes longer than
+# all else here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from sievert.commands.assess.api import assess
     from sievert.commands.assess.result import Assessment
     from sievert.commands.attack.api import attack
@@ -178,7 +184,8 @@ class _RenamedModules:
             return None
         target = f"sievert.{_RENAMED[package]}" + (f".{rest}" if rest else "")
         warnings.warn(f"{name} is now {target}", DeprecationWarning, stacklevel=2)
-        return ModuleSpec(name, cast(Any, _RenamedModules), loader_state=import_module(target))
+        state = import_module(target)
+        return ModuleSpec(name, _RenamedModules, loader_state=state)  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
@@ -194,4 +201,4 @@ class _RenamedModules:
         module.__spec__ = module.__spec__.loader_state
 
 
-sys.meta_path.append(cast(Any, _RenamedModules))
+sys.meta_path.append(_RenamedModules)

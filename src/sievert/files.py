@@ -19,9 +19,11 @@ KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 OUR_CSV = b"record,class_size,identity_bits"
 OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
-PARQUET_MARK = b"\x07sievert\x18\x07records"  # the key and the value as the footer spells them
+# The key and the value as the footer spells them: of a record file, of a pairing file.
+PARQUET_MARK = re.compile(rb"\x07sievert\x18\x07(records|pairing)")
 OUR_KEYS = ("listing", "table", "seconds", "measures", "paper", "limits")
 SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
+PAIRING = ".pairing.parquet"
 PART = re.compile(r"part-\d{5,}\.parquet")  # of a release that is a directory
 OUR_PAGE = b"<!-- written by sievert -->"
 OUR_SKETCH = b"sievert sketch 1\n"
@@ -71,7 +73,7 @@ def _is_ours(path: Path) -> bool:
         start = file.read(256)
         if start.startswith(b"PAR1"):
             file.seek(max(0, path.stat().st_size - (1 << 16)))
-            return PARQUET_MARK in file.read() or is_our_release(path)
+            return PARQUET_MARK.search(file.read()) is not None or is_our_release(path)
         if start.startswith(b"{") and path.stat().st_size < 1 << 28:
             try:
                 content = json.loads(start + file.read())
@@ -91,6 +93,15 @@ def manifest_beside(release: Path) -> Path:
     'release.csv.json'
     """
     return release.with_name(f"{release.name}.json")
+
+
+def pairing_beside(release: Path) -> Path:
+    """Where it stands which row of the original became which row of a release: a private file.
+
+    >>> pairing_beside(Path("release.csv")).name
+    'release.csv.pairing.parquet'
+    """
+    return release.with_name(f"{release.name}{PAIRING}")
 
 
 def is_our_release(path: Path) -> bool:

@@ -9,7 +9,8 @@ from sievert.errors import UsageError, require, unknown
 from sievert.formatting import nearest
 
 SINGLE_ROLES = ("person", "household", "weight")
-JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "unassessed")
+JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "kept", "unassessed")
+NOT_RELEASED = ("identifier", "person", "household", "ignored")  # a release has no such column
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Roles:
     household: str | None = None
     weight: str | None = None
     ignored: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
+    kept: Mapping[str, str] = field(default_factory=dict, hash=False)  # the reason of each
+    unknowable: tuple[str, ...] = ()  # kept columns that outsiders cannot know
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
     unsure: tuple[str, ...] = ()  # identifiers that rows may share, for all that is known
@@ -52,7 +55,18 @@ class Roles:
         """Every column that has a role."""
         single = self.single_columns.values()
         measured = (*self.measured_columns, *self.other_quasi)
-        return frozenset((*measured, *self.identifier, *single, *self.ignored))
+        return frozenset((*measured, *self.identifier, *single, *self.ignored, *self.kept))
+
+    @property
+    def not_released(self) -> frozenset[str]:
+        """The columns that a release must not have."""
+        single = [c for c in (self.person, self.household) if c is not None]
+        return frozenset((*self.identifier, *single, *self.ignored))
+
+    @property
+    def knowable(self) -> tuple[str, ...]:
+        """The kept columns that an outsider may know, as quasi-identifiers are known."""
+        return tuple(c for c in self.kept if c not in self.unknowable)
 
     def to_dict(self, unassessed: Iterable[str]) -> dict[str, Any]:
         """As they stand in the JSON, with the columns that have none."""
@@ -64,8 +78,16 @@ class Roles:
             "household": self.household,
             "weight": self.weight,
             "ignored": dict(self.ignored),
+            **({"kept": self._kept_entries()} if self.kept else {}),
             "rows_are_people": self.rows_are_people,
             "unassessed": list(unassessed),
+        }
+
+    def _kept_entries(self) -> dict[str, dict[str, Any]]:
+        """The kept columns as they stand in the JSON."""
+        return {
+            column: {"reason": reason, "outsiders_cannot_know": column in self.unknowable}
+            for column, reason in self.kept.items()
         }
 
 
@@ -130,10 +152,17 @@ def assign(
     household: str | None = None,
     weight: str | None = None,
     ignored: Mapping[str, str] | None = None,
+    kept: Mapping[str, str] | None = None,
+    unknowable: Sequence[str] = (),
+    one_role: bool = False,
     other_sets: Sequence[tuple[str, ...]] = (),
     first_line: bool = False,
 ) -> Roles:
-    """Check the given roles against the columns, whose names may be the first line of a text."""
+    """Check the given roles against the columns, whose names may be the first line of a text.
+
+    Under a policy a column has `one_role` only; else a secret may be a quasi-identifier as well,
+    and a person an identifier.
+    """
     roles = Roles(
         names(quasi, columns),
         names(sensitive, columns),
@@ -142,6 +171,8 @@ def assign(
         household,
         weight,
         ignored or {},
+        kept or {},
+        tuple(unknowable),
         other_sets=tuple(other_sets),
     )
     for what, given in (
@@ -150,6 +181,7 @@ def assign(
         ("identifier", roles.identifier),
         *((role, (column,)) for role, column in roles.single_columns.items()),
         ("ignored", tuple(roles.ignored)),
+        ("kept", tuple(roles.kept)),
     ):
         for name in given:
             require(
@@ -166,7 +198,31 @@ def assign(
             hint="identifiers are dropped from a release; name it in one role only",
         )
     _check_single_roles(roles)
+    if one_role:
+        _check_one_role(roles)
     return roles
+
+
+def _check_one_role(roles: Roles) -> None:
+    """Raise an error for a column with two roles."""
+    single = {role: (column,) for role, column in roles.single_columns.items()}
+    columns_of = {
+        "quasi-identifier": (*roles.quasi, *roles.other_quasi),
+        "secret": roles.sensitive,
+        "identifier": roles.identifier,
+        **single,
+        "ignored": tuple(roles.ignored),
+        "kept": tuple(roles.kept),
+    }
+    first_role: dict[str, str] = {}
+    for role, columns in columns_of.items():
+        for column in columns:
+            other = first_role.setdefault(column, role)
+            require(
+                other == role,
+                f"column {column!r} is {other} and {role}: under a policy it has one role only",
+                hint="name it in one role only",
+            )
 
 
 def known_secrets(roles: Roles) -> list[str]:
@@ -231,14 +287,15 @@ def _check_single_roles(roles: Roles) -> None:
             f"column {column!r} is the {role} and has another role as well",
             hint="name it in one role only",
         )
-    for column in roles.ignored:
-        others = [*roles.measured_columns, *roles.other_quasi, *roles.identifier]
-        others += roles.single_columns.values()
-        require(
-            column not in others,
-            f"column {column!r} is ignored and has another role as well",
-            hint="name it in one role only",
-        )
+    for role, columns in (("ignored", roles.ignored), ("kept", roles.kept)):
+        for column in columns:
+            others = [*roles.measured_columns, *roles.other_quasi, *roles.identifier]
+            others += roles.single_columns.values()
+            require(
+                column not in others,
+                f"column {column!r} is {role} and has another role as well",
+                hint="name it in one role only",
+            )
 
 
 _PEOPLE_WORDS = {

@@ -119,7 +119,6 @@ def open_source(
     if timeout is not None:
         isolation.announce_deadline(timeout)
     with isolation.private_directory(options.get("temp")) as scratch:
-        isolation.announce_directory(scratch.parent)
         if isinstance(data, str | os.PathLike) and "://" not in str(data):
             isolation.announce_file(Path(data).name)
         watch("reading", None)
@@ -319,6 +318,8 @@ def count_people(questions: Questions, person: str) -> "PeopleQuestions":
     elif people is None:
         people = PeopleQuestions(questions, person)
     people.suppression = questions.suppression
+    if questions.suppressed is not None:
+        people.suppressed = questions.suppressed.of_people(person)
     questions.in_people[person] = people
     return cast("PeopleQuestions", people)
 

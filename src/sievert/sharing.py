@@ -34,13 +34,15 @@ ROLES = {
     "household": "household",
     "weight": "weight",
     "ignored": "ignored column",
+    "kept": "kept column",
     "unassessed": "column",
 }
 # Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
 OF_SETTINGS = {
     *("columns_without_role", "quasi_left_out", "secrets_left_out", "roles_replaced"),
     *("person_replaced", "settings_replaced", "codes_not_listed"),
-    *("no_limits", "harmless_side"),
+    "mark_not_listed",
+    *("no_limits", "harmless_side", "file_holds", "kept_not_measured"),
 }
 Data = Mapping[str, Any]
 
@@ -122,23 +124,27 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
             names(secret): _rounded(result["inference"].get(secret, {}), LEARNT, known, min_cell)
             for secret in roles["sensitive"]
         },
+        **({"question": result["question"]} if "question" in result else {}),
         "policy": _policy(result, names),
     }
 
 
 def _may_repeat(given: Data, roles: Mapping[str, list[str]]) -> bool:
     """Whether the table has an identifier, and nobody has said that each row is a person."""
-    others = (*roles["ignored"], *roles["unassessed"])
+    others = (*roles["ignored"], *roles["kept"], *roles["unassessed"])
     likely = bool(roles["identifier"]) or any(map(tells_people_apart, others))
     return likely and not given.get("rows_are_people")
 
 
 def _shown_roles(given: Data, roles: Mapping[str, list[str]], names: "_Names") -> dict[str, Any]:
-    """Roles by names that may be shown; the policy itself says why a column is ignored."""
+    """Roles by names that may be shown; the policy itself says why columns are ignored or kept."""
     shown: dict[str, Any] = {role: [*map(names, columns)] for role, columns in roles.items()}
     shown |= {role: next(iter(shown[role]), None) for role in SINGLE_ROLES}
     why = given.get("ignored") or {}
-    return shown | {"ignored": {names(c): "..." if names.mask else why[c] for c in why}}
+    shown["ignored"] = {names(c): "..." if names.mask else why[c] for c in why}
+    kept = given.get("kept") or {}
+    shown["kept"] = {names(c): {**kept[c], "reason": None} for c in kept}
+    return shown
 
 
 class _Names:
@@ -169,7 +175,7 @@ def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
             "reading": None,
             "impossible": None,
         }
-        for limit in policy["limits"]
+        for limit in _worst_lines(policy["limits"])
         for chapter, _, secret in [limit["where"].partition(".")]
     ]
     reasons = [_reason(r, names) for r in policy.get("reasons", ()) if r["what"] in OF_SETTINGS]
@@ -177,10 +183,35 @@ def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
         "name": None,  # it may tell of a file
         "sha256": None if names.mask else policy.get("sha256"),  # a policy names columns
         "met": policy["met"],
+        **{key: policy[key] for key in ("planned_met", "counts") if key in policy},
         "limits": limits,
         "reasons": reasons,
-        "rests_on": policy.get("rests_on"),
+        "rests_on": _shareable_basis(policy.get("rests_on")),
+        "unjudged": [  # how many people are concerned is not shareable
+            {"secret": names(each["secret"]), "people": None, "of": None}
+            for each in policy.get("unjudged", ())
+        ],
     }
+
+
+def _shareable_basis(text: str | None) -> str | None:
+    """What a verdict rests on, without the clauses that one person can change."""
+    from sievert.policy.judgement import BETWEEN_CLAUSES, INTERNAL_CLAUSES
+
+    if text is None:
+        return None
+    clauses = text.split(BETWEEN_CLAUSES)
+    return BETWEEN_CLAUSES.join(c for c in clauses if c not in INTERNAL_CLAUSES)
+
+
+def _worst_lines(limits: Iterable[Data]) -> list[Data]:
+    """Each limit once, with the worse verdict: a second line would tell of suppressed records."""
+    each: dict[tuple[str, str], dict[str, Any]] = {}
+    for line in limits:
+        known = each.setdefault((line["where"], line["measure"]), {**line})
+        if line["met"] is False or (line["met"] is None and known["met"] is True):
+            known["met"] = line["met"]
+    return [*each.values()]
 
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:

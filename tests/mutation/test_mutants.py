@@ -131,7 +131,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
                                       "times = np.minimum(1, lengths[self.values])"),
     "coded wildcard ignores other patterns": (
         "counts/wildcards.py", "whole[ours] += sums", "whole[ours] += (own == other) * sums"),
-    "rows are people": (PEOPLE, '"CASE WHEN p IS NULL THEN n ELSE 1 END"', '"n"'),
+    "rows are people": (CELLS, '"CASE WHEN p IS NULL THEN n ELSE 1 END"', '"n"'),
     "people add up": (PEOPLE, "self.distinct_people(\"s\", self.sightings(*key))",
                       "f\"SELECT * FROM {self.sightings(*key)}\""),
     "risk of the largest class": (

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 from effort import tried
 from pyarrow import csv, parquet
+from suppressedoracle import limits_on_classes
 from tests import randomtables
 
 import sievert
@@ -225,6 +226,13 @@ def test_suppressed_records(seed: int, tmp_path: Path, monkeypatch: pytest.Monke
             assert found["table"]["suppressed"] == by_hand
             assert found["table"]["rows"] == len(case.rows) - (0 if kept else by_hand)
             options: dict[str, Any] = {"suppressed": mark, "keep_suppressed": kept}
+            if roles[1] and not kept:  # what limits say of the suppressed records
+                rules = limits_on_classes(roles[0], case.secret, mark=mark)
+                both(path, monkeypatch, *roles, **options, policy=rules, quick=True)
+                rules = limits_on_classes(roles[0], case.secret, person="person", mark=mark)
+                judged = both(path, monkeypatch, *roles, **options, policy=rules, quick=True)
+                lines = [v for v in judged["policy"]["limits"] if "scope" in v]
+                assert bool(lines) == bool(by_hand)
             people = both(path, monkeypatch, *roles, person="person", **options)
             assert people["reidentification"]["suppressed_records"]["value"] == by_hand
             assert people["reidentification"]["suppressed_records"]["unit"] == "records"

@@ -23,7 +23,7 @@ from sievert.methods.full_domain.rules import KINDS, Rule
 from sievert.methods.full_domain.search import Search, SecretCells
 
 TABLES = 300
-# Every limit with every loss, without suppressed records and with some: 228 of the tables.
+# Every limit with every loss, without suppressed records and with some: 240 of the tables.
 PAIRS = list(itertools.product((False, True), KINDS, LOSSES))
 MISSING = 0  # the number of the missing secret, in half of the tables
 
@@ -90,6 +90,8 @@ class Case:
             return Rule(kind, random.choice((1.2, 1.5, 2.0)))
         if kind.startswith("recursive"):
             return Rule(kind, random.choice((1.0, 2.0, 4.0)), random.randint(1, 3))
+        if kind == "enhanced":  # the last one leaves all to -ln p(s)
+            return Rule(kind, random.choice((0.3, 0.7, 1.5, 10.0)))
         if kind in ("delta", "delta_present", "beta"):
             return Rule(kind, random.choice((0.3, 0.7, 1.5)))
         value = random.randrange(self.values)
@@ -161,6 +163,12 @@ class Case:
                 float(max([own(0), *((here[s] - base[s]) / base[s] for s in base if base[s])]))
                 > limit
             )
+        if rule.kind == "enhanced":
+            return any(
+                float((here[s] - base[s]) / base[s]) > min(limit, -math.log(base[s]))
+                for s in base
+                if base[s]
+            )
         if rule.kind == "equal_t":
             return float(sum(abs(here[s] - base[s]) for s in base) / 2) > limit
         if rule.kind == "ordered_t":
@@ -179,7 +187,7 @@ class Case:
         if rule.kind == "recursive":
             r = sorted((secrets.count(s) for s in set(secrets)), reverse=True)
             rest = sum(r[rule.value - 1 :])
-            return rest == 0 or r[0] / rest > limit
+            return rest == 0 or r[0] / rest >= limit
         present = [s for s in base if base[s]]
         if rule.kind == "delta" and any(not here[s] for s in present):
             return True
@@ -253,7 +261,7 @@ def test_every_limit_meets_every_loss() -> None:
         for case in cases
         for rule in (*case.rules, *([Rule("size", case.k)] if case.k > 1 else []))
     }
-    assert kinds == {*PAIRS} and len(PAIRS) == 2 * 19 * 6
+    assert kinds == {*PAIRS} and len(PAIRS) == 2 * 20 * 6
     assert sum(case.search().run() is not None for case in cases) > TABLES / 2
 
 

@@ -75,7 +75,7 @@ def compare(seed: str, folder: Path) -> None:
         assert safe, f"falsely safe: {seed}"
     elif result.policy.met is False:
         assert not safe, f"falsely unsafe: {seed}"
-    assert result.only_together == (result.alone.met is True and not result.passed)
+    assert result.only_together == (result.alone.outcome is True and not result.passed)
 
 
 def compare_learnt(oracle: Oracle, entry: dict[str, Any], seed: str) -> None:

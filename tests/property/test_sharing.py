@@ -173,8 +173,10 @@ def test_the_contract_on_random_tables(chunk: int) -> None:
         fit = found.share(min_cell=least)
         shown = fit.to_dict()
         assert set(shown) == {
-            "sievert", "table", "roles", "reidentification", "inference", "policy", "warnings",
+            "sievert", "table", "roles", "reidentification", "inference", "question", "policy",
+            "warnings",
         }  # fmt: skip
+        assert shown["question"] == "file"  # what was asked about, which no record changes
         rows = shown_records(found.rows, least)
         assert shown["table"] == {"name": None, "rows": rows, "columns": 3, "shared": least}
         assert shown["warnings"] == []
@@ -271,6 +273,7 @@ def test_masks_tell_the_role_of_a_column() -> None:
         "household": None,
         "weight": None,
         "ignored": {},
+        "kept": {},
         "unassessed": ["column 1"],
     }
     assert shown.to_dict()["policy"]["limits"][0]["where"] == "inference.secret 1"
@@ -327,7 +330,10 @@ def source(tmp_path: Path) -> Path:
 def test_the_command_says_the_same(source: Path, least: int, code: int) -> None:
     """The exit code is that of the exact numbers; no name of a file, no path."""
     policy = source.with_suffix(".toml")
-    policy.write_text(f"[limits.reidentification]\nk_anonymity = {{ min = {least} }}\n")
+    policy.write_text(
+        f"[limits.reidentification]\nk_anonymity = {{ min = {least} }}\n"
+        '[release]\norder = "the rows were made in this order"\n'
+    )
     command = [sys.executable, "-m", "sievert", "assess", str(source), "-q", "zip,age"]
     command += ["-s", "disease", "--policy", str(policy)]
     exact = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

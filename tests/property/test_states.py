@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from effort import tried
 from randomtables import case, mark_suppressed
+from roworder import without_order
 
 import sievert
 from sievert import session
@@ -40,7 +41,11 @@ QUASI, SECRETS = ["number", "text", "flag"], ["price", "day", "moment", "cost", 
 
 
 def stable(result: Any) -> str:
-    return json.dumps(result.to_dict(), sort_keys=True)
+    """Return the JSON of a result without the order of rows, which a state does not have."""
+    found = without_order(result.to_dict())
+    if found.get("question") == "planned":  # a state says that it holds counts only
+        found["policy"].pop("counts", None)
+    return json.dumps(found, sort_keys=True)
 
 
 def records(random: Random, number: int) -> list[dict[str, Any]]:
@@ -151,7 +156,7 @@ def test_explain_and_protect_take_a_state(person: str | None, tmp_path: Path) ->
     more: dict[str, Any] = {"policy": policy, "person": person, "explain": True}
     more |= {"trajectory": 2} if person else {"fraction": 0.1}
     assert stable(sievert.assess(state, *roles, **more)) == stable(
-        sievert.assess(data, *roles, **more)
+        sievert.assess(data, *roles, **more, planned=True)  # a state answers for a plan
     )
 
 

@@ -1159,7 +1159,9 @@ def released(shape: Shape) -> dict[str, Shape]:
         if isinstance(values[0], int):
             moved[column] = [None if v is None else v + numeral() % 1000 for v in held]
     secret = shape.secret
-    moved[secret] = [moved[secret][-1], *moved[secret][:-1]]
+    # Most secrets stay: a column that is moved as a whole shows that rows are not paired.
+    few = len(moved[secret]) // 10
+    moved[secret] = [*reversed(moved[secret][:few]), *moved[secret][few:]]
     return {
         name: Shape(columns, shape.quasi, shape.secrets, shape.identifier, shape.types)
         for name, columns in (("coarse", coarse), ("starred", starred), ("moved", moved))

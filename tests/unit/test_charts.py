@@ -5,10 +5,12 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import re
 import stat
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,9 @@ from sievert import charts
 from sievert.charts import BandPoint, Bar, Dot, band, bars, risk_utility_chart
 from sievert.charts.rendering import draw, fit
 from sievert.cli import app
+from sievert.commands.report.api import build_page
 from sievert.errors import InvariantError, UsageError
+from sievert.report import html
 
 pytest.importorskip("vl_convert")
 
@@ -440,3 +444,58 @@ def test_without_the_renderer_the_command_says_what_to_install(
         charts.svg(bars("never drawn before", ["b"], [Bar("a", 0.123)], axis="x"))
     assert run("assess", table, *options, "--html", tmp_path / "p.html") == 0
     assert "sievert[charts]" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+# -- names that JavaScript has already ------------------------------------------------------------
+
+INHERITED = ("constructor", "__proto__", "toString", "hasOwnProperty", "valueOf")
+
+
+def named_table(name: str, where: str, seed: int = 1) -> tuple[dict[str, list[str]], Any, Any]:
+    """A table with a name of JavaScript as a quasi-identifier, a secret, or a value."""
+    random = Random(f"inherited {seed}")
+    table = {
+        "zip": [str(random.randrange(5)) for _ in range(60)],
+        "age": [str(random.randrange(20, 26)) for _ in range(60)],
+        "ill": [random.choice("abc") for _ in range(60)],
+    }
+    if where == "value":
+        table = {c: [name if v in ("1", "20", "a") else v for v in own] for c, own in table.items()}
+        return table, ["zip", "age"], ["ill"]
+    renamed = {"quasi": "zip", "secret": "ill"}[where]
+    table = {name if c == renamed else c: own for c, own in table.items()}
+    quasi, secrets = [c for c in table if c not in ("ill",)][:2], [*table][2:]
+    return table, quasi, secrets
+
+
+@pytest.mark.parametrize("name", INHERITED)
+@pytest.mark.parametrize("where", ["quasi", "secret", "value"])
+def test_names_that_javascript_has_already(name: str, where: str) -> None:
+    """Charts look texts up in objects of JavaScript: a column `constructor` ended the page."""
+    table, quasi, secrets = named_table(name, where)
+    other = {**table, quasi[-1]: [value[:1] for value in table[quasi[-1]]]}
+    results = [
+        sievert.assess(table, quasi, secrets),
+        sievert.explain(table, quasi, secrets),
+        sievert.compare(table, {name: table, "other": other}, quasi, secrets, paired=True),
+        sievert.attack(table, table, quasi, secrets, paired=True),
+    ]
+    page = html.render(build_page(results))
+    assert "\u2063" not in page
+    assert page.count("<svg") > 4
+    drawn = [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", page) if text == name]
+    assert drawn or where == "value"
+
+
+@pytest.mark.parametrize("name", INHERITED[:2])
+def test_files_that_are_called_so(name: str, tmp_path: Path) -> None:
+    table, _, _ = named_table("x", "quasi")
+    other = named_table("x", "quasi", 2)[0]
+    paths = []
+    for at, own in ((name, other), ("toString", table)):
+        path = tmp_path / f"{at}.csv"
+        lines = [",".join(own), *(",".join(row) for row in zip(*own.values(), strict=True))]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        paths.append(path)
+    page = html.render(build_page([sievert.synthetic(table, paths)]))
+    assert name in page and "\u2063" not in page

@@ -804,9 +804,21 @@ except KeyboardInterrupt:
 """
 
 
-def test_a_signal_while_an_object_is_thrown_away_still_stops() -> None:
+# Sent again so soon that it finds the hook for lost exceptions still at work.
+AT_ONCE = """
+send = cli._send_again
+def at_once(number):
+    cli._send_again = send
+    signal.raise_signal(number)
+cli._send_again = at_once
+"""
+
+
+@pytest.mark.parametrize("more", ["", AT_ONCE], ids=["soon", "at once"])
+def test_a_signal_while_an_object_is_thrown_away_still_stops(more: str) -> None:
+    script = SWALLOWING.replace("class Thrown:", f"{more}class Thrown:")
     done = subprocess.run(
-        [sys.executable, "-c", SWALLOWING], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "stopped by 143\n"
     assert done.stderr == ""

@@ -274,19 +274,22 @@ def test_a_release_with_other_columns() -> None:
 
 @pytest.mark.slow
 def test_a_permuted_release_looks_like_chance() -> None:
-    original = people(600)
+    """By a key that is wrong: that tables are paired by such an order cannot be stated."""
+    original = {**people(600), "id": [f"p{i}" for i in range(600)]}
     order = list(range(600))
     Random(8).shuffle(order)
-    found = sievert.compare(original, some(tens(original), order), QUASI, "disease", paired=True)
+    moved = {**some(tens(original), order), "id": original["id"]}
+    with pytest.raises(UsageError, match="so that --paired does not hold"):
+        sievert.compare(original, moved, QUASI, "disease", paired=True)
+    found = sievert.compare(original, moved, QUASI, "disease", key="id")
     assert any("looks like chance" in w for w in found.warnings)
     assert any("in other records" in w and "disease" in w for w in found.warnings)
     straight = sievert.compare(original, tens(original), QUASI, "disease", paired=True)
     assert not any("chance" in w and "order" in w for w in straight.warnings)
     # all values different: the information of the whole key is the same in any order
-    unique = {"age": [str(i) for i in range(600)], "disease": original["disease"]}
-    found = sievert.compare(
-        unique, some(unique, order), "age", "disease", bins={"age": 0}, paired=True
-    )
+    unique = {**original, "age": [str(i) for i in range(600)]}
+    moved = {**some(unique, order), "id": original["id"]}
+    found = sievert.compare(unique, moved, "age", "disease", bins={"age": 0}, key="id")
     assert found.releases[0].disclosed.identity.whole.share == pytest.approx(1)
     assert any("looks like chance" in w for w in found.warnings)
 
@@ -598,7 +601,8 @@ def test_remarks_on_columns_and_suppressed_records(tmp_path: Path) -> None:
         result = sievert.compare(table, {"r": release}, policy=policy, paired=True, shuffles=19)
         assert any("1 column of the release, unknown" in w for w in result.warnings) == unknown
         (note,) = (w for w in result.warnings if "suppressed" in w)
-        assert "a category of their own in the bits; left out of k, l, t" in note
+        assert "a category of their own in the bits that are lost and told; left out" in note
+        assert "the discrimination rate" in note
     attacked = sievert.attack(hidden, None, "a", "s").warnings
     assert any("left out of every attack but reasoning and a register" in w for w in attacked)
 

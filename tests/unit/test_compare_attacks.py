@@ -213,10 +213,8 @@ def test_numbers_out_of_all_proportion() -> None:
         (["1" + "0" * 153, "-1" + "0" * 153, "1" + "0" * 153, "0"], ["0", "1", "2", "3"]),
         (["0." + "0" * 170 + str(i) for i in range(1, 5)], ["1", "2", "3", "4"]),
     ):
-        original = {"q": before * 40, "s": list("abcd") * 40}
-        found = sievert.compare(
-            original, {"q": after * 40, "s": list("abcd") * 40}, "q", "s", **HOW, paired=True
-        )
+        original = {"q": before * 40, "s": list("abcd") * 40, "id": [f"p{i}" for i in range(160)]}
+        found = sievert.compare(original, {**original, "q": after * 40}, "q", "s", **HOW, key="id")
         json.dumps(found.to_dict(), allow_nan=False)
 
 

@@ -315,6 +315,7 @@ def test_a_policy_changes_nothing_else() -> None:
     for result in (other.to_dict(), held.to_dict()):
         for table in (result["original"], *result["releases"]):
             keys = {"met", "limits", "reasons", "rests_on", "suppressed_records", "name", "sha256"}
+            keys |= {"unjudged"}
             assert set(table.pop("policy")) == keys
         assert json.dumps(result) == json.dumps(bare.to_dict())
 
@@ -356,7 +357,7 @@ def test_exit_codes(names: list[str], least: int, code: int, tmp_path: Path, cap
     for name in names:
         pandas.DataFrame(tables()[name]).to_csv(tmp_path / f"{name}.csv", index=False)
     policy = tmp_path / "p.toml"
-    roles = "[roles]\nquasi = ['age', 'zip']\nsensitive = ['job']\nignored = { ill = 'x' }\n"
+    roles = "[roles]\nquasi = ['age', 'zip']\nsensitive = ['job', 'ill']\n"
     policy.write_text(f"{roles}[limits]\nk_anonymity = {{ min = {least} }}\n")
     files = [tmp_path / f"{n}.csv" for n in ("original", *names)]
     out = tmp_path / "out.json"

@@ -12,6 +12,7 @@ from sievert.commands.assess.frameworks import FRAMEWORKS
 from sievert.errors import UsageError
 from sievert.measures import BY_ID
 from sievert.report import builder
+from sievert.report.page import Grid, Numbers
 from sievert.report.texts import read_texts
 
 TABLE = {
@@ -95,3 +96,38 @@ def test_what_is_shared_has_no_framework() -> None:
     result = sievert.assess(TABLE, ["age"], ["illness"], framework="wp216")
     page = builder.build([result], builder.ReportSettings(share=True))
     assert "framework" not in " ".join(c.anchor for c in page.chapters)
+
+
+MISSING = {"age": ["30"] * 30, "illness": ["flu"] * 14 + ["cold"] * 7 + [None] * 9}
+
+
+def test_a_framework_has_the_worse_reading_as_limits_have() -> None:
+    """Two of three of those whose illness is known have the flu; of all it is fewer than half."""
+    result = sievert.assess(MISSING, ["age"], ["illness"], framework="wp216")
+    numbers = evidence("wp216", MISSING)["criteria"][2]["numbers"]
+    confidence = next(n for n in numbers if n["measure"] == "max_confidence")
+    assert confidence["value"] == pytest.approx(14 / 21)
+    assert shown_beside("Highest confidence", result) == ["66.7 %"]
+
+
+@pytest.mark.parametrize("limit", [0.6667, 0.66666666, 0.5])
+def test_a_framework_shows_a_number_as_the_limits_table_does(limit: float) -> None:
+    """Also where a limit needs more digits than three to tell on which side the number is."""
+    rules = {
+        "roles": {"quasi": ["age"], "sensitive": ["illness"], "rows_are_people": True},
+        "limits": {"inference": {"illness": {"max_confidence": {"max": limit}}}},
+    }
+    result = sievert.assess(MISSING, policy=rules, framework="wp216")
+    shown = shown_beside("Highest confidence", result)
+    table = next(c for c in builder.build([result]).chapters if c.anchor == "limits")
+    numbers = next(b for b in table.blocks if isinstance(b, Numbers))
+    (row,) = (r for g in numbers.groups for r in g.rows if r.id == "max_confidence")
+    assert shown == [row.value]
+
+
+def shown_beside(title: str, result: Any) -> list[str]:
+    """The numbers of a measure in the table of the framework."""
+    page = builder.build([result])
+    chapter = next(c for c in page.chapters if c.anchor == "part1-framework")
+    (grid,) = (b for b in chapter.blocks if isinstance(b, Grid) and len(b.head) == 4)
+    return [str(row[2]) for row in grid.rows if title in str(row[1])]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from html import unescape
 from html.parser import HTMLParser
@@ -481,7 +482,7 @@ def test_a_german_page_is_german(tmp_path: Path) -> None:
     sievert.write_report(result, html=path, language="de")
     page = path.read_text(encoding="utf-8")
     assert '<html lang="de">' in page
-    assert "Nein. Die Richtlinie ist nicht eingehalten." in page
+    assert "Nein: Die Datei enthält noch" in page
     text = terminal.as_text(terminal.render(builder.screen(result, "de")))
     assert "mindestens 3" in text and "0,5" in text and "0.5" not in text
     with pytest.raises(UsageError, match="no language is called 'fr'"):
@@ -494,3 +495,10 @@ def test_numbers_cannot_be_misread() -> None:
         assert formatting.count(12345) == "12\N{NARROW NO-BREAK SPACE}345"
         assert (percent(0.12345), percent(0.00001)) == ("12,3 %", "unter 0,01 %")
     assert formatting.count(12345) == "12,345"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_text_stands_twice(language: str) -> None:
+    """Of two texts with one key, readers would see the last one in both places."""
+    path = Path(html.__file__).with_name(f"{language}.toml")
+    tomllib.loads(path.read_text(encoding="utf-8"))

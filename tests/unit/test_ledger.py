@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import unicodedata
 import warnings
 import zipfile
 from pathlib import Path
@@ -62,7 +63,7 @@ def write(path: Path, table: dict[str, list[str]]) -> Path:
 
 def test_safe_alone_and_unsafe_together(ledger: Path) -> None:
     result = check(ledger)
-    assert result.alone.met is True and result.met is False and result.only_together
+    assert result.alone.planned_met is True and result.met is False and result.only_together
     assert not result.passed
     assert [r.what for r in result.policy.reasons] == ["unsafe_together"]
     assert result.joint == {
@@ -89,7 +90,7 @@ def test_who_has_left_is_found_by_elimination(tmp_path: Path) -> None:
     add(tmp_path / "ledger", first)
     limits = {"inference": {"ill": {"l_diversity": {"min": 2}}}}
     result = check(tmp_path / "ledger", second, policy={**POLICY, "limits": limits})
-    assert result.alone.met is True and result.met is False
+    assert result.alone.planned_met is True and result.met is False
     assert result.inference["ill"]["l_diversity"].value == 1
 
 
@@ -216,6 +217,44 @@ def test_keys_that_are_spelt_differently_leave_it_undecided(tmp_path: Path) -> N
         assert back.met is None
 
 
+def test_keys_that_coincide_canonically_are_one_person(tmp_path: Path) -> None:
+    """The names of one release are composed, those of the other decomposed: eight seem alike."""
+    names = [f"é{i}" for i in range(16)]
+    others = [f"k{i}" for i in range(8)]
+    first = {"id": [*names, *others], "town": ["x"] * 8 + ["y"] * 8 + ["z"] * 8, "ill": ["a"] * 24}
+    ages = ["1" if i < 2 or 8 <= i < 14 else "2" for i in range(16)] + ["3"] * 8
+    second = {"id": [*names, *others], "age": ages, "ill": ["a"] * 24}
+    respelt = {**second, "id": [*(unicodedata.normalize("NFD", n) for n in names), *others]}
+    ledger = tmp_path / "ledger"
+    add(ledger, first)
+    policy = {**POLICY, "limits": {"reidentification": {"k_anonymity": {"min": 5}}}}
+    told = check(ledger, second, policy=policy)
+    result = check(ledger, respelt, policy=policy)
+    assert told.joint["k_anonymity"] == result.joint["k_anonymity"] == 2
+    assert result.met is False and "keys_spelt_differently" in [
+        r.what for r in result.policy.reasons
+    ]
+    (verdict,) = result.policy.verdicts
+    assert (verdict.value, verdict.reading) == (2, "with all spellings of a value merged")
+    assert result.to_dict()["policy"]["spellings"] == {"id": 32}
+    assert any("32 values of 'id' coincide" in c for c in result.cautions)
+    apart = {**policy, "roles": {**POLICY["roles"], "distinct_spellings": ["id"]}}
+    said = check(ledger, respelt, policy=apart)
+    assert said.met is True and said.joint["k_anonymity"] == 8
+
+
+def test_secrets_of_a_ledger_that_coincide_canonically(tmp_path: Path) -> None:
+    """flu and Flu are one value: nobody's classes leave two of them."""
+    rows = {"id": [f"k{i}" for i in range(20)], "ill": ["flu", "Flu"] * 10}
+    ledger = tmp_path / "ledger"
+    add(ledger, {**rows, "town": ["x"] * 20})
+    limits = {"inference": {"ill": {"l_diversity": {"min": 2}}}}
+    result = check(ledger, {**rows, "age": ["1"] * 20}, policy={**POLICY, "limits": limits})
+    assert result.met is False
+    assert "spelt_differently" in [r.what for r in result.policy.reasons]
+    assert result.secrets["ill"]["values_left"]["least"] == 1
+
+
 def test_zeros_at_the_start_of_keys_leave_it_undecided(tmp_path: Path) -> None:
     """1 to 9 are others than 01 to 09, and 10 to 30 the same: alone nobody of them is at risk."""
     rows = {"town": ["x"] * 30, "ill": ["a", "b"] * 15}
@@ -334,7 +373,7 @@ def test_damage_and_other_versions(ledger: Path) -> None:
     rewritten = rewrite(ledger, whole, "0/classes", lambda content: content[:-4] + bytes(4))
     with pytest.raises(InputError, match="damaged"):
         check(rewritten)
-    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 2,', b'n": 3,'))
+    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 3,', b'n": 2,'))
     with pytest.raises(InputError, match="another version"):
         check(newer)
 
@@ -406,18 +445,32 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["ledger", "check", str(ledger), str(ages), "--policy", str(rules)]
     assert app._run([*line, "--json", str(out), "--html", str(page)]) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("✗ No. The policy is not met.")
+    assert said.startswith("✗ A release without id would not meet the policy.")
     sentence = "Alone, the release meets the policy; together with the earlier releases it does not"
     assert sentence in said and sentence in page.read_text(encoding="utf-8")
     assert "4 of them are unique in no release alone" in said
     content = json.loads(out.read_text(encoding="utf-8"))
-    assert content["only_together"] is True and content["policy"]["met"] is False
+    assert content["only_together"] is True and content["policy"]["planned_met"] is False
     assert app._run(["ledger", "show", str(ledger), "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["listing"]["releases"][0]["name"] == "towns.csv"
     assert app._run(["report", str(out)]) == 0
     assert app._run([*line, "--share"]) == 7
     assert app._run(["ledger", "add", str(ledger), str(towns), *given]) == 7
     assert app._run(["ledger", "check", str(ledger), str(ages), "-q", "age", "--person", "x"]) == 2
+
+
+@pytest.mark.parametrize("option", ["--junit", "--sarif"])
+def test_no_file_for_a_pipeline_about_a_release_without_its_key(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A dashboard would show a plan as a file that passed: refused before anything is read."""
+    written = tmp_path / "limits.out"
+    (rules := tmp_path / "p.toml").write_text(RULES, encoding="utf-8")
+    line = ["ledger", "check", "none.ledger", "none.csv", "--policy", str(rules)]
+    assert app._run([*line, option, str(written)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "answers for a release without its key" in said and "none.csv" not in said
+    assert not written.exists()
 
 
 def test_without_a_policy_there_is_no_verdict(ledger: Path) -> None:

@@ -10,7 +10,7 @@ import sievert
 from sievert.cli import app
 from sievert.commands._agreement import changed_records, exact_agreement
 from sievert.commands._pairing_evidence import pairing_by_order
-from sievert.errors import InputError
+from sievert.errors import InputError, UsageError
 from sievert.hierarchies import Hierarchy
 from sievert.losses.loss import PairedColumn
 
@@ -127,8 +127,11 @@ def test_compare_and_attack_refuse_and_warn():
     roles = {"quasi": ["age", "town"], "sensitive": "ill"}
     with pytest.raises(InputError, match="not paired") as error:
         sievert.compare(before, other, **roles, shuffles=0)
-    assert "--paired" in str(error.value.hint) and "--key" in str(error.value.hint)
-    stated = sievert.compare(before, other, **roles, shuffles=0, paired=True)
+    assert "pairing file" in str(error.value.hint) and "--key" in str(error.value.hint)
+    with pytest.raises(UsageError, match="so that --paired does not hold") as refused:
+        sievert.compare(before, other, **roles, shuffles=0, paired=True)
+    assert "--key" in str(refused.value.hint)
+    stated = sievert.compare(before, before, **roles, shuffles=0, paired=True)
     assert stated.releases[0].to_dict()["pairing"]["by"] == "stated"
     with pytest.raises(InputError, match="not paired"):
         sievert.attack(other, before, **roles, reasoning=False)
@@ -235,8 +238,10 @@ def test_commands_end_with_an_error_a_caution_or_what_was_found(which, files, tm
     assert "paired by order (checked)" in said and "Caution" not in said
     code, _, said = run("before", "moved")
     assert code == 3 and "not paired by their order" in said
-    assert "--key COLUMN" in said and "--paired" in said
-    code, pairing, said = run("before", "moved", "--paired")
+    assert "--key COLUMN" in said and "pairing file" in said
+    code, _, said = run("before", "moved", "--paired")
+    assert code == 2 and "so that --paired does not hold" in said and "--key COLUMN" in said
+    code, pairing, said = run("before", "before", "--paired")
     assert code == 0 and (pairing["paired"], pairing["by"]) == (True, "stated")
     code, pairing, said = run("few", "few")
     assert code == 0 and pairing["paired"] is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sievert.cli import app
 from sievert.errors import UsageError
 from sievert.policy.repair import BEGIN, END, repair_text
 
+ROOT = Path(__file__).parents[2]
 ROWS = [
     *(f"{i // 2},{20 + i % 3},{i % 2},{'no' if i < 38 else 'yes'},b{i}" for i in range(40)),
 ]
@@ -102,6 +104,14 @@ def test_a_complete_policy_lacks_nothing(files: tuple[Path, Path]) -> None:
     assert "lacks nothing" in repr(check)
 
 
+def test_it_points_at_a_heading_of_the_changelog(files: tuple[Path, Path]) -> None:
+    policy, data = files
+    text = repr(sievert.check_policy(policy, data))
+    heading = re.search(r'CHANGELOG\.md, "(.+)"\.', text)
+    assert heading is not None
+    assert f"\n### {heading[1]}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 def test_no_limits_and_no_roles(files: tuple[Path, Path]) -> None:
     policy, data = files
     policy.write_text("# empty\n")
@@ -141,10 +151,11 @@ def test_a_repaired_policy_is_met_by_no_more_tables(files: tuple[Path, Path]) ->
     found = sievert.assess(data, policy=policy)
     assert found.met is False and found.policy is not None
     assert [(r.what, r.names) for r in found.policy.reasons] == [
-        ("columns_without_role", ("batch",))
+        ("file_holds", ("patient_id",)),
+        ("columns_without_role", ("batch",)),
     ]
     policy.write_text(COMPLETE)
-    assert sievert.assess(data, policy=policy).met is True
+    assert sievert.assess(data, policy=policy, planned=True).planned_met is True
 
 
 def test_what_was_decided_leaves_the_comments(files: tuple[Path, Path]) -> None:
@@ -207,7 +218,8 @@ def test_on_the_command_line(files: tuple[Path, Path], capfd: Any) -> None:
     policy, data = files
     out = policy.parent / "out.json"
     assert app._run(["policy", "check", str(policy), str(data), "--json", str(out)]) == 1
-    assert "Columns without a role" in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert "Columns without a role" in said and 'CHANGELOG.md, "When you upgrade"' in said
     found = json.loads(out.read_text())
     assert found["sievert"] == sievert.__version__ and len(found["gaps"]) == 10
     assert {"what", "where", "name", "text", "suggestion"} == set(found["gaps"][0])
@@ -215,6 +227,7 @@ def test_on_the_command_line(files: tuple[Path, Path], capfd: Any) -> None:
     assert json.loads(capfd.readouterr().out)["policy"]["fixed"] is True
     policy.write_text(COMPLETE)
     assert app._run(["policy", "check", str(policy), str(data)]) == 0
+    assert 'CHANGELOG.md, "When you upgrade"' in capfd.readouterr().out
     policy.write_text("[limit]\n")
     assert app._run(["policy", "check", str(policy), str(data)]) == 2
     assert app._run(["policy", "check", str(policy), str(data), "--missing", "drop"]) == 2

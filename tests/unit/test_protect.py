@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from effort import tried
+from pairedrows import in_input_order
 
 import sievert
 from sievert.cli import app
@@ -56,7 +57,9 @@ def test_from_no_to_yes(tmp_path: Path) -> None:
     assert result.met is True and result.released and result.passed
     released = rows(out)
     assert list(released[0]) == ["age", "town", "ill"]  # no name
-    assert [row["ill"] for row in released] == table["ill"]  # secrets and the order stay
+    secrets = [row["ill"] for row in released]
+    assert secrets != table["ill"]  # the order of the table does not stay
+    assert [row["ill"] for row in in_input_order(out)] == table["ill"]  # who has which secret does
     suppressed = [row for row in released if row["age"] == "*" and row["town"] == "*"]
     assert len(suppressed) == result.recoding.suppressed_records <= 4
     check = sievert.assess(out, policy=rules)
@@ -76,7 +79,8 @@ def test_a_release_without_weights_meets_the_policy_that_names_them(tmp_path: Pa
     check = sievert.assess(out, policy=rules)
     assert check.met and any("'home', 'w'" in note for note in check.warnings)
     misspelt = sievert.assess(table | {"v": table["w"]}, policy=rules)
-    assert [r.what for r in misspelt.policy.reasons] == ["columns_without_role"]
+    reasons = [r.what for r in misspelt.policy.reasons]
+    assert reasons == ["file_holds", "columns_without_role"]
 
 
 def test_the_same_bytes_twice(tmp_path: Path) -> None:
@@ -144,10 +148,12 @@ def test_the_recoding_of_a_manifest(tmp_path: Path) -> None:
 
 
 def test_dropped_records_and_kept_columns(tmp_path: Path) -> None:
-    rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "ignored": {"name": "kept here"}}}
+    cannot = {"reason": "the wave of the survey", "outsiders_cannot_know": True}
+    rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "kept": {"name": cannot}}}
+    table = {**people(), "name": [f"wave {i % 3}" for i in range(200)]}
     out = tmp_path / "r.csv"
     result = sievert.protect(
-        people(), policy=rules, hierarchies=AGES, out=out, drop=True, keep=["name"], suppress=0.3
+        table, policy=rules, hierarchies=AGES, out=out, drop=True, suppress=0.3
     )
     released = rows(out)
     assert len(released) == 200 - result.recoding.suppressed_records
@@ -367,7 +373,7 @@ def test_local_recoding_is_written_with_its_caution(
     assert details["labels"] == "hierarchy" and details["smallest_class"] >= 4
     assert details["reasoning"] == "run on all records"
     assert 0 < details["attacker_accuracy"] <= 1
-    assert [row["ill"] for row in rows(out)] == table["ill"]
+    assert [row["ill"] for row in in_input_order(out)] == table["ill"]
 
 
 def test_limits_that_local_recoding_does_not_look_for_are_checked(tmp_path: Path) -> None:
@@ -390,7 +396,7 @@ def test_cells_suppressed_hold_k_under_both_readings(tmp_path: Path) -> None:
     made = {"policy": rules, "how": "suppress", "suppress": 0.0}
     result = sievert.protect(table, out=out, **made)
     assert result.released
-    released = rows(out)
+    released = in_input_order(out)
     quasi = ("age", "town", "sex")
     for name in quasi:
         pairs = zip(released, table[name], strict=True)
@@ -461,9 +467,19 @@ def test_a_column_that_is_kept_needs_a_role(how: dict[str, Any], tmp_path: Path)
 def test_a_kept_column_may_have_its_role_from_the_caller(tmp_path: Path) -> None:
     """The process that confirms the release knows it too; what is left out is said rightly."""
     rules = policy(k_anonymity={"min": 5})
-    kept = {"policy": rules, "hierarchies": AGES, "keep": ["name"]}
-    result = sievert.protect(people(), identifier=["name"], out=tmp_path / "r.csv", **kept)
-    assert result.met is True and "name" in (tmp_path / "r.csv").read_text().splitlines()[0]
+    table = {**people(), "name": [f"wave {i % 2}" for i in range(200)]}
+    kept = {"policy": rules, "hierarchies": AGES, "suppress": 0.3}
+    for keep in ("name=the wave, of two", {"name": "the wave, of two"}):
+        result = sievert.protect(table, out=tmp_path / "r.csv", keep=keep, force=True, **kept)
+        assert result.met is True and "name" in (tmp_path / "r.csv").read_text().splitlines()[0]
+        known = sievert.assess(
+            tmp_path / "r.csv", ["age", "town", "name"], "ill", identifier=[], policy=rules
+        )
+        assert known.met is True  # with the kept column as one more quasi-identifier
+    kept["keep"] = ["name"]
+    for forbidden in ({"identifier": ["name"]}, {"person": "name"}):
+        with pytest.raises(UsageError, match="no release may have it"):
+            sievert.protect(people(), **forbidden, **kept)
     refused = sievert.protect(people(), **kept)
     assert refused.met is False and "name" not in refused.dropped_columns
     shown = " ".join(repr(refused).split())
@@ -480,7 +496,7 @@ def test_the_answer_is_about_the_release() -> None:
 
 
 def test_what_is_said_of_kept_columns_and_given_levels() -> None:
-    rules = {**policy(k_anonymity={"min": 5}), "roles": {**ROLES, "ignored": {"name": "a number"}}}
+    rules = policy(k_anonymity={"min": 5})
     kept = sievert.protect(people(), policy=rules, hierarchies=AGES, keep=["name"])
     assert kept.cautions == (
         "the release also holds 'name', unchanged: nothing was measured of it",
@@ -511,7 +527,9 @@ def test_a_release_is_replaced_unless_it_was_changed(
     command.append("age=interval:5,10,20")
     for _ in range(2):
         assert run() == 0
-        assert capfd.readouterr().err.splitlines() == [f"written: {out}", f"written: {out}.json"]
+        private = f"written: {out}.pairing.parquet (private: do not pass it on)"
+        said = capfd.readouterr().err.splitlines()
+        assert said == [f"written: {out}", f"written: {out}.json", private]
     assert json.loads(Path(f"{out}.json").read_text(encoding="utf-8"))["suppressed"] <= 7
     before = out.read_bytes()
     rules.write_text(f"[roles]\n{roles}[limits]\n{limits % 500}", encoding="utf-8")
@@ -644,17 +662,19 @@ def test_a_release_is_in_utf_8_whatever_its_table_is_in(tmp_path: Path) -> None:
     read = {"quasi": "Größe", "sensitive": "ill", "policy": policy, "encoding": "latin-1"}
     assert sievert.protect(original, out=release, **read).met
     assert "größer" in release.read_text(encoding="utf-8")
-    compared = sievert.compare(original, release, paired=True, **read)
+    compared = sievert.compare(original, release, **read)
     judged = compared.releases[0].policy
     assert judged is not None and judged.met is True
 
 
-def test_an_identifier_that_is_kept_is_in_the_answer(tmp_path: Path) -> None:
-    """The release is as good as its policy only without the number of each person."""
+def test_an_identifier_cannot_be_kept(tmp_path: Path) -> None:
+    """It wrote the numbers of people and said yes for a copy without them."""
     table = {"id": [*range(60)], "zip": ["a", "b"] * 30, "ill": ["flu", "hiv", "flu"] * 20}
     policy = {"limits": {"k_anonymity": {"min": 5}}, "roles": {"rows_are_people": True}}
     roles = {"quasi": "zip", "sensitive": "ill", "identifier": "id", "policy": policy}
-    kept = str(sievert.protect(table, out=tmp_path / "r.csv", keep="id", **roles))
-    assert "Yes, for a copy without id." in kept and "may not be people" not in kept
+    for keep in ("id", {"id": "it joins the visits"}):
+        with pytest.raises(UsageError, match="'id' is identifier: no release may have it"):
+            sievert.protect(table, out=tmp_path / "r.csv", keep=keep, **roles)
+    assert not list(tmp_path.iterdir())
     dropped = str(sievert.protect(table, out=tmp_path / "s.csv", **roles))
     assert "Yes, this release meets the policy." in dropped

@@ -21,7 +21,7 @@ from sievert.report import texts
 from sievert.report.chapters import compare as compared
 from sievert.report.chapters import numbers as limits_numbers
 from sievert.report.chapters.compare_view import ComparisonView
-from sievert.report.limits import PERCENT, titles
+from sievert.report.limits import PERCENT, each_limit, titles
 from sievert.report.page import (
     Block,
     BulletList,
@@ -315,8 +315,9 @@ def test_verdicts_of_each_release_are_on_the_page(held: dict[str, Any]) -> None:
     words = {True: "✓\u00a0met", False: "✗\u00a0breached", None: "undecided"}
     tables = [held["original"], *held["releases"]]
     (grid,) = limit_grids(held)
-    assert len(grid.rows) == len(LIMITS) + 1  # every limit once: beta-likeness of one secret
-    for row_, *limits in zip(grid.rows, *(t["policy"]["limits"] for t in tables), strict=True):
+    own = [[v for v in t["policy"]["limits"] if "scope" not in v] for t in tables]
+    rows = grid.rows[: len(LIMITS) + 1]  # every limit once: beta-likeness of one secret
+    for row_, *limits in zip(rows, *own, strict=True):
         assert isinstance(row_[0], Link) and row_[0].anchor == f"def-{limits[0]['measure']}"
         cells = [str(c) for c in row_[3:]]
         assert [c.partition(":")[0] for c in cells] == [words[v["met"]] for v in limits]
@@ -328,6 +329,21 @@ def test_verdicts_of_each_release_are_on_the_page(held: dict[str, Any]) -> None:
                 assert shown[0] == pytest.approx(value, rel=1e-2)
             else:
                 assert not shown
+
+
+def test_limits_on_suppressed_records_are_rows_of_their_own(held: dict[str, Any]) -> None:
+    """Only one of the tables has suppressed records: the others have a dash."""
+    (grid,) = limit_grids(held)
+    tables = [held["original"], *held["releases"]]
+    lines = [[v for v in t["policy"]["limits"] if "scope" in v] for t in tables]
+    (some,) = [own for own in lines if own]
+    rows = grid.rows[len(LIMITS) + 1 :]
+    assert len(rows) == len(some) == 4  # seven people are not unique, and are not counted there
+    for row_, verdict in zip(rows, some, strict=True):
+        assert isinstance(row_[0], Link) and row_[0].text.startswith("suppressed rows: ")
+        cells = [str(c) for c in row_[3:]]
+        assert cells.count("–") == len(tables) - 1
+        assert ("breached" in str(cells)) == (verdict["met"] is False)
 
 
 def test_one_line_per_release_says_what_it_breaches(held: dict[str, Any]) -> None:
@@ -342,7 +358,7 @@ def test_one_line_per_release_says_what_it_breaches(held: dict[str, Any]) -> Non
         assert all(
             titles(texts.read_texts(None), v["measure"], {"k": 5})[1] in line for v in breached[:4]
         )
-    assert "Suppressed records, of which nothing was measured: 7." in lines.items[1]
+    assert "Suppressed records, judged as a class of their own: 7." in lines.items[1]
 
 
 def made_of(data: dict[str, Any], *states: bool | None) -> dict[str, Any]:
@@ -423,14 +439,15 @@ def test_one_row_per_release_with_the_numbers_of_the_json(held: dict[str, Any]) 
     assert list(grid.head[1:]) == [*columns, "Attribute risk, ill", "Loss, ill"]
     for row_, release in zip(grid.rows[1:], held["releases"], strict=True):
         told, lost = release["attribute_disclosure"]["ill"], release["information_loss"]["ill"]
-        met = sum(v["met"] is True for v in release["policy"]["limits"])
+        limits = each_limit(release["policy"]["limits"])  # suppressed records have a second line
+        met = sum(v["met"] is True for v in limits)
         own = release["assessment"]["reidentification"]
         cells = [str(cell) for cell in row_]
         identity = release["identity_disclosure"]["value"]
         assert cells[1].partition(",")[0] == significant(identity)
         assert cells[3] == str(own["k_anonymity"]["value"])
         assert cells[4] == str(release["records"]["suppressed"])
-        assert cells[5].endswith(f", {met} of {len(release['policy']['limits'])}")
+        assert cells[5].endswith(f", {met} of {len(limits)}")
         clean = limits_numbers.clean
         first = f"{significant(told['value'])} ({significant(clean(told['corrected']) or 0)})"
         assert cells[6] == first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -221,3 +222,40 @@ def test_codes_for_missing(values: list[object], codes: int) -> None:
 )
 def test_dates(values: list[object], dates: bool) -> None:
     assert examine_values(tally(*values), len(values)).dates is dates
+
+
+NAMES = (
+    *("weight", "wt", "fnlwgt", "pwgtp", "hhid", "household", "patient_id", "visit_id"),
+    "person_no",
+    *("age", "zip", "sex", "salary", "diagnosis", "name", "email", "date", "code", "x", "state"),
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_suggested_is_accepted(seed: int) -> None:
+    """Two weights, households or persons were suggested at once, and refused when pasted."""
+    random = Random(f"suggestions {seed}")
+    records = random.choice((6, 30, 80))
+    table = {
+        name: [str(random.randrange(random.choice((1, 2, 9, 10**6)))) for _ in range(records)]
+        for name in random.sample(NAMES, random.randint(3, 9))
+    }
+    suggested = sievert.describe_columns(table).columns
+    roles: dict[str, Any] = {"quasi": [], "sensitive": [], "identifier": [], "ignored": {}}
+    for column in suggested:
+        if column.role in ("quasi", "sensitive", "identifier"):
+            roles[column.role].append(column.name)
+        elif column.role is None:
+            roles["ignored"][column.name] = "not released"
+        else:
+            assert column.role not in roles
+            roles[column.role] = column.name
+    if not roles["quasi"]:
+        return
+    policy = {"roles": roles, "limits": {"k_anonymity": {"min": 1}}}
+    assert sievert.assess(table, policy=policy, quick=True).policy is not None
+
+
+def test_two_weights() -> None:
+    table = {"age": list("1212"), "weight": list("1234"), "fnlwgt": list("5678")}
+    assert [c.role for c in sievert.describe_columns(table).columns] == ["quasi", None, None]

@@ -202,3 +202,28 @@ def test_it_does_not_start_without_a_policy(
     monkeypatch.chdir(here)
     with pytest.raises(UsageError):
         call("serve", options)
+
+
+def test_a_server_speaks_of_files_not_of_counts_or_plans(here: Path) -> None:
+    """A request cannot ask about a plan, nor about counts: a program lets files through by code."""
+    state = here / "closed.state"
+    count = [sys.executable, "-m", "sievert", "count", "closed.csv", "-q", "age", "-s", "ill"]
+    made = subprocess.run([*count, "-o", state], cwd=here, capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr
+    file, counts, *plans = ask(
+        here,
+        [
+            {"command": "assess", "data": "closed.csv"},
+            {"command": "assess", "data": "closed.state"},
+            {"command": "assess", "data": "closed.csv", "planned": True},
+            {"command": "assess", "planned": False, "data": "closed.csv"},
+            {"command": "policy", "planned": True},
+        ],
+    )
+    assert (file["code"], file["result"]["question"]) == (0, "file")
+    assert file["result"]["policy"]["met"] is True
+    assert (counts["ok"], counts["code"]) == (False, 2)
+    assert "a count state is no file" in counts["error"]["text"]
+    for plan in plans:
+        assert (plan["ok"], plan["code"]) == (False, 2)
+        assert "not about a planned release" in plan["error"]["text"]

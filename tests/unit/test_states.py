@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas
@@ -167,10 +168,10 @@ def verdict(data: Any, **more: Any) -> tuple[bool | None, list[str], list[str]]:
     """Whether a policy is met, for which reasons it is not, and the cautions on identifiers."""
     roles = {"quasi": ["zip", "age"], "sensitive": ["ill"], "identifier": LEFT_OUT, **more}
     limits = {"reidentification": {"k_anonymity": {"min": 1}}}
-    result = sievert.assess(data, policy={"roles": roles, "limits": limits})
+    result = sievert.assess(data, policy={"roles": roles, "limits": limits}, planned=True)
     policy = result.to_dict()["policy"]
     cautions = [remark.partition(":")[0] for remark in result.cautions if "identifier" in remark]
-    return policy["met"], [reason["what"] for reason in policy["reasons"]], cautions
+    return policy["planned_met"], [reason["what"] for reason in policy["reasons"]], cautions
 
 
 @pytest.mark.parametrize("column", LEFT_OUT)  # named so, or called like one
@@ -221,8 +222,11 @@ def test_a_column_that_is_left_out_is_one_of_the_table(
         for name in ("LARGE", "LOADING"):
             monkeypatch.setattr(session, name, large)
         for given in options:
-            ours, theirs = (sievert.assess(d, **given) for d in (tmp_path / "state", people))
-            assert stable(ours) == stable(theirs)
+            plan = {"planned": True} if "policy" in given else {}
+            ours, theirs = (
+                sievert.assess(d, **given, **plan) for d in (tmp_path / "state", people)
+            )
+            assert stable(ours).replace('"counts": true, ', "") == stable(theirs)
             shown = shareable(ours.to_dict())["reidentification"]
             assert bool(shown) == bool(
                 given.get("policy", {"roles": {}})["roles"].get("rows_are_people")
@@ -406,6 +410,81 @@ def test_what_was_added_already_is_refused(state: Path) -> None:
         json.loads((other / "less" / MANIFEST).read_text())["content"]
         == (json.loads((other / "parts" / MANIFEST).read_text())["content"])
     )
+
+
+def visits(number: int, seed: int) -> dict[str, list[Any]]:
+    """Records of which about half have a combination of their own."""
+    random = Random(f"visits {seed}")
+    return {
+        "zip": [str(random.randrange(5)) for _ in range(number)],
+        "age": [random.randrange(20, 40) for _ in range(number)],
+        "ill": [random.choice("abc") for _ in range(number)],
+    }
+
+
+def part(table: dict[str, list[Any]], *slices: slice) -> dict[str, list[Any]]:
+    return {c: [v for each in slices for v in values[each]] for c, values in table.items()}
+
+
+@pytest.mark.parametrize("given", ["dict", "frame", "csv", "csv.gz", "parquet"])
+def test_records_that_are_a_part_of_those_counted_are_refused(given: str, tmp_path: Path) -> None:
+    """Another file, another order, a part of the rows, or all of them and some new ones."""
+    table, new = visits(200, 1), visits(200, 2)
+
+    def place(rows: dict[str, list[Any]], name: str) -> Any:
+        path = tmp_path / f"{name}.{given}"
+        if given == "dict":
+            return rows
+        frame = pandas.DataFrame(rows)
+        if given == "frame":
+            return frame
+        if given == "parquet":
+            frame.to_parquet(path)
+        else:
+            frame.to_csv(path, index=False)
+        return path
+
+    sievert.count(place(table, "first"), *ROLES, out=tmp_path / "state")
+    both = {c: [*v[::-1], *new[c][:10]] for c, v in table.items()}
+    for at, again in enumerate((part(table, slice(99, None, -1)), both)):
+        with pytest.raises(RefusedError, match="seem to be counted already"):
+            sievert.update(tmp_path / "state", add=place(again, f"other{at}"))
+    assert sievert.assess(tmp_path / "state").rows == 200
+
+
+def test_other_people_of_the_same_kind_are_added(tmp_path: Path) -> None:
+    """About half of them have a new combination, as half of those counted are alone."""
+    table = visits(200, 1)
+    for seed in range(2, 22):
+        sievert.count(table, *ROLES, out=tmp_path / "state", force=True)
+        assert sievert.update(tmp_path / "state", add=visits(150, seed)).records == 350
+
+
+def test_a_table_that_replaces_another_one_is_added(tmp_path: Path) -> None:
+    """Most records of a corrected table are those of the one that it takes the place of."""
+    table, new = visits(200, 1), visits(200, 2)
+    sievert.count(table, *ROLES, out=tmp_path / "state")
+    old, mended = part(table, slice(100)), part(table, slice(90))
+    mended = {c: [*v, *new[c][:10]] for c, v in mended.items()}
+    with pytest.raises(RefusedError, match="seem to be counted already"):
+        sievert.update(tmp_path / "state", add=mended)
+    assert sievert.update(tmp_path / "state", add=mended, remove=old).records == 200
+    with pytest.raises(RefusedError, match="seem to be counted already"):
+        two = [part(new, slice(50, 150)), part(new, slice(60, 140))]
+        sievert.update(tmp_path / "state", add=two)
+    assert sievert.update(tmp_path / "state", add=part(table, slice(50)), again=True).records == 250
+
+
+def test_states_that_share_records_are_not_merged(tmp_path: Path) -> None:
+    table = visits(200, 1)
+    for name, own in (("a", slice(0, 150)), ("b", slice(50, 200)), ("c", slice(140, 200))):
+        sievert.count(part(table, own), *ROLES, out=tmp_path / name)
+    paths = {name: tmp_path / name for name in "abc"}
+    with pytest.raises(RefusedError, match="b: most of these records seem"):
+        sievert.merge([paths["a"], paths["b"]], out=tmp_path / "sum")
+    assert sievert.merge([paths["a"], paths["c"]], out=tmp_path / "sum").records == 210
+    together = sievert.merge([paths["a"], paths["b"]], out=tmp_path / "both", again=True)
+    assert together.records == 300
 
 
 def test_one_update_at_a_time(state: Path) -> None:

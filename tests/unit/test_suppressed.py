@@ -125,12 +125,13 @@ def test_beside_the_verdict_on_a_page() -> None:
     from sievert.report import builder, markdown
 
     beside = "Suppressed records, of which nothing was measured: 2."
+    class_of_their_own = "Suppressed records, judged as a class of their own: 2."
     alone = sievert.assess(TABLE, policy=POLICY)
     original = {**TABLE, "a": list("pqrstu"), "b": list("123456")}
     both = sievert.compare(original, {"hidden": TABLE}, policy=POLICY, shuffles=0)
     breached = sievert.assess(TABLE, policy={**POLICY, "limits": {"k_anonymity": {"min": 3}}})
-    for found in (alone, both, breached):
-        assert beside in markdown.render(builder.build([found]))
+    for found, words in ((alone, beside), (both, beside), (breached, class_of_their_own)):
+        assert words in markdown.render(builder.build([found]))
     assert "Suppressed records: 2 more" in markdown.render(builder.build([alone]))
     kept = sievert.assess(TABLE, policy=POLICY, keep_suppressed=True)
     page = markdown.render(builder.build([kept]))
@@ -139,11 +140,15 @@ def test_beside_the_verdict_on_a_page() -> None:
 
 def test_any_value_named_as_the_mark_does_not_pass() -> None:
     table = {"a": ["x", "z", "z"], "b": ["x", "1", "1"], "s": ["u", "v", "w"]}
-    policy = {**POLICY, "limits": {"k_anonymity": {"min": 2}}}
+    policy = {**POLICY, "limits": {"k_anonymity": {"min": 1}}}
     found = sievert.assess(table, policy=policy, suppressed="x").policy
     assert found is not None and found.met is None
+    whats = [reason.what for reason in found.reasons]
+    assert whats == ["records_left_out_by_mark", "mark_not_listed"]
     limited = {**policy, "limits": {**policy["limits"], "suppressed_records": {"max": 1}}}
-    assert sievert.assess(table, policy=limited, suppressed="x").passed
+    assert sievert.assess(table, policy=limited, suppressed="x").met is None
+    listed = {**limited, "reading": {"suppressed": ["x"]}}
+    assert sievert.assess(table, policy=listed, suppressed="x").passed
 
 
 def test_compare_keeps_all_pairs() -> None:

@@ -386,7 +386,7 @@ def test_what_is_left_out_is_told_and_not_judged(monkeypatch: pytest.MonkeyPatch
     limits: dict[str, Any] = {"singling_out": {"risk": {"max": 1.0}}}
     limits["membership"] = {"rate": {"max": 0.02}}
     roles = {"quasi": ["age", "sex"], "sensitive": ["job"], "rows_are_people": True}
-    roles["ignored"] = {"weight": "not attacked"}
+    roles["weight"] = "weight"
     policy: Any = {"roles": roles, "limits": {"synthetic": limits}}
     before = sievert.synthetic(*tables, policy=policy)
     assert before.met is True and before.to_dict()["settings"]["every"] == 1
@@ -520,9 +520,11 @@ def test_limits_on_attacks() -> None:
     own, other = people(300, 1), people(300, 5)
     tables = as_dict(own, WHO), as_dict(people(150, 2) + own[:150], WHO), as_dict(other, WHO)
     roles = {"quasi": ["age", "sex"], "sensitive": ["job"], "rows_are_people": True}
-    roles["ignored"] = {"weight": "not attacked"}  # type: ignore[assignment]
+    roles["weight"] = "weight"  # type: ignore[assignment]
     for most, met in ((0.001, False), (0.99, True)):
         limits = {"copies": {"risk": {"max": most}}, "inference": {"high": {"max": 1.0}}}
+        for traced in ("unique_copies", "singling_out", "membership"):  # else it is undecided
+            limits[traced] = {"rate": {"max": 1.0}}
         result = sievert.synthetic(
             *tables, policy={"roles": roles, "limits": {"synthetic": limits}}
         )
@@ -572,7 +574,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     t, fresh, copied, control, different = paths
     policy = tmp_path / "p.toml"
-    roles = '[roles]\nquasi = ["age", "sex"]\nsensitive = ["job"]\nignored = {weight = "noise"}\n'
+    roles = '[roles]\nquasi = ["age", "sex"]\nsensitive = ["job"]\nweight = "weight"\n'
     rules = "rows_are_people = true\n[limits.synthetic.copies]\nrisk = { max = 0.05 }\n"
     policy.write_text(roles + rules, encoding="utf-8")
     command = ["synthetic", t, "--policy", str(policy), "--control"]
@@ -769,7 +771,7 @@ def test_the_page_of_several_tables() -> None:
     assert "Linkability: not tried" in text
     # One table that breaches the policy is enough, wherever it stands.
     roles = {"quasi": [*WHO[:2]], "sensitive": ["job"], "rows_are_people": True}
-    roles["ignored"] = {"weight": "not attacked"}  # type: ignore[assignment]
+    roles["weight"] = "weight"  # type: ignore[assignment]
     rules = {"roles": roles, "limits": {"synthetic": {"copies": {"rate": {"max": 0.9}}}}}
     for tables in (fakes, fakes[::-1]):
         judged = sievert.synthetic(as_dict(own, WHO), tables, policy=rules)

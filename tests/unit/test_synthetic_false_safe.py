@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from random import Random
 from typing import Any
 
@@ -17,8 +18,11 @@ from sievert.attacks.synthetic.control import (
 )
 from sievert.attacks.synthetic.evidence import PoolGroups, chance, risk_interval
 from sievert.attacks.synthetic.tables import join_tables
+from sievert.commands.report.api import build_page
 from sievert.errors import InputError, UsageError
 from sievert.numerics.special_functions import wilson
+from sievert.report.html import render as render_html
+from sievert.report.markdown import render as render_markdown
 
 WHO = ("age", "sex", "job", "weight")
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["job", "weight"], "rows_are_people": True}
@@ -126,7 +130,8 @@ def test_a_column_that_is_written_differently_hides_no_copies() -> None:
         copies = result.tables[0].results.attacks["copies"].original
         assert copies.rate == 1.0 and "copies" in result.tables[0].alarms
         assert any(f"{column!r}, of which" in str(w) for w in result.warnings)
-        (reason,) = result.tables[0].policy.reasons
+        reason, *others = result.tables[0].policy.reasons
+        assert [other.what for other in others] == ["traces_not_limited"]
         assert (reason.what, reason.names, result.met) == ("columns_not_compared", (column,), None)
     with pytest.raises(InputError, match="no column has a value"):
         attack({name: ["?"] for name in WHO})
@@ -242,3 +247,80 @@ def test_other_rows_of_a_person_are_a_caution(times: int) -> None:
     found = sievert.synthetic(tables[0], as_dict(FRESH, WHO), tables[1], person="id")
     cautions = found.to_dict()["cautions"]
     assert any("several rows" in caution for caution in cautions) == (times > 1)
+
+
+# -- a yes beside an alarm ------------------------------------------------------------------------
+
+
+def copied(**limits: Any) -> Any:
+    """Half of the people are copied; the limits are met by any table unless given otherwise."""
+    fake = as_dict([*FRESH[:100], *OWN[:100]], WHO)
+    every = ("copies", "unique_copies", "singling_out", "membership", "inference")
+    own = {name: {"rate": {"max": 1.0}} for name in every}
+    return attack(fake, policy=policy(**{**own, **limits}))
+
+
+def test_limits_that_tolerate_a_leak_give_no_bare_yes() -> None:
+    """One headline says both, on every output; it is not marked as a yes."""
+    result = copied()
+    assert "copies" in result.tables[0].alarms and result.met is True
+    headline = "The policy's limits are met, but attacks found traces of people: copies"
+    html, shown = result._repr_html_(), " ".join(repr(result).split())
+    assert f"? {headline}" in shown and "Yes" not in shown.split(headline)[0]
+    page = build_page([result])
+    for text in (html, render_markdown(page), render_html(page)):
+        assert headline in " ".join(unescape(text).split()) and "Yes, by this policy" not in text
+    content = result.to_dict()
+    assert content["policy"]["met"] is True and "copies" in content["policy"]["alarms"]
+    assert content["synthetic"][0]["policy"]["alarms"] == content["synthetic"][0]["alarms"]
+
+
+def test_a_leak_that_the_policy_does_not_limit_leaves_it_undecided() -> None:
+    """The limits are on one attack, and another one sees the copies."""
+    fake = as_dict([*FRESH[:100], *OWN[:100]], WHO)
+    result = attack(fake, policy=policy(inference={"rate": {"max": 1.0}}))
+    assert result.met is None and not result.passed
+    (reason,) = result.tables[0].policy.reasons
+    assert reason.what == "traces_not_limited" and "copies" in reason.names
+    assert "does not limit these attacks" in " ".join(repr(result).split())
+
+
+def test_a_no_without_an_alarm_says_both() -> None:
+    result = attack(as_dict(FRESH, WHO), policy=policy(inference={"rate": {"max": 0.0}}))
+    assert not result.tables[0].alarms and result.met is False
+    assert "although no attack found traces of people" in " ".join(repr(result).split())
+
+
+def test_several_tables_one_of_which_leaks() -> None:
+    fake = as_dict([*FRESH[:100], *OWN[:100]], WHO)
+    every = ("copies", "unique_copies", "singling_out", "membership", "inference")
+    rules = policy(**{name: {"rate": {"max": 1.0}} for name in every})
+    tables = [as_dict(FRESH, WHO), fake]
+    result = sievert.synthetic(as_dict(OWN, WHO), tables, as_dict(OTHER, WHO), policy=rules)
+    assert [bool(t.alarms) for t in result.tables] == [False, True] and result.met is True
+    shown = " ".join(repr(result).split())
+    assert shown.startswith("?") and "Attacks found traces of people in" in shown
+    assert result.to_dict()["policy"]["alarms"]
+
+
+def test_a_kept_column_of_values_of_their_own_is_undecided() -> None:
+    """The synthetic table has the numbers of the people, in another order."""
+    people = {"zip": ["1", "2"] * 30, "ill": ["flu", "cold", "hiv"] * 20}
+    numbers = [f"U{i}" for i in range(60)]
+    original = {**people, "wave": numbers}
+    policy = {
+        "roles": {
+            "quasi": ["zip"],
+            "sensitive": ["ill"],
+            "rows_are_people": True,
+            "kept": {"wave": {"reason": "readers compare", "outsiders_cannot_know": True}},
+        },
+        "limits": {"synthetic": {"copies": {"rate": {"max": 1}}}},
+    }
+    fake = {**people, "wave": numbers[::-1]}
+    judged = sievert.synthetic(original, fake, policy=policy).tables[0].policy
+    assert judged is not None and judged.met is not True
+    assert {r.what: list(r.names) for r in judged.reasons}["kept_unique"] == ["wave"]
+    fake = {**people, "wave": ["a", "b"] * 30}
+    judged = sievert.synthetic(fake, fake, policy=policy).tables[0].policy
+    assert judged is not None and "kept_unique" not in {r.what for r in judged.reasons}

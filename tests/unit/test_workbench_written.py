@@ -11,7 +11,13 @@ from benchclient import BenchClient
 
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, session_text
-from sievert.workbench.replay import outdated_files, replay, session_commands, session_script
+from sievert.workbench.replay import (
+    exit_code,
+    outdated_files,
+    replay,
+    session_commands,
+    session_script,
+)
 from sievert.workbench.step import Form
 from sievert.workbench.steps import STEPS
 from sievert.workbench.steps.policy import POLICY
@@ -159,3 +165,39 @@ def test_nothing_is_replaced_unasked(choices: Choices, folder: Path, step: str) 
         assert job.argv[-1] == "--force" and one in job.argv
     fresh = client.post(step, {**sent, "path": f"new.{ending}"})
     assert fresh.status == 303
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        ({"assess": 1, "protect -o": 0}, 0),  # the original is not to go out
+        ({"assess": 0, "protect -o": 1}, 1),
+        ({"assess": 0, "protect -o": 1, "report": 0}, 1),  # whatever ran last
+        ({"assess": 1, "protect": 0}, 1),  # nothing was written
+        ({"assess": 0, "compare": 1}, 1),
+        ({"assess": 1, "compare": 0, "report": 0}, 0),
+        ({"assess": 1, "synthetic": 0}, 0),
+        ({"assess": 3, "protect -o": 0}, 3),  # an error is one everywhere
+        ({"explain": -9, "protect -o": 0}, 9),
+        ({}, 0),
+    ],
+)
+def test_a_session_exits_by_its_releases(codes: dict[str, int], expected: int) -> None:
+    assert exit_code([(tuple(line.split()), code) for line, code in codes.items()]) == expected
+
+
+@pytest.mark.parametrize(("least", "expected"), [("2", 0), ("40", 0), ("61", 1)])
+def test_a_session_is_run_to_its_release(
+    choices: Choices, folder: Path, least: str, expected: int
+) -> None:
+    """With k >= 40 the original does not meet the policy, and the release with one age does."""
+    (folder / "data.csv").write_text("age,sex,ill\n" + "30,f,y\n31,f,n\n" * 30)
+    own = choices.put("policy", edited="yes", limits={"k_anonymity": f">= {least}"})
+    own = own.put("roles", quasi=("age", "sex"), sensitive=("ill",), rows_are_people="yes")
+    written = write_release(own, "out.csv").put("compare", releases=())
+    (folder / "session.toml").write_text(session_text(written))
+    told: list[str] = []
+    assert replay(Path("session.toml"), STEPS, told.append) == expected
+    left_out = ["out.csv: not written; commands on it were left out\n"]
+    assert told == (left_out if expected else [])
+    assert (folder / "out.csv").exists() is (expected == 0)

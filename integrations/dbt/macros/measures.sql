@@ -20,14 +20,42 @@
   from {{ model }}
 {% endmacro %}
 
+{# A column whose NaN is missing, as in assess: else NaN would be a value of its own beside missing ones. In
+   databases that cannot tell NaN from the text nan, the safer of both is taken: of a secret the text is missing
+   too, so that l is not larger; of a quasi-identifier NaN stays a value of its own, so that k is not larger. #}
+{% macro without_nan(name, secret=false) -%}
+  {%- set column = adapter.quote(name) -%}
+  case when {{ adapter.dispatch("is_nan", "sievert")(column, secret) }} then null else {{ column }} end
+{%- endmacro %}
+
+{% macro text_is_nan(column) -%}
+  lower(cast({{ column }} as {{ dbt.type_string() }})) = 'nan'
+{%- endmacro %}
+
+{% macro default__is_nan(column, secret) -%}
+  {%- if secret -%}{{ sievert.text_is_nan(column) }}{%- else -%}1 = 0{%- endif -%}
+{%- endmacro %}
+
+{% macro redshift__is_nan(column, secret) -%}
+  {{ sievert.default__is_nan(column, secret) }}
+{%- endmacro %}
+
+{% macro duckdb__is_nan(column, secret) -%}
+  typeof({{ column }}) in ('DOUBLE', 'FLOAT') and {{ sievert.text_is_nan(column) }}
+{%- endmacro %}
+
+{% macro postgres__is_nan(column, secret) -%}
+  cast(pg_typeof({{ column }}) as text) in ('double precision', 'real', 'numeric') and {{ sievert.text_is_nan(column) }}
+{%- endmacro %}
+
 {% macro cells_of(model, quasi, sensitive, leave_out_suppressed) %}
   {%- set columns = [quasi] if quasi is string else quasi -%}
   {%- if not columns -%}{{ exceptions.raise_compiler_error("no quasi-identifier given") }}{%- endif -%}
   select {% for column in columns %}q{{ loop.index }}, {% endfor %}secret, count(*) as people
   from (
     select
-      {% for column in columns %}{{ adapter.quote(column) }} as q{{ loop.index }}, {% endfor -%}
-      {{ adapter.quote(sensitive) if sensitive else "1" }} as secret
+      {% for column in columns %}{{ sievert.without_nan(column) }} as q{{ loop.index }}, {% endfor -%}
+      {% if sensitive %}{{ sievert.without_nan(sensitive, true) }}{% else %}1{% endif %} as secret
     from {{ model }}
     where not ({{ sievert.suppressed_condition(quasi, leave_out_suppressed) }})
   ) as kept

@@ -19,7 +19,20 @@ from sievert.sources.options import optional_package
 MARK = "<!-- drawn by sievert -->"
 NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 ROOT = re.compile(r"<svg\b([^>]*)>")
+# The renderer looks texts up in plain objects of JavaScript, which have these properties from the
+# start: a text that is one of them gets an invisible mark, which is taken out of the picture.
+INHERITED = frozenset(
+    (
+        *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
+        *("toLocaleString", "toString", "valueOf", "__proto__"),
+        *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+    )
+)
+UNSEEN_MARK = "\u2063"  # invisible separator: of no width
 KEPT = 256  # pictures, of some ten thousand bytes each
+
+
+MARKED = re.compile(f"({'|'.join(sorted(INHERITED))}){UNSEEN_MARK}")
 
 
 def svg(spec: Spec, *, width: int | None = None) -> str:
@@ -58,10 +71,26 @@ def draw(text: str) -> str:
     """The picture of a chart, from its JSON; a chart of several pages is drawn once."""
     vl_convert = optional_package("vl_convert", "a chart needs", "charts")  # heavy: only here
 
-    drawn: str = vl_convert.vegalite_to_svg(
-        json.loads(text), show_warnings=False, allowed_base_urls=[]
-    )
-    return drawn
+    spec = _mark_inherited(json.loads(text))
+    drawn: str = vl_convert.vegalite_to_svg(spec, show_warnings=False, allowed_base_urls=[])
+    return _unmark(drawn)
+
+
+def _mark_inherited(part: Any) -> Any:
+    """The same chart; texts that JavaScript would take for a property of an object are marked."""
+    match part:
+        case str():
+            return part + UNSEEN_MARK if part in INHERITED else part
+        case dict():
+            return {key: _mark_inherited(value) for key, value in part.items()}
+        case list():
+            return [_mark_inherited(value) for value in part]
+    return part
+
+
+def _unmark(drawn: str) -> str:
+    """A picture without the marks that `_mark_inherited` has set, and with all others."""
+    return MARKED.sub(r"\1", drawn)
 
 
 def _texts(part: Any) -> Iterator[str]:

@@ -27,7 +27,7 @@ from sievert.cli.options import (
 from sievert.cli.parameters import TableName, Traits
 from sievert.cli.protect_options import BesidesOptions, ProtectOptions
 from sievert.errors import NOT_SHAREABLE, require
-from sievert.files import manifest_beside, secrets_beside
+from sievert.files import manifest_beside, pairing_beside, secrets_beside
 from sievert.roles import Typed
 
 CHART_POINTS = 20  # of a curve that is drawn, unless the user gives a number
@@ -40,6 +40,7 @@ def assess(
     roles: RoleOptions = RoleOptions(),
     key_set: Annotated[list[str] | None, Traits(heading="Roles")] = None,
     trajectory: Annotated[int | None, Traits(heading="Roles")] = None,
+    planned: Annotated[bool, Traits(heading="Roles")] = False,
     population: PopulationOptions = PopulationOptions(),
     attacks: Annotated[bool, Traits(heading="Attacks")] = False,
     value: Annotated[list[str] | None, Traits(heading="Attacks")] = None,
@@ -65,6 +66,9 @@ def assess(
         repeated; each set is assessed on its own, and the worst decides.
     trajectory
         With --person: how often so many of a person's classes are nobody else's (unicity).
+    planned
+        With --policy: ask about a planned release without the columns that must not be released.
+        Without it, a file that still has such columns does not meet the policy.
     attacks
         Say what the five attacks on a release find that need nothing but the release.
     value
@@ -93,11 +97,13 @@ def assess(
         "no quasi-identifiers given",
         hint="-q COLUMNS; without --share to see them",
     )
+    gate.check_question(data, planned=planned)
     return command.run(
         command.check_tables(data, population.population),
         data,
         files=[records],
         records=records,
+        planned=planned,
         **population.arguments(),
         key_sets=None if key_set is None else [Typed([text]) for text in key_set],
         trajectory=trajectory,
@@ -264,7 +270,7 @@ def limit(
         data,
         function="randomise",
         inputs=[settings.distortion],
-        files=[release, matrix],
+        files=[release, matrix, None if release is None else pairing_beside(release)],
         announced=True,
         out=release,
         matrix=matrix,
@@ -301,21 +307,23 @@ def protect(
     data
         The original table, as for assess.
     release
-        Write the release to this .csv or .parquet file, and beside it a manifest, FILE.json. It
-        holds the quasi-identifiers and the secrets only. Spark writes Parquet as a directory.
+        Write the release to this .csv or .parquet file. It holds the quasi-identifiers and the
+        secrets only. Spark writes Parquet as a directory. Beside it are a manifest, FILE.json, and
+        a private file that pairs its rows with the original's, FILE.pairing.parquet.
     charts
         Draw the frontier as an SVG file in this directory.
     """
     require(charts is None or beside.frontier, "--charts draws the frontier", hint="--frontier")
     command = Command("protect", roles, reading, output, page, engine, charts, gate)
     manifest = None if release is None else manifest_beside(release)
+    pairing = None if release is None or making.keep_order else pairing_beside(release)
     apart = release if making.how == "anatomy" else None
     secrets = None if apart is None else secrets_beside(apart)
     return command.run(
         command.check_tables(data, *(beside.earlier or ()), *(beside.beside or ())),
         data,
         inputs=making.levels or (),
-        files=[release, manifest, secrets],
+        files=[release, manifest, secrets, pairing],
         announced=True,
         out=release,
         force=output.force,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -34,9 +33,11 @@ def _stop(number: int, frame: FrameType | None) -> None:
     """Remember the signal: engines turn its exception into one of their own.
 
     It waits while a module is imported: compiled ones abort with a traceback if that is stopped.
+    It waits while a lost one is sent again, too, where it would be lost once more.
     """
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        importing = frame.f_code.co_filename.startswith("<frozen importlib")
+        if importing or frame.f_code is _not_swallowed.__code__:
             _send_again(number)
             return
         frame = frame.f_back
@@ -76,9 +77,10 @@ def main(tokens: Iterable[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if tokens is None else tokens)
     try:
         alone = not NO_FILES.isdisjoint(_options(arguments)) or arguments[:1] in NO_CHILD
-        code = (
-            _run(arguments) if alone else isolation.supervise(lambda: run_until_stopped(arguments))
-        )
+        if alone:
+            code = run_until_stopped(arguments)
+        else:
+            code = isolation.supervise(lambda: run_until_stopped(arguments))
     except SievertError as error:
         code = _complain(error, arguments)
     raise SystemExit(code)
@@ -98,14 +100,9 @@ def run_until_stopped(arguments: list[str], call: Callable[[], int] | None = Non
     A call takes the place of the command that the arguments name; they say who may see its errors.
     """
     sys.unraisablehook = _not_swallowed
-    for number in machine.SIGNALS:
-        signal.signal(number, _stop)
     try:
-        try:
-            machine.hold_signals(False)
+        with machine.held_signals(), machine.handled_signals(_stop):
             return _run(arguments, call)
-        finally:
-            machine.hold_signals(True)
     except KeyboardInterrupt:
         return _report_interrupt()
 

@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 from sievert.cli.messages import say
 from sievert.cli.parameters import JsonFile
 from sievert.errors import EngineError, SievertError
 from sievert.numerics import machine
-from sievert.sources.isolation import private_directory
+from sievert.sources.isolation import private_directory, temporary_directory
 from sievert.version import __version__
 
 REQUIREMENT = re.compile(
@@ -205,7 +204,7 @@ def _compiled() -> dict[str, Any]:
 
 def _temporary() -> dict[str, Any]:
     try:
-        place = Path(gettempdir())
+        place = Path(temporary_directory())
     except OSError:  # there is none
         return {"directory": None, "writable": False, "free_bytes": 0}
     return {

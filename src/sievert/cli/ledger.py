@@ -129,6 +129,11 @@ def check(
     command = Command("ledger", roles, reading, output, page, engine, None, gate)
     why = "--show-values goes with explain and attacks: nothing here names values"
     require(not output.show_values, why)
+    # The table here has the key of its people, and is not the file that goes out.
+    gate.refuse(
+        "ledger check answers for a release without its key, which is no file here",
+        "assess the release for the pipeline; the exit code of ledger check tells its answer",
+    )
     return command.run(
         command.check_tables(release),
         ledger,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
-from sievert.errors import NOT_SHAREABLE, SievertError, require
+from sievert.errors import NOT_SHAREABLE, SettingsError, SievertError, require
 from sievert.formatting import ENGLISH, FILES
 from sievert.roles import Typed
 
@@ -136,8 +136,9 @@ class ReadingOptions(Options):
     na
         Text that stands for a missing value, such as NA. May be repeated.
     suppressed
-        The mark of suppressed records, which have it in every quasi-identifier; missing: names
-        missing values. Such records are counted apart.
+        The mark of suppressed records, which have it in every quasi-identifier: * unless given here
+        or listed in [reading] of the policy; missing: names missing values. Such records are
+        counted apart.
     keep_suppressed
         Count suppressed records as any other.
     missing
@@ -160,7 +161,7 @@ class ReadingOptions(Options):
     no_header: bool = False
     type_: Names = None
     na: Names = None
-    suppressed: str = "*"
+    suppressed: str | None = None
     keep_suppressed: bool = False
     missing: Annotated[str, Traits(choices=("value", "wildcard", "drop", "error"))] = "value"
     verify: bool = False
@@ -169,11 +170,14 @@ class ReadingOptions(Options):
     max_columns: int = 10_000
 
     def arguments(self) -> dict[str, Any]:
-        return {k: v for k, v in vars(self).items() if k not in ("no_header", "type_")} | {
+        apart = ("no_header", "type_", "suppressed")
+        given = {name: value for name, value in vars(self).items() if name not in apart}
+        if self.suppressed is not None:  # else a policy may say
+            given["suppressed"] = None if self.suppressed == MISSING else self.suppressed
+        return given | {
             "header": not self.no_header,
             "types": pairs(self.type_, "--type", "age=int"),
             "na": self.na or (),
-            "suppressed": None if self.suppressed == MISSING else self.suppressed,
         }
 
 
@@ -253,6 +257,33 @@ class GateOptions:
             policy is not None or (self.junit is None and self.sarif is None),
             "--junit and --sarif write the limits of a policy",
             hint="--policy FILE",
+        )
+
+    def check_question(self, data: str | Path, *, planned: bool) -> None:
+        """A pipeline lets a file through: it does not ask about a plan, nor about counts."""
+        from sievert.sources.states import is_state
+
+        gate = self.junit is not None or self.sarif is not None
+        require(
+            not (planned and gate),
+            "--planned is about no file: --junit and --sarif do not go with it",
+            hint="assess the release itself",
+            error=SettingsError,
+        )
+        require(
+            not (gate and is_state(data)),
+            "a count state is no file that could go out: --junit and --sarif do not go with it",
+            hint="assess the release itself",
+            error=SettingsError,
+        )
+
+    def refuse(self, why: str, hint: str) -> None:
+        """Raise an error if a file for a pipeline is asked for, where no answer is about a file."""
+        require(
+            self.junit is None and self.sarif is None,
+            f"{why}: --junit and --sarif do not go with it",
+            hint=hint,
+            error=SettingsError,
         )
 
 

@@ -58,8 +58,9 @@ def write_json(
 
 
 def announce(path: Path) -> None:
-    """Say on stderr where a file is."""
-    tell(f"written: {printable(str(path))}\n")
+    """Say on stderr where a file is, and of a pairing file that it is private."""
+    private = " (private: do not pass it on)" if path.name.endswith(files.PAIRING) else ""
+    tell(f"written: {printable(str(path))}{private}\n")
 
 
 class Outputs:

@@ -53,8 +53,15 @@ class ProtectOptions(Options):
         COLUMN=LEVEL,... where columns that are not named stay as they are.
     keep
         Other columns that the release holds.
+    suppressed_rows
+        What becomes of suppressed records: keep their rows, with * in every quasi-identifier, drop
+        them, or auto, which keeps them where they meet the limits as a class of their own. They
+        count as suppressed in any case.
     drop
-        Leave suppressed records out instead of writing * into their quasi-identifiers.
+        The same as --suppressed-rows drop.
+    keep_order
+        Write the records in the order of the table, which can give values back; without it their
+        order tells nothing.
     seconds
         Stop the search after so many seconds; the result tells how much better it could be.
     labels
@@ -94,7 +101,9 @@ class ProtectOptions(Options):
     column_weight: list[str] | None = None
     levels: list[str] | None = None
     keep: Names = None
+    suppressed_rows: Annotated[str, Traits(choices=("keep", "drop", "auto"))] = "auto"
     drop: bool = False
+    keep_order: bool = False
     seconds: float | None = None
     labels: Annotated[str, Traits(choices=("hierarchy", "sets"))] = "hierarchy"
     importance: list[str] | None = None

@@ -244,6 +244,11 @@ def _checked(request: Request) -> Request:
         hint=", ".join(REQUESTS),
     )
     keys = REQUESTS[str(command)]
+    require(
+        "planned" not in request,
+        "a server answers about the file that is named, not about a planned release",
+        hint="sievert assess FILE --planned",
+    )
     others = set(request) - {"command", "id", *keys}
     what = f"{command} takes " + (", ".join(keys) or "nothing else")
     require(not others, what, hint="policy, roles and ways to read are given at the start")
@@ -256,6 +261,15 @@ def _checked(request: Request) -> Request:
         if key != "ids":
             local = all(t != "-" and "://" not in t and "\0" not in t for t in texts)
             require(local, f"{key}: tables are files", hint="a path", error=RefusedError)
+    if command == "assess":
+        from sievert.sources.states import is_state
+
+        require(
+            not is_state(str(request["data"])),
+            "a server answers about the file that is named, and a count state is no file that "
+            "could go out",
+            hint="assess the release itself",
+        )
     return request
 
 

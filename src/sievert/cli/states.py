@@ -162,7 +162,7 @@ def merge(
     subtract
         Take all other states away from the first; records that are not there are refused.
     again
-        Accept a state with the records of another one, or with a table that is in another one.
+        Accept a state whose records, or most of them, seem to be in another one.
     memory
         The most memory for data, such as 4GB.
     threads
@@ -213,7 +213,7 @@ def update(
     compact
         Put all segments into one; done anyway where changes have a quarter of its rows.
     again
-        Accept a table with the records of one that was added, or removed, already.
+        Accept a table whose records were added or removed already, or seem to be counted already.
     """
     from sievert.commands.state import api
 

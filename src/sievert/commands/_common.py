@@ -17,8 +17,10 @@ from sievert import roles as role
 from sievert.commands._repeated import naming_secrets, repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
+    is_unlisted,
     leave_out_suppressed,
     leaves_out_unlimited,
+    named_mark,
     suppression_rule,
 )
 from sievert.counts.cells import Suppression
@@ -32,6 +34,7 @@ from sievert.errors import (
 from sievert.formatting import plural
 from sievert.roles import Roles
 from sievert.session import Clock, Steps, count_people, open_source
+from sievert.sources.addresses import DATABASES
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
@@ -71,8 +74,30 @@ MISSING_RULES = {
     "error": "no quasi-identifier is missing",
 }
 MISSING = tuple(MISSING_RULES)
+ABOUT_THE_FILE = "the answer is about this file, with every column that it has"
+ABOUT_A_RELEASE = "the answer is about the release, with the columns that it has"
+ABOUT_A_PLAN = "the answer is about a planned release, not about this file"
 POPULATION_STATED = "the table is a sample of the population that the policy states"
 POPULATION_NOT_STATED = "the policy does not state the population that the table is a sample of"
+
+
+def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
+    """Raise an error before an engine starts where a command needs the engine of this process.
+
+    It concerns Spark, and tables of a database. The address may have gone through a `Path`, which
+    makes one slash of two.
+    """
+    engine = source.get("engine")
+    address = tuple(each.removesuffix("/") for each in DATABASES)
+    stored = any(
+        isinstance(table, str | os.PathLike) and os.fspath(table).startswith(address)
+        for table in tables
+    )
+    require(
+        engine in (None, "duckdb") and not stored,
+        f"{what} files and frames only, not Spark nor a database",
+        hint="write the table to a file first, such as Parquet",
+    )
 
 
 class Reading:
@@ -159,6 +184,8 @@ class RequestedRoles:
         typed = identifier if self.given[2] is not None else ()
         absent = self.policy.roles.lacking(questions.columns, typed) if self.policy else ()
         identifier = tuple(c for c in identifier if c not in absent)
+        if self.given[2] is None:  # who calls an identifier of the policy the person means people
+            identifier = tuple(c for c in identifier if c != self.person)
         if not quasi and quasi_needed:
             from sievert.commands._role_suggestion import no_quasi
 
@@ -172,6 +199,7 @@ class RequestedRoles:
             () if secrets_apart else sensitive,
             identifier,
             **self._single_roles(measured, absent),
+            one_role=self.policy is not None,
             other_sets=self.other_sets,
             first_line=questions.first_line,
         )
@@ -202,16 +230,22 @@ class RequestedRoles:
         return roles, notes
 
     def _single_roles(self, given: Collection[str], absent: Collection[str]) -> dict[str, Any]:
-        """The other roles of the policy; a column that the caller measures is no longer ignored."""
+        """The other roles of the policy; a column with a role of the caller has no other one.
+
+        A column that the policy gives two roles stays so, which is a mistake.
+        """
         if self.policy is None:
             return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
+        kept = {c: entry for c, entry in roles.kept.items() if c not in given}
         return {
             "person": self.person or roles.person,
             "household": None if roles.household in absent else roles.household,
             "weight": None if roles.weight in absent else roles.weight,
-            "ignored": {c: why for c, why in roles.ignored.items() if c not in given or c in own},
+            "ignored": {c: why for c, why in roles.left_out.items() if c not in given or c in own},
+            "kept": {c: kept[c].reason for c in kept},
+            "unknowable": [c for c in kept if kept[c].outsiders_cannot_know],
         }
 
     def gate(
@@ -223,20 +257,38 @@ class RequestedRoles:
         suppression: Suppression = NOTHING_SUPPRESSED,
         *,
         codes: Collection[str] | None = None,
+        planned: bool = False,
+        released: Collection[str] | None = None,
     ) -> Gate | None:
         """The policy's gate for a table with these columns, with the reasons that roles give.
 
         Some records may be dropped, and some values be `codes` for missing: those of the table,
-        unless others are given.
+        unless others are given. Of a release that is to be written, `released` are its columns. A
+        `planned` release is one without the columns that no release may have.
         """
         codes = self.codes if codes is None else codes
         if self.policy is None:
             return None
-        from sievert.policy import Gate
+        from sievert.policy import FILE, FILE_HOLDS, PLANNED, Gate
 
-        rule = MISSING_RULES[missing] + ("; codes count as missing (--na)" if codes else "")
-        basis = f"{self._basis(columns, roles)}; {rule}; {suppression_rule(suppression)}"
-        gate = Gate(self.policy, basis, suppression.left_out, self.policy_file)
+        gate = Gate(
+            self.policy,
+            [
+                ABOUT_A_PLAN
+                if planned
+                else ABOUT_THE_FILE
+                if released is None
+                else ABOUT_A_RELEASE,
+                *self._people_and_roles(columns, roles, planned=planned),
+                MISSING_RULES[missing],
+                *(["codes count as missing (--na)"] if codes else []),
+                suppression_rule(suppression),
+            ],
+            suppression.left_out,
+            self.policy_file,
+            secrets=[s for s in roles.sensitive if s in columns],
+            question=PLANNED if planned else FILE,
+        )
         own, used = self.policy.roles, roles.every_column
         bare = [c for c in columns if c not in used]
         known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
@@ -244,8 +296,12 @@ class RequestedRoles:
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
         stated, listed = roles.rows_are_people, {*self.policy.reading.na}
+        stays = self.not_to_be_released(
+            columns if released is None else released, roles, planned=planned
+        )
         named = {*own.quasi, *own.sensitive}
         reasons: tuple[tuple[str, bool | None, Collection[str]], ...] = (
+            (FILE_HOLDS, False, stays),
             ("quasi_left_out", False, [c for c in bare if c in own.quasi]),
             ("secrets_left_out", False, [c for c in bare if c in own.sensitive]),
             ("columns_without_role", False, [c for c in bare if c not in named]),
@@ -264,39 +320,72 @@ class RequestedRoles:
             ("records_left_out", dropped),
             ("records_left_out_by_mark", leaves_out_unlimited(self.policy, suppression)),
             ("codes_not_listed", {*codes} - listed),
+            ("mark_not_listed", is_unlisted(self.policy, suppression)),
         ):
             if so:
                 gate.undecided(what)
         return gate
 
-    def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
-        """How to read: codes for missing are those of the policy, unless some are given."""
-        stated = () if self.policy is None else self.policy.reading.na
-        return {**source, "na": stated} if stated and not source.get("na") else source
+    def calls_distinct(self, column: str | None) -> bool:
+        """Whether the policy says that values of a column which are spelt otherwise differ."""
+        return self.policy is not None and column in self.policy.roles.distinct_spellings
 
-    def _basis(self, columns: Sequence[str], roles: Roles) -> str:
-        """Whom and what a verdict is about, without names."""
+    def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
+        """How to read: codes and the mark of suppression are those of the policy, unless given.
+
+        Of several marks that the policy lists, the one of the table has to be given.
+        """
+        if self.policy is None:
+            return source
+        stated: dict[str, Any] = {}
+        marks = self.policy.reading.suppressed
+        if self.policy.reading.na and not source.get("na"):
+            stated["na"] = self.policy.reading.na
+        if len(marks) == 1 and "suppressed" not in source:
+            stated["suppressed"] = named_mark(marks[0])
+        return {**source, **stated}
+
+    def not_to_be_released(
+        self, columns: Collection[str], roles: Roles, *, planned: bool = False
+    ) -> list[str]:
+        """The columns of a file that must not be released, by the policy or by its roles here.
+
+        A planned release lacks them, but for those that are measured: these are part of it.
+        """
+        assert self.policy is not None
+        forbidden = self.policy.roles.not_released | roles.not_released
+        measured = {*roles.measured_columns, *roles.other_quasi}
+        stays = [c for c in columns if c in forbidden]
+        return [c for c in stays if c in measured] if planned else stays
+
+    def _people_and_roles(
+        self, columns: Sequence[str], roles: Roles, *, planned: bool
+    ) -> Iterator[str]:
+        """Whether people or rows were counted, how many columns have which role, the population."""
         assert self.policy is not None
         counted = "each row is taken for one person, which the policy does not say"
         if roles.rows_are_people:
             counted = "each row is one person, as the policy says"
         if roles.person in columns:
             counted = "people were counted, who may have several rows"
+        yield counted
         numbers = [
             plural(number, what) + after
             for what, names, after in (
                 ("quasi-identifier", roles.quasi, ""),
                 ("secret", roles.sensitive, ""),
-                ("identifier", roles.identifier, " to be dropped"),
+                ("identifier", roles.identifier, " to be dropped" if planned else ""),
                 ("ignored column", roles.ignored, ""),
+                ("kept column", roles.kept, ""),
             )
             if (number := sum(c in columns for c in names))
         ]
-        basis = f"{counted}; {', '.join(numbers)}"
-        if not self.policy.limits_population:
-            return basis
-        stated = self.policy.parameters.population_uniques is not None
-        return f"{basis}; {POPULATION_STATED if stated else POPULATION_NOT_STATED}"
+        yield ", ".join(numbers)
+        if apart := [c for c in self.policy.roles.distinct_spellings if c in columns]:
+            yield f"{plural(len(apart), 'column')} counted as spelt, as the policy says"
+        if self.policy.limits_population:
+            stated = self.policy.parameters.population_uniques is not None
+            yield POPULATION_STATED if stated else POPULATION_NOT_STATED
 
     def prepare(
         self,

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sievert.commands._common import check_known
-from sievert.errors import InvariantError, require
+from sievert.counts.answers import RecordCounts, Sizes
+from sievert.errors import InputError, InvariantError, UsageError, require
 from sievert.formatting import plural
 from sievert.hierarchies import (
     ROOT,
@@ -20,6 +21,7 @@ from sievert.hierarchies import (
     with_orders,
 )
 from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures.kernel import ratio
 from sievert.measures.measure import ROWS, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.measures.target import RecordTarget, SecretTarget, record_target
@@ -27,10 +29,13 @@ from sievert.roles import Roles
 from sievert.session import Steps
 
 if TYPE_CHECKING:
-    from sievert.counts.answers import JointCounts, RecordCounts, SecretCounts, Sizes
+    from sievert.counts.answers import JointCounts, SecretCounts
     from sievert.counts.questions import Questions
+    from sievert.counts.suppressed_class import ClassSize, SuppressedRecords, SuppressedValues
     from sievert.policy import Policy
 
+OTHER_READINGS = ("missing_as_value", "spellings_merged")  # of a count, by its details
+NOT_PLACED = "values of the release have no place in the order or hierarchy"
 MOST_VALUES = 10**7  # different values of a secret that are put into one class
 
 
@@ -87,6 +92,18 @@ def _plain(setting: Any) -> Any:
     return str(setting) if text else [_plain(entry) for entry in setting]
 
 
+@dataclass(frozen=True)
+class MeasuredTable:
+    """The measures of one table."""
+
+    reidentification: dict[str, Value]
+    inference: dict[str, dict[str, Value]]
+    best: dict[str | None, dict[str, Value]]  # what any release could have of limited measures
+    # of the suppressed records as a class of their own: the same two
+    suppressed: tuple[dict[str, Value], dict[str, dict[str, Value]]]
+    certain: dict[str, tuple[int, int]]  # by secret: people in classes of one value, of how many
+
+
 def measure_table(
     questions: Questions,
     roles: Roles,
@@ -94,14 +111,22 @@ def measure_table(
     clock: Steps,
     settings: MeasureSettings | None = None,
     limited: Collection[str] = (),
-) -> tuple[dict[str, Value], dict[str, dict[str, Value]], dict[str | None, dict[str, Value]]]:
+    unlimited: Collection[str] = (),
+) -> MeasuredTable:
     """Some measures of a table that is open already: of re-identification, and of each secret.
 
-    The third are the best numbers that any release could have of those measures that are limited.
+    No limit is about the secrets `unlimited`.
     """
     table = TableMeasures(questions, roles, settings or MeasureSettings(), ids, clock)
     inference = {s: table.inference(s) for s in roles.sensitive}
-    return table.reidentification(), inference, table.best_numbers(limited)
+    numbers = table.reidentification()
+    return MeasuredTable(
+        numbers,
+        inference,
+        best=table.best_numbers(limited),
+        suppressed=table.of_suppressed(limited, numbers),
+        certain=table.certain_people(s for s in roles.sensitive if s in unlimited),
+    )
 
 
 def check_hierarchies(hierarchies: Mapping[str, Any]) -> None:
@@ -229,7 +254,7 @@ class TableMeasures:
             order=order,
             hierarchy=hierarchy,
             partition=partition,
-            named=self._named_value(secret),
+            named=self.named_value(secret),
         )
         self.value_counts[secret] = counts.values.things
         self.values[secret] = counts.values, counts.missing
@@ -263,6 +288,20 @@ class TableMeasures:
         self.values[secret] = counts.values, counts.missing
         return counts
 
+    def certain_people(self, secrets: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """By secret how many people are in classes where all have one value, of how many.
+
+        Cells that were counted already are not counted again.
+        """
+        certain = {}
+        for secret in secrets:
+            cells = self.joint.get(secret)
+            if cells is None or self.questions.people is not None:
+                certain[secret] = self.questions.certain_people(self.roles.quasi, secret)
+            else:
+                certain[secret] = cells.certain
+        return certain
+
     def best_numbers(self, ids: Collection[str]) -> dict[str | None, dict[str, Value]]:
         """Numbers of the same records in one class: no release can do better."""
         bounded = [m for m in self.measures if m.id in ids and has_bound(m)]
@@ -280,7 +319,7 @@ class TableMeasures:
         for secret, (values, missing) in self.values.items():
             if values.things > MOST_VALUES or not any("secret" in m.kinds for m in bounded):
                 continue
-            value, named = self._named_value(secret), None
+            value, named = self.named_value(secret), None
             if value is not None:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)
             target = SecretTarget(secret_in_one_class(values, missing, named))
@@ -290,6 +329,69 @@ class TableMeasures:
                 if "secret" in m.kinds and (m.id != "alpha_k" or value is None or named is not None)
             }
         return best
+
+    # -- the suppressed records as a class of their own ------------------------------------------
+
+    def of_suppressed(
+        self, ids: Collection[str], numbers: Mapping[str, Value]
+    ) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
+        """Measure the suppressed records as a class of their own; nothing where there are none.
+
+        Only those of the measures `ids` are there that a class alone can breach a limit on. The
+        base of a secret is that of all records. `numbers` are those of the other records: counts
+        of people in small classes are theirs with this class added, where it is that small. A
+        secret that is a quasi-identifier as well was suppressed with the others.
+        """
+        suppressed: SuppressedRecords | None = self.questions.suppressed
+        if suppressed is None:
+            return {}, {}
+        chosen = [m for m in self.measures if m.id in ids and m.of_class]
+        records = [m for m in chosen if "record" in m.kinds]
+        of_secrets = [m for m in chosen if "secret" in m.kinds]
+        self.clock("measuring the suppressed records", self.questions)
+        reidentification = self._suppressed_records(suppressed.size(), records, numbers)
+        secrets = [s for s in self.roles.sensitive if of_secrets and s not in self.roles.quasi]
+        return reidentification, {
+            s: self._suppressed_secret(s, suppressed.values(s), of_secrets) for s in secrets
+        }
+
+    def _suppressed_records(
+        self, size: ClassSize, chosen: Sequence[Measure], numbers: Mapping[str, Value]
+    ) -> dict[str, Value]:
+        counts = RecordCounts(size.everybody, Sizes.from_arrays([size.members], [1]))
+        values = {m.id: self._value(m, RecordTarget(counts), self.options(m)) for m in chosen}
+        for count in ("records_below", "unique_records"):
+            own, others = values.pop(count, None), numbers.get(count)
+            if own is not None and others is not None and others.value is not None:
+                together = with_class(others, size)
+                values |= {} if together is None else {count: together}
+        return values
+
+    def _suppressed_secret(
+        self, secret: str, values: SuppressedValues, chosen: Sequence[Measure]
+    ) -> dict[str, Value]:
+        order, has_order = self._order(secret)
+        spec = self.settings.hierarchies.get(secret)
+        there = {"order": has_order, "hierarchy": spec is not None}
+        chosen = [m for m in chosen if all(there.get(n, True) for n in m.needs)]
+        named = self.named_value(secret)
+        plain = values.secret_counts(secret, named=named)
+        measured = {}
+        for measure in chosen:
+            counts = plain
+            try:
+                if "order" in measure.needs:
+                    counts = values.secret_counts(secret, order=order, ordered=True)
+                if "hierarchy" in measure.needs:
+                    hierarchy = suppressed_hierarchy(spec, values)
+                    counts = values.secret_counts(secret, hierarchy=hierarchy)
+            except (InputError, UsageError):
+                none = Value(measure.id, None, measure.unit, measure.riskier, NOT_PLACED)
+                measured[measure.id] = none
+                continue
+            target = SecretTarget(counts)
+            measured[measure.id] = self._value(measure, target, self.options(measure))
+        return measured
 
     def _check_parts(self, secret: str, partition: Mapping[str, Iterable[str]]) -> None:
         present = set(self.questions.values(secret, self.roles.quasi))
@@ -327,7 +429,19 @@ class TableMeasures:
         # without any value, one branch
         return to_hierarchy(spec, values) if values else Hierarchy({"": (ROOT,)})
 
-    def _named_value(self, secret: str) -> str | None:
+    def of_other(self, questions: Questions) -> TableMeasures:
+        """The same measures of another table with the same roles."""
+        ids = [measure.id for measure in self.measures]
+        return TableMeasures(questions, self.roles, self.settings, ids, self.clock)
+
+    @property
+    def named_values(self) -> list[str]:
+        """The values of secrets that a parameter names."""
+        named = (self.named_value(secret) for secret in self.roles.sensitive)
+        return [value for value in named if value is not None]
+
+    def named_value(self, secret: str) -> str | None:
+        """The value of a secret that a parameter names."""
         value = self.settings.parameters.get("alpha_k", {}).get("value")
         named = value.get(secret) if isinstance(value, Mapping) else value
         return None if named is None else str(named)
@@ -349,6 +463,38 @@ class TableMeasures:
             result.reason,
             dict(result.details),
         )
+
+
+def with_class(value: Value, size: ClassSize) -> Value | None:
+    """A count of people in small classes, or their share, with one class more.
+
+    None where that class is too large to be counted.
+    """
+    if value.id == "unique_records":
+        alone = value.details["records"] + size.members
+        number = ratio(alone, size.everybody)
+        return (
+            None if size.members > 1 else replace(value, value=number, details={"records": alone})
+        )
+    k = value.details["k"]
+    if size.members >= k:
+        return None
+    by_k = {
+        below: number + (size.members if size.members < int(below) else 0)
+        for below, number in value.details["by_k"].items()
+    }
+    readings = [value.value, *(value.details.get(reading) for reading in OTHER_READINGS)]
+    number = max(n for n in readings if n is not None) + size.members
+    return replace(value, value=number, details={"k": k, "by_k": by_k})
+
+
+def suppressed_hierarchy(spec: Any, values: SuppressedValues) -> Hierarchy | None:
+    """The hierarchy of a secret for the values of all records; one branch where there are none."""
+    if spec is None or isinstance(spec, Hierarchy):
+        return spec
+    pairs = zip(values.texts, values.whole.tolist(), strict=True)
+    counts = {text: number for text, number in pairs if text is not None}
+    return to_hierarchy(spec, counts) if counts else Hierarchy({"": (ROOT,)})
 
 
 def most_cells(table: TableMeasures) -> int:

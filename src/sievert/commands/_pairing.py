@@ -11,7 +11,9 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning.value_sets import label_members
 from sievert.commands._pairing_evidence import (
+    BY_FILE,
     BY_KEY,
+    PAIRING_FILE,
     STATED,
     UNPAIRED,
     Pairing,
@@ -30,6 +32,10 @@ from sievert.losses.label_sets import label_coverage
 from sievert.losses.loss import GONE, PairedColumn, Release, as_numbers
 
 MOST_EVIDENCE = 8  # columns, with those in use, that are read to tell how records are paired
+PAIRED_ALIKE = (
+    "{} of one table found in the other one by another spelling only (case, blanks, invisible "
+    "characters, forms of numbers and dates): taken for the same people"
+)
 NOT_IN_IT = "without a place in its hierarchy"
 NOT_ABOVE = "in its hierarchy, but not above the original value"
 
@@ -42,6 +48,8 @@ class People:
     cube: Cube
     keyed: bool
     keyless: int = 0  # records left out because they have no key
+    rows: Ints | None = None  # of a release with a pairing file: rows of the original, from 0
+    as_spelt: bool = False  # whether keys that are spelt otherwise are of other people
 
     @property
     def records(self) -> int:
@@ -75,8 +83,18 @@ class People:
         return np.asarray(numbers)
 
 
-def people(questions: Questions, columns: Sequence[str], key: str | None, name: str) -> People:
-    """A table record by record: by its key if it has one, in its order otherwise."""
+def people(
+    questions: Questions,
+    columns: Sequence[str],
+    key: str | None,
+    name: str,
+    *,
+    as_spelt: bool = False,
+) -> People:
+    """A table record by record: by its key if it has one, in its order otherwise.
+
+    With `as_spelt`, keys that are spelt otherwise are of other people.
+    """
     questions.check_usable(columns)
     if key is None:
         return People(name, microdata.in_order(questions, columns, name), keyed=False)
@@ -87,13 +105,15 @@ def people(questions: Questions, columns: Sequence[str], key: str | None, name: 
     )
     questions.engine.check_usable(key)
     cube = microdata.by_key(questions, columns, key, name)
-    return People(name, cube, keyed=True, keyless=questions.records - cube.records)
+    keyless = questions.records - cube.records
+    return People(name, cube, keyed=True, keyless=keyless, as_spelt=as_spelt)
 
 
 def record_places(original: People, release: People) -> tuple[Ints, int]:
     """Of each original record its place in the release, GONE if it has none; how many are extra."""
     if release.keyed:
-        mine, theirs = microdata.match_keys(original.cube, release.cube)
+        as_spelt = release.as_spelt
+        mine, theirs = microdata.match_keys(original.cube, release.cube, as_spelt=as_spelt)
         require(
             len(mine),
             f"{release.name}: no record has a key of the original",
@@ -103,13 +123,23 @@ def record_places(original: People, release: People) -> tuple[Ints, int]:
         places = np.full(original.records, GONE, dtype=np.int64)
         places[mine] = theirs
         return places, release.records - len(mine)
+    if release.rows is not None:
+        places = np.full(original.records, GONE, dtype=np.int64)
+        places[release.rows] = np.arange(release.records)
+        return places, 0
     require(
         original.records == release.records,
         f"{release.name} has {plural(release.records, 'record')} and the original "
         f"{original.records:,}: their order does not tell who is who",
-        hint=f"--key COLUMN, one value a person, in both tables; {UNPAIRED}",
+        hint=f"the {PAIRING_FILE}; --key COLUMN, one value a person, in both tables; {UNPAIRED}",
     )
     return np.arange(original.records), 0
+
+
+def respelt_pairs(first: Cube, second: Cube) -> list[str]:
+    """A caution on records of two tables whose keys are the same only if they are spelt alike."""
+    number = len(microdata.respelt_keys(first, second))
+    return [Caution(PAIRED_ALIKE.format(plural(number, "key")))] if number else []
 
 
 def check_paired(paired: bool, key: str | None) -> None:
@@ -128,17 +158,34 @@ def check_pairing(
     *,
     keyed: bool,
     stated: bool,
+    unused: str | None = None,
 ) -> Pairing:
     """How the records of two tables were paired; an error where their order does not pair them.
 
-    Further columns are asked for where those in use do not show it.
+    Further columns are asked for where those in use do not show it. That the tables are paired can
+    be `stated`, but not against the evidence. `unused` tells why a pairing file is not used.
     """
-    if keyed or stated:
-        return BY_KEY if keyed else STATED
+    if keyed:
+        return BY_KEY
     found = pairing_by_order(columns)
     if found.paired is not True and (more := [c for c in further() if not tells_rows(c)]):
         found = pairing_by_order([*columns, *more])
-    return require_paired(found, name)
+    require_paired(found, name, stated=stated, unused=unused)
+    return STATED if stated else found
+
+
+def check_pairing_file(name: str, columns: Sequence[PairedColumn], *, proven: bool) -> Pairing:
+    """How a pairing file paired two tables; an error where they show that it does not.
+
+    It is proven if its digest of the original is that of the file. Otherwise the columns decide.
+    """
+    if proven:
+        return BY_FILE
+    here = columns[0].here
+    there = [replace(c, original=c.original[here], released=c.released[here]) for c in columns]
+    found = pairing_by_order(there)
+    require_paired(found, name, unused="the pairing file is about another original")
+    return replace(found, by="file") if found.paired else found
 
 
 def read_further(

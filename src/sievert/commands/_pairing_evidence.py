@@ -22,12 +22,13 @@ from sievert.commands._agreement import (
     exceeds,
     needed,
 )
-from sievert.errors import Caution, InputError, require
+from sievert.errors import Caution, InputError, UsageError, require
 from sievert.formatting import significant
 from sievert.losses.loss import PairedColumn
 
 SHIFTS = tuple(d for d in range(-5, 6) if d)
-KNOWN = "--key COLUMN, one value a person, in both tables; --paired if you know that they are"
+PAIRING_FILE = "pairing file that protect wrote, beside the release"
+KNOWN = f"the {PAIRING_FILE}, or --key COLUMN, one value a person, in both tables"
 UNPAIRED = (
     "sievert synthetic ORIGINAL RELEASE for a release that is synthetic, sampled or otherwise has "
     "other rows"
@@ -43,7 +44,7 @@ class Pairing:
     """
 
     paired: bool | None  # None: it cannot be told
-    by: str  # order, key, stated
+    by: str  # order, key, file, stated
     columns: tuple[str, ...] = ()
     excess: tuple[float, ...] = ()
 
@@ -60,17 +61,21 @@ class Pairing:
                 "every number here is meaningless; --key COLUMN, or --paired if you know; sievert "
                 "synthetic ORIGINAL RELEASE needs no pairs"
             )
+        elif self.by == "file":
+            yield "paired by the pairing file of the release"
         elif self.by == "stated":
             yield "paired by order (stated with --paired)"
         elif self.by == "order":
             yield "paired by order (checked)"
 
 
-BY_KEY, STATED = Pairing(True, "key"), Pairing(True, "stated")
+BY_KEY, BY_FILE, STATED = (Pairing(True, by) for by in ("key", "file", "stated"))
 
 
-def require_paired(pairing: Pairing, name: str) -> Pairing:
-    """An error where two tables are not paired by their order."""
+def require_paired(
+    pairing: Pairing, name: str, *, stated: bool = False, unused: str | None = None
+) -> Pairing:
+    """An error where two tables are not paired by their order, whatever is `stated`."""
     found = ""
     if pairing.columns:
         shown = [
@@ -78,12 +83,14 @@ def require_paired(pairing: Pairing, name: str) -> Pairing:
             for column, excess in zip(pairing.columns, pairing.excess, strict=True)
         ]
         found = f" (standard deviations over chance: {', then '.join(shown)}; more than 6 needed)"
+    refused = ", so that --paired does not hold" if stated else ""
+    beside = f"{unused}; " if unused else ""
     require(
         pairing.paired is not False,
-        f"{name}: the records are not paired by their order: the columns of both tables agree no "
-        f"more than those of unrelated people would{found}",
-        hint=f"{UNPAIRED}; {KNOWN}; --hierarchy COL=FILE if values were generalised",
-        error=InputError,
+        f"{name}: the records are not paired by their order{refused}: the columns of both tables "
+        f"agree no more than those of unrelated people would{found}",
+        hint=f"{beside}{KNOWN}; {UNPAIRED}; --hierarchy COL=FILE if values were generalised",
+        error=UsageError if stated else InputError,
     )
     return pairing
 
@@ -110,6 +117,11 @@ class _ColumnEvidence:
         return exceeds(self.moments) and self.moments.found - self._beside > needed(self.moments)
 
     @property
+    def is_shifted(self) -> bool:
+        """Whether more records agree after a shift: rows were lost or added at the beginning."""
+        return self.shifted - self.moments.found > needed(self.moments)
+
+    @property
     def could_speak(self) -> bool:
         """Whether perfect agreement would exceed chance and all shifts."""
         return self.moments.most - self._beside > needed(self.moments)
@@ -129,7 +141,7 @@ def pairing_by_order(columns: Iterable[PairedColumn]) -> Pairing:
         return Pairing(None, "order")
     speaking = [c for c in able if exceeds(c.moments) and c.speaks]
     if not speaking:
-        if not any(c.could_speak for c in able):
+        if not any(c.could_speak or c.is_shifted for c in able):
             return Pairing(None, "order")
         best = max(able, key=lambda c: c.excess)
         return Pairing(False, "order", (best.name,), (best.excess,))

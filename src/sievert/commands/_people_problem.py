@@ -6,7 +6,7 @@ whole, counted in people as `assess --person` counts it.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,11 @@ from sievert.commands._release_problem import (
 from sievert.commands._search_floor import SearchFloor
 from sievert.counts.cube import Cube
 from sievert.counts.people import PeopleQuestions
-from sievert.counts.recoded_people import RecodedPeopleQuestions
+from sievert.counts.recoded_people import (
+    CellsBeside,
+    RecodedPeopleQuestions,
+    SuppressedCells,
+)
 from sievert.errors import ExhaustedError, require
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
@@ -84,14 +88,26 @@ class PeopleProblem(ProtectionProblem):
             (Rule("distinct", k),),
         )
 
-    def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedPeopleQuestions:
+    def _released(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> RecodedPeopleQuestions:
         def released(cube: Cube, owner: Ints) -> Cube:
-            return recode(cube, codes, gone[owner])
+            return self._only(recode(cube, codes, gone[owner]), quasi)
 
         return RecodedPeopleQuestions(
             self.questions,
             released(self.sightings, self.sightings.owner),
             {s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
+        )
+
+    def _suppressed(self, gone: Bools) -> SuppressedCells:
+        def split(cube: Cube, owner: Ints) -> CellsBeside:
+            return CellsBeside.split(cube, gone[owner])
+
+        return SuppressedCells(
+            split(self.sightings, self.sightings.owner),
+            {s: split(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
+            sightings=True,
         )
 
     def _owner(self, cube: Cube) -> Ints:

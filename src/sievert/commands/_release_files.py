@@ -1,4 +1,4 @@
-"""A release as a file, its records and columns in the order of the input."""
+"""A release as a file: its columns in the order of the input, its records in one of their own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,10 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints, Text
 from sievert.counts.questions import Questions
+from sievert.counts.release_order import encode_cell, row_hashes, row_places
 from sievert.errors import ExhaustedError, UsageError, require
 from sievert.files import KINDS, csv_cell
+from sievert.losses.loss import combination_codes
 
 BLOCK = 1 << 16  # records that are written at once
 TEXT = "VARCHAR"
@@ -29,6 +31,38 @@ class FileColumn:
     def only(self, records: Bools | Ints) -> "FileColumn":
         """The same column of some records only."""
         return replace(self, codes=self.codes[records])
+
+
+def order_by_hash(columns: Sequence[FileColumn], key: str) -> Ints:
+    """The records in the order in which a release has them, by the hashes with this key.
+
+    Only what a record says decides, and how many say the same: equal records are interchangeable.
+
+    >>> ages = FileColumn("age", ["34", "35"], np.array([0, 1, 0]))
+    >>> [["34", "35"][code] for code in ages.codes[order_by_hash([ages], "0")].tolist()]
+    ['35', '34', '34']
+    """
+    codes = [_codes_by_text(column) for column in columns]
+    rows = combination_codes(codes)
+    distinct, first = np.unique(rows, return_index=True)
+    cells = []
+    for column, own in zip(columns, codes, strict=True):
+        encoded = np.array([*map(encode_cell, column.texts), b""], dtype=object)[:-1]
+        cells.append(encoded[own[first]].tolist())
+    hashes = np.array(row_hashes(key, zip(*cells, strict=True)), dtype=np.uint64)
+    together = np.argsort(rows, kind="stable")
+    counts = np.bincount(rows, minlength=len(distinct))
+    begins = np.cumsum(counts) - counts
+    copies = np.arange(len(rows)) - np.repeat(begins, counts) + 1
+    places = row_places(key, np.repeat(hashes, counts).tolist(), copies.tolist())
+    return np.asarray(together[np.argsort(np.array(places, dtype=np.uint64), kind="stable")])
+
+
+def _codes_by_text(column: FileColumn) -> Ints:
+    """The codes of a column such that equal texts have one code."""
+    first: dict[Text, int] = {}
+    own = [first.setdefault(text, code) for code, text in enumerate(column.texts)]
+    return np.array(own, dtype=np.int64)[column.codes]
 
 
 def release_kind(path: Any) -> str:
@@ -49,7 +83,7 @@ def write_release(
     delimiter: str = ",",
     header: bool = True,
 ) -> None:
-    """Write a release in the order of the input."""
+    """Write a release, its records in the order that the columns have."""
     if kind == "parquet":
         _as_parquet(target, columns, questions)
         return

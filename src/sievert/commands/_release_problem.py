@@ -1,8 +1,8 @@
 """A table and a policy as a search: combinations, columns on their levels, rules for classes."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -11,19 +11,23 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._combinations import CombinationCounts, recode
+from sievert.commands._kept_columns import with_kept
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
 from sievert.commands._secret_rules import secret_cells
+from sievert.commands._spellings import with_merged
 from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.answers import RecordCounts
 from sievert.counts.cells import Suppression
-from sievert.counts.cube import histogram
+from sievert.counts.cube import Cube, histogram
 from sievert.counts.questions import Questions
 from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.recoded_people import CellsBeside, SuppressedCells
 from sievert.counts.recoded_records import ColumnMap
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
 from sievert.measures import BY_ID, MEASURES, Law
+from sievert.measures.measure import Value
 from sievert.methods.full_domain import (
     FullDomainRecoding,
     LevelledColumn,
@@ -32,7 +36,7 @@ from sievert.methods.full_domain import (
 )
 from sievert.methods.full_domain.nodes import Hints
 from sievert.methods.full_domain.rules import size_rule
-from sievert.policy import MeasureLimit, Policy, Verdict, judge
+from sievert.policy import MeasureLimit, Policy, Verdict, judge, judge_suppressed
 from sievert.policy.judgement import harmless_side
 from sievert.roles import Roles
 from sievert.session import no_progress
@@ -42,6 +46,8 @@ UNIQUE = "unique_records"
 ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
 FIXED = 3_000  # cells whose measuring takes as long as what every recoded table costs
 MEASURED = 3  # cells that take as long to scan as one to measure
+KEEP, DROP, AUTO = "keep", "drop", "auto"  # what becomes of suppressed records in a release
+SUPPRESSED_ROWS = (KEEP, DROP, AUTO)
 SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
 
 
@@ -56,6 +62,7 @@ class SearchSettings:
     seconds: float | None = None
     frontier: bool = False  # whether all nodes are gone through
     memory: str | None = None  # as --memory says
+    suppressed_rows: str = AUTO  # whether they stay in the release
     uncompiled: int = 0  # cells that are scanned before compiled loops are loaded
 
 
@@ -75,6 +82,7 @@ class ProtectionProblem:
         self.questions, self.roles, self.combinations = questions, roles, combinations
         self.measuring, self.settings, self.floor = measuring, settings, floor
         self.beside: JointReleases | None = None  # earlier releases of the same people
+        self.alike: ProtectionProblem | None = None  # the table with all spellings merged
         self.columns, self.numbers = [], []
         classes = combinations.classes
         searched = None if floor is None else floor.searched
@@ -134,65 +142,171 @@ class ProtectionProblem:
     # -- what assess would say of a recoding ---------------------------------------------------
 
     def verdicts(
-        self, recoding: FullDomainRecoding, policy: Policy, *, possible: bool = False
+        self,
+        recoding: FullDomainRecoding,
+        policy: Policy,
+        *,
+        possible: bool = False,
+        kept: bool = False,
     ) -> tuple[Verdict, ...]:
         """The verdicts on the release, from counts: what `assess` says of its file.
 
-        With `possible` they also say which limits no release can meet.
+        With `possible` they also say which limits no release can meet. Suppressed records may be
+        `kept` in the release.
         """
-        return self.judge(recoding.levels, self.gone(recoding), policy, possible=possible)[0]
+        gone = self.gone(recoding)
+        return self.judge(recoding.levels, gone, policy, possible=possible, kept=kept)[0]
 
     def judge(
-        self, levels: Sequence[int], gone: Bools, policy: Policy, *, possible: bool = False
+        self,
+        levels: Sequence[int],
+        gone: Bools,
+        policy: Policy,
+        *,
+        possible: bool = False,
+        kept: bool = False,
     ) -> tuple[tuple[Verdict, ...], int]:
         """The verdicts on the table with its columns on levels, and how many are unique in it.
 
-        The combinations that are `gone` are suppressed; of all of them nothing is said.
+        The combinations that are `gone` are suppressed; of all of them nothing is said. Where they
+        are `kept` in the release, they are judged as a class of their own as well.
         """
         if gone.all():
             return (), 0
-        suppressed = int(self.combinations.classes.counts[gone].sum())
-        codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
-        questions = self._released(codes, gone)
-        questions.records = self.combinations.records - suppressed
-        if suppressed:
-            questions.suppression = Suppression(ROOT, records=suppressed)
         ids = {m for _, m, _ in policy.every_limit()} | {UNIQUE}
         if any("order" in BY_ID[m].needs for m in policy.everywhere):
             ids.add(ANY_OF_A_SECRET)
-        measures = TableMeasures(questions, self.roles, self.measuring, ids, no_progress)
+        measures = self._measures(levels, gone, ids)
         inference = {s: measures.inference(s) for s in self.roles.sensitive}
-        numbers = measures.reidentification()
+        numbers = self._found_by(measures, levels, gone)
+        if self.alike is not None:
+            merged = self.alike._measures(levels, gone, ids)
+            inference = {s: with_merged(own, merged.inference(s)) for s, own in inference.items()}
+            numbers = with_merged(numbers, self.alike._found_by(merged, levels, gone))
         unique = int(numbers[UNIQUE].details["records"])
         best = measures.best_numbers(ids) if possible else None
-        return tuple(judge(policy, numbers, inference, best)[0]), unique
+        verdicts = judge(policy, numbers, inference, best)[0]
+        if kept and gone.any():
+            measures.questions.suppressed = self._suppressed(gone)
+            verdicts += judge_suppressed(policy, *measures.of_suppressed(ids, numbers))
+        return tuple(verdicts), unique
+
+    @cached_property
+    def _given(self) -> tuple[str, ...]:
+        """The quasi-identifiers without the kept columns, which are searched with them."""
+        return tuple(name for name in self.roles.quasi if name not in self.roles.kept)
+
+    def _found_by(
+        self, measures: TableMeasures, levels: Sequence[int], gone: Bools
+    ) -> dict[str, Value]:
+        """The numbers of finding people, each with that of the classes of kept columns, too."""
+        numbers = measures.reidentification()
+        if self._given == self.roles.quasi:
+            return numbers
+        ids = [m for m in numbers if m in BY_ID]
+        wide = self._measures(levels, gone, ids, kept=True)
+        return with_kept(numbers, wide.reidentification())
+
+    def _measures(
+        self,
+        levels: Sequence[int],
+        gone: Bools,
+        ids: Collection[str],
+        *,
+        kept: bool = False,
+    ) -> TableMeasures:
+        """Measures of the table with its columns on levels, without combinations that are gone.
+
+        The classes are those of the quasi-identifiers, or with the `kept` columns beside them.
+        """
+        suppressed = int(self.combinations.classes.counts[gone].sum())
+        codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
+        roles = self.roles if kept else replace(self.roles, quasi=self._given)
+        questions = self._released(codes, gone, roles.quasi)
+        questions.records = self.combinations.records - suppressed
+        if suppressed:
+            questions.suppression = Suppression(ROOT, records=suppressed)
+        return TableMeasures(questions, roles, self.measuring, ids, no_progress)
+
+    def certain_people(
+        self, recoding: FullDomainRecoding, secrets: Collection[str]
+    ) -> dict[str, tuple[int, int]]:
+        """By secret how many people are in classes where all have one value, of how many."""
+        gone = self.gone(recoding)
+        if not secrets or gone.all():
+            return {}
+        return self._measures(recoding.levels, gone, ()).certain_people(secrets)
 
     def gone(self, recoding: FullDomainRecoding) -> Bools:
-        """The combinations that a release does not tell: suppressed, or on the root everywhere."""
+        """The combinations that a release does not tell: suppressed, or on the root everywhere.
+
+        Kept columns are searched as quasi-identifiers, but a record with `*` in all others is
+        suppressed: whoever reads the release takes it for that.
+        """
         gone = recoding.suppresses(self.codes)
-        texts = [c.labels[level] for c, level in zip(self.columns, recoding.levels, strict=True)]
-        if all(ROOT in own for own in texts):
-            labels = zip(recoding.labels(self.codes).T, texts, strict=True)
-            gone |= np.all([np.array([t == ROOT for t in own])[at] for at, own in labels], axis=0)
+        own = [at for at, name in enumerate(self.roles.quasi) if name not in self.roles.kept]
+        texts = {at: self.columns[at].labels[recoding.levels[at]] for at in own}
+        if all(ROOT in labels for labels in texts.values()):
+            codes = recoding.labels(self.codes)
+            on_root = [np.array([t == ROOT for t in texts[at]])[codes[:, at]] for at in own]
+            gone |= np.all(on_root, axis=0)
         return gone
 
-    def _released(self, codes: Mapping[str, Ints], gone: Bools) -> RecodedQuestions:
-        """Questions about the release: labels instead of values, without suppressed records."""
+    def gone_records(self, recoding: FullDomainRecoding) -> int:
+        """How many records a release does not tell."""
+        return int(self.combinations.classes.counts[self.gone(recoding)].sum())
+
+    def gone_keys(self, recoding: FullDomainRecoding) -> Ints:
+        """The keys of the classes that a release does not tell."""
+        gone = self.gone(recoding)
+        classes = np.unique(recoding.class_numbers(self.codes[gone]))
+        keys: Ints = recoding.class_keys[classes].astype(np.int64)
+        return keys
+
+    def _released(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> RecodedQuestions:
+        """Questions about the release: labels instead of values, without suppressed records.
+
+        They are about classes of the columns `quasi`.
+        """
         classes, secrets = self.combinations.classes, self.combinations.secrets
         return RecodedQuestions(
             self.questions,
-            recode(classes, codes, gone),
-            {s: recode(cube, codes, gone[cube.owner]) for s, cube in secrets.items()},
+            self._only(recode(classes, codes, gone), quasi),
+            {
+                s: self._only(recode(cube, codes, gone[cube.owner]), quasi)
+                for s, cube in secrets.items()
+            },
+        )
+
+    def _only(self, cube: Cube, quasi: Sequence[str]) -> Cube:
+        """The cells of some quasi-identifiers, and of the columns behind all of them."""
+        if len(quasi) == len(self.roles.quasi):
+            return cube
+        return cube.roll_up((*quasi, *cube.columns[len(self.roles.quasi) :]))
+
+    def _suppressed(self, gone: Bools) -> SuppressedCells:
+        """The suppressed records, as a class of their own beside all records."""
+        classes, secrets = self.combinations.classes, self.combinations.secrets
+        return SuppressedCells(
+            CellsBeside.split(classes, gone),
+            {s: CellsBeside.split(cube, gone[cube.owner]) for s, cube in secrets.items()},
         )
 
     def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
-        """Whether the release meets every limit."""
+        """Whether the release meets every limit.
+
+        Suppressed records are judged where they have to stay in the release, and not where they can
+        be left out of it.
+        """
         gone = self.gone(recoding)
         if self.combinations.classes.counts[gone].sum() > self.allowed:
             return False
         if self.beside is not None and self.joint_k(recoding) < self.beside.k:
             return False
-        verdicts, _ = self.judge(recoding.levels, gone, policy)
+        kept = self.settings.suppressed_rows == KEEP
+        verdicts, _ = self.judge(recoding.levels, gone, policy, kept=kept)
         return bool(verdicts) and all(v.met is True for v in verdicts)
 
     def best(

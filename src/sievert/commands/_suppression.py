@@ -12,17 +12,22 @@ from sievert.roles import Roles
 from sievert.session import MARK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sievert.counts.questions import Questions
     from sievert.policy import Policy
 
 NOTHING_SUPPRESSED = Suppression()
+MISSING_MARK = "missing:"  # names missing values as the mark
+SECRET_IS_MARK = (
+    "{} with the mark of suppression as a value of {}: no secret is suppressed there, the mark is "
+    "a value as any other"
+)
 MARKED = " (the mark in every quasi-identifier)"
 SECRETS_STAY = (
-    "{} suppressed, and the secrets stay in the table: whoever knows that somebody is in it and "
-    "finds no class for them looks among these alone; leave them out (sievert protect --drop), or "
-    "count them (--keep-suppressed)"
+    "{} suppressed, and the secrets stay in the table: somebody who knows that a person is in it, "
+    "but finds no matching group, knows that the person is one of these; leave them out (sievert "
+    "protect --suppressed-rows drop), or count them (--keep-suppressed)"
 )
 
 
@@ -68,10 +73,22 @@ def leave_out_suppressed(
         error=InputError,
     )
     if roles.sensitive:
-        fewest = min(questions.suppressed_values(roles.quasi, roles.sensitive))
+        apart = [secret for secret in roles.sensitive if secret not in roles.quasi]
+        if questions.suppression.mark is not None:
+            notes += marked_secrets(questions.marks(apart))
+        fewest = min(questions.count_suppressed_values(roles.quasi, roles.sensitive))
         questions.suppression = replace(questions.suppression, fewest=fewest)
     questions.drop_suppressed(roles.quasi)
     return [f"{plural(number, 'record')} suppressed{MARKED}; {where}", *notes]
+
+
+def marked_secrets(counts: Mapping[str, int]) -> list[str]:
+    """Cautions on the mark of suppression as a value of secrets, by the records that have it."""
+    return [
+        Caution(SECRET_IS_MARK.format(plural(number, "record"), repr(secret)))
+        for secret, number in counts.items()
+        if number
+    ]
 
 
 def secrets_that_stay(suppression: Suppression, secrets: Sequence[str], k: int) -> list[str]:
@@ -117,17 +134,32 @@ def suppression_rule(suppression: Suppression) -> str:
     """What becomes of suppressed records, whether there are any or not."""
     what = {None: "without any quasi-identifier", MARK: f"with {MARK} in every quasi-identifier"}
     which = what.get(suppression.mark, "with the mark given here in every quasi-identifier")
-    becomes = "counted as any other" if suppression.kept else "left out as suppressed"
+    judged = "left out as suppressed, and judged as a class of their own"
+    becomes = "counted as any other" if suppression.kept else judged
     return f"records {which} are {becomes}"
 
 
-def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:
-    """Whether records were left out of which a policy would have to say how many may be.
+def named_mark(text: str) -> str | None:
+    """The mark of suppression that a user names; None is a missing value."""
+    return None if text == MISSING_MARK else text
 
-    Any value of a column could be named as a mark; and nothing is known of a table of which most
+
+def is_unlisted(policy: Policy, suppression: Suppression) -> bool:
+    """Whether records are recognised as suppressed by a mark that the policy does not list.
+
+    The mark * needs no listing. Records that are counted as any other do not depend on a mark.
+    """
+    listed = {MARK, *map(named_mark, policy.reading.suppressed)}
+    return not suppression.kept and suppression.mark not in listed
+
+
+def leaves_out_unlimited(policy: Policy, suppression: Suppression) -> bool:
+    """Whether records were left out without a limit in the policy on how many there may be.
+
+    Any value of a column could be given as a mark; and nothing is known of a table if most of its
     records are suppressed.
     """
     limits = (limit for _, m, limit in policy.every_limit() if m == "suppressed_records")
-    other = bool(suppression.left_out) and suppression.mark != MARK
+    other = bool(suppression.left_out) and is_unlisted(policy, suppression)
     most = 2 * suppression.left_out > suppression.whole
     return (other or most) and all(limit.max is None for limit in limits)

@@ -1,17 +1,12 @@
-"""What was read, as it stands in the JSON of every command; columns to be spelt alike first."""
+"""What was read, as it stands in the JSON of every command."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-from unicodedata import normalize
+from typing import Any
 
 from sievert.counts.questions import Questions
-from sievert.measures import BY_ID
 from sievert.roles import Roles
 from sievert.sources.table import Table
-
-if TYPE_CHECKING:
-    from sievert.policy import Policy
 
 
 def columns_without_role(
@@ -55,24 +50,3 @@ def describe_input(
     if missing is not None:
         entries |= {"missing": missing} | ({"dropped": dropped} if missing == "drop" else {})
     return entries
-
-
-def respelt_columns(
-    questions: Questions, rows: Questions, roles: Roles, policy: Policy
-) -> list[str]:
-    """Secrets with a limit, and the person, whose values look the same and are told apart.
-
-    Secrets would look more diverse, and rows more people, than they are. Values that the policy
-    lists in an order are different; codes may differ by their case on purpose.
-    """
-    every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
-    limited = [
-        s for s in roles.sensitive if (every or policy.inference.get(s)) and s not in policy.orders
-    ]
-    texts = {s: [*filter(None, questions.tally(s, roles.quasi))] for s in limited}
-    respelt = [
-        s for s, v in texts.items() if len({normalize("NFC", t.strip()) for t in v}) < len(v)
-    ]
-    if roles.person is not None and rows.is_spelt_differently(roles.person):
-        respelt.append(roles.person)
-    return respelt

@@ -10,7 +10,7 @@ that the same table gives the same arrays whatever engine, threads or row order 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -149,6 +149,13 @@ class JointCounts:
         order = np.lexsort((c, b, a))
         return cls(a[order], b[order], c[order], t[order])
 
+    @property
+    def certain(self) -> tuple[int, int]:
+        """How many records are in classes with one value, and how many there are."""
+        records = self.count * self.times
+        alone = self.count == self.class_size
+        return int(records[alone].sum()), int(records.sum())
+
 
 @dataclass(frozen=True)
 class Gaps:
@@ -175,6 +182,8 @@ class Named:
     class_size: tuple[int, ...]
     known_size: tuple[int, ...]
     count: tuple[int, ...]
+    # Whether records that are not counted here have the value.
+    elsewhere: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

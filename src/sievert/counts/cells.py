@@ -23,6 +23,14 @@ MOST_VALUES = 2**22  # that these columns may have together, where they are more
 
 Kind = Literal["text", "float", "ordered", "other"]
 LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
+PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
+
+
+def count_people(fields: str, table: str, name: str = "n") -> str:
+    """The query for how many people have each combination of some fields."""
+    return (
+        f"SELECT {fields}, CAST(SUM({PEOPLE}) AS BIGINT) AS {name} FROM {table} GROUP BY {fields}"
+    )
 
 
 def quote_identifier(name: str) -> str:
@@ -64,6 +72,7 @@ class Adapter(Protocol):
     uncoded: str | None
     untyped: str | None  # the columns before their types, where the user gives some
     expected: int | None  # records, where they are known before they are read
+    keeps_order: bool  # whether its rows have the order of the table
     weight: str | None  # of a state: the column that says how many records a row stands for
     notes: list[str]
 
@@ -96,12 +105,29 @@ class Adapter(Protocol):
     def gap(self, records: int, wide: bool) -> str: ...
     def as_text(self, value: str) -> str: ...
     def has_text(self, column: str, text: str) -> str: ...  # a condition on records, not cells
+    def text_literal(self, text: str) -> str: ...  # for questions about records
+    def record_text(self, column: str) -> str: ...  # the text of a value of records, not cells
+    def matches(self, column: str, pattern: str) -> str: ...  # a condition on records, not cells
     def write(
-        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
+        self,
+        sql: str,
+        path: Path,
+        kind: str,
+        *,
+        delimiter: str = ",",
+        header: bool = True,
+        details: str = "",
     ) -> None: ...
     def write_release(
-        self, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
-    ) -> None: ...
+        self,
+        records: RecodedRecords,
+        path: Path,
+        kind: str,
+        *,
+        delimiter: str,
+        header: bool,
+        key: str | None,
+    ) -> str | None: ...  # the table with the place of each record `n`, if records have numbers
     def show_recoded(self, view: str, records: RecodedRecords) -> None: ...
     def progress(self) -> float: ...
     def interrupt(self) -> None: ...
@@ -135,6 +161,7 @@ class CellTables:
         self.in_people: dict[str, Any] = {}  # by the column of the person, the same in people
         self._input = "input"
         self.suppression = Suppression()
+        self.suppressed: Any = None  # the records that are left out as suppressed
         self.secrets: tuple[str, ...] = ()  # whose cells will be asked for
         weight = engine.weight
         self.record_count = f"CAST(SUM({weight}) AS BIGINT)" if weight else "COUNT(*)"
@@ -193,6 +220,12 @@ class CellTables:
             self.engine.keep(name, sql)
         return name
 
+    def keep_records(self, sql: str, records: int) -> str:
+        """Keep combinations that are counted over some of the records; returns the table's name."""
+        name = f"t{next(self._number)}"
+        self.engine.count(name, sql, records)
+        return name
+
     def load_table(self, columns: LoadedColumns) -> str:
         """Load columns of our own as a table of the engine; returns its name."""
         name = f"t{next(self._number)}"
@@ -215,14 +248,6 @@ class CellTables:
         keys, table = self.sql_names(columns), source or self._input
         sql = f"SELECT COUNT(*) FROM (SELECT {keys} FROM {table} GROUP BY {keys}) AS d"
         return int(self.engine.query_records(sql)[0][0])
-
-    def is_spelt_differently(self, column: str) -> bool:
-        """Whether texts of a column differ by the blanks around them only."""
-        if self.engine.kind(column) != "text":
-            return False
-        text = f"TRIM({self.sql_name(column)})"
-        sql = f"SELECT COUNT(*) FROM (SELECT 1 AS a FROM {self._input} GROUP BY {text}) AS d"
-        return int(self.engine.query_records(sql)[0][0]) < self.count_combinations((column,))
 
     def merged_by_type(self, columns: Sequence[str]) -> list[str]:
         """Columns of which texts that differ are read as one number: 01 and 1, by their type.

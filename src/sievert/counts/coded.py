@@ -25,6 +25,7 @@ from sievert.counts.answers import (
 from sievert.counts.cells import Adapter
 from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, rank_texts, run_starts
 from sievert.counts.questions import Questions
+from sievert.counts.row_runs import ColumnRuns, count_column_runs
 from sievert.counts.secret_counts import level_labels, order_values, part_labels
 from sievert.counts.wildcards import count_matches
 from sievert.errors import InputError, require
@@ -375,3 +376,10 @@ class CodedQuestions(Questions):
         if self._input != "input" or not self.code(columns):
             return super().records_in_order(columns)
         return self._records(columns)
+
+    def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
+        """The runs of each column in the order of the input; no records are left out."""
+        if not all(c in self._types for c in columns):
+            return super().count_runs(columns)
+        records = self.records_in_order(columns)
+        return {c: count_column_runs(own) for c, own in zip(columns, records.codes, strict=True)}

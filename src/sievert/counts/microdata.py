@@ -21,6 +21,7 @@ from sievert.counts.questions import TOGETHER, Questions
 from sievert.counts.wildcards import MOST_PARTS, WildcardMatches
 from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import plural
+from sievert.formatting.canonical import canonical_text
 from sievert.hierarchies import NUMBER
 
 NO_ORDER = "records have no order on this engine"
@@ -200,13 +201,36 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     return questions.records_in_order(columns)
 
 
-def match_keys(first: Cube, second: Cube) -> tuple[Ints, Ints]:
-    """The cells of two cubes whose last column, a key, has the same text."""
+def match_keys(first: Cube, second: Cube, *, as_spelt: bool = False) -> tuple[Ints, Ints]:
+    """The cells of two cubes whose last column, a key, is the same.
+
+    Its text is the same, or only its canonical text, where no other key of a cube has that one.
+    With `as_spelt` its text has to be the same.
+    """
     texts, codes = second.values[-1], second.codes[-1].tolist()
     cells = {texts[code]: cell for cell, code in enumerate(codes) if code}
-    matches = np.array([cells.get(text, -1) for text in first.values[-1]])[first.codes[-1]]
+    same = {} if as_spelt else respelt_keys(first, second)
+    matches = np.array([cells.get(same.get(text, text), -1) for text in first.values[-1]])[
+        first.codes[-1]
+    ]
     mine = np.flatnonzero(matches >= 0)
     return mine, matches[mine]
+
+
+def respelt_keys(first: Cube, second: Cube) -> dict[str | None, str]:
+    """Keys of one cube that the other spells otherwise: how it does, where that is certain."""
+    ours, others = _single_keys(first), _single_keys(second)
+    pairs = {ours[key]: others[key] for key in ours.keys() & others.keys()}
+    return {own: other for own, other in pairs.items() if own != other}
+
+
+def _single_keys(cube: Cube) -> dict[str, str]:
+    """Keys by their canonical texts, without those that several keys have."""
+    present = (text for text in cube.values[-1] if text is not None)
+    groups: dict[str, list[str]] = {}
+    for text in present:
+        groups.setdefault(canonical_text(text), []).append(text)
+    return {key: group[0] for key, group in groups.items() if len(group) == 1}
 
 
 def pair_columns(

@@ -21,6 +21,7 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
+from sievert.counts.cells import PEOPLE, count_people
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import SecretCounter
@@ -35,14 +36,6 @@ ABOUT_ROWS = (  # the questions that are answered as for rows
     "like_the_header",
     "distinct",
 )
-PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
-
-
-def count_people(fields: str, table: str, name: str = "n") -> str:
-    """The query for how many people have each combination of some fields."""
-    return (
-        f"SELECT {fields}, CAST(SUM({PEOPLE}) AS BIGINT) AS {name} FROM {table} GROUP BY {fields}"
-    )
 
 
 class PeopleQuestions(Questions):
@@ -181,6 +174,24 @@ class PeopleQuestions(Questions):
         self.drop_tables(seen, each)
         m, size, t = (np.asarray(column, dtype=np.int64) for column in kinds)
         return PeopleCounts(self.people, Sizes.from_arrays(sizes, times), m, size, t)
+
+    def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
+        """How many people are in classes where all have one value, and how many there are."""
+        quasi = tuple(quasi)
+        cells, classes = self.count_cells(quasi, secret), self.count_cells(quasi, None)
+        certain = self.keep_table(
+            f"SELECT DISTINCT {self.sql_names(quasi, 'a.')} FROM {cells} AS a JOIN {classes} AS q "
+            f"ON {self.same_class(quasi, 'a', 'q')} WHERE a.n = q.n"
+        )
+        rows = (
+            f"FROM {self.sightings(quasi, None)} AS a JOIN {certain} AS c "
+            f"ON {self.same_class(quasi, 'a', 'c')}"
+        )
+        each = f"SELECT a.p AS p {rows} WHERE a.p IS NOT NULL GROUP BY a.p"
+        ((named,),) = self.engine.rows(f"SELECT COUNT(*) FROM ({each}) AS d")
+        ((alone,),) = self.engine.rows(f"SELECT SUM(a.n) {rows} WHERE a.p IS NULL")
+        self.drop_tables(certain)
+        return int(named) + int(alone or 0), self.people
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any

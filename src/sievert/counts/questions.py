@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
 from sievert.counts.cells import (
     Adapter,
@@ -21,7 +22,9 @@ from sievert.counts.cells import (
 )
 from sievert.counts.cube import Cube, rank_texts
 from sievert.counts.recoded_records import RecodedRecords
+from sievert.counts.row_runs import ColumnRuns
 from sievert.counts.secret_counts import SecretCounter
+from sievert.counts.suppressed_class import MarkedRecords
 from sievert.counts.wildcards import MOST_KEYS, can_match, count_matches
 from sievert.hierarchies import Hierarchy
 from sievert.sources.states import Spread
@@ -120,7 +123,7 @@ class Questions(CellTables):
         counts = self._count_each([self._marked([c]) for c in able], self._input)
         return {c: n for c, n in zip(able, counts, strict=True) if n}
 
-    def suppressed_values(self, quasi: Sequence[str], secrets: Sequence[str]) -> list[int]:
+    def count_suppressed_values(self, quasi: Sequence[str], secrets: Sequence[str]) -> list[int]:
         """How many values of each secret the records have that have the mark everywhere."""
         found = []
         for c in map(self.sql_name, secrets):
@@ -131,8 +134,25 @@ class Questions(CellTables):
         return found
 
     def drop_suppressed(self, quasi: Sequence[str]) -> None:
-        """Leave out the records that have the mark in every quasi-identifier from now on."""
-        self._leave_out(self._marked(quasi))
+        """Leave out the records that have the mark in every quasi-identifier from now on.
+
+        They can still be asked about as a class of their own.
+        """
+        whole, records, condition = self._input, self.records, self._marked(quasi)
+        marked = f"marked{next(self._number)}"
+        self.engine.view(marked, f"SELECT * FROM {whole} WHERE {condition}")
+        number = self._leave_out(condition)
+        self.suppressed = MarkedRecords(
+            tables=self, marked=marked, whole=whole, size_of_marked=number, size_of_whole=records
+        )
+
+    def only_suppressed(self) -> "Questions | None":
+        """Ask about the suppressed records alone; None where none are left out."""
+        if self.suppressed is None:
+            return None
+        other = Questions(self.engine, self.suppressed.size_of_marked)
+        other._input, other._number = self.suppressed.marked, self._number
+        return other
 
     def _may_hold_mark(self, column: str) -> bool:
         """Whether a column can hold the mark: numbers and dates have a digit or a letter."""
@@ -298,6 +318,11 @@ class Questions(CellTables):
 
     # -- secrets --------------------------------------------------------------------------------
 
+    def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
+        """How many records are in classes where all have one value, and how many there are."""
+        joint = self.secret_counts(quasi, secret, frozenset({"joint"})).joint
+        return (0, 0) if joint is None else joint.certain
+
     def secret_counts(
         self,
         quasi: Sequence[str],
@@ -353,6 +378,50 @@ class Questions(CellTables):
             ranked += [rank_texts(*pair) for pair in zip(ranks, texts, strict=True)]
         codes, values = zip(*ranked, strict=True)
         return Cube(tuple(columns), codes, np.ones(len(codes[0]), dtype=np.int64), values)
+
+    # -- the order of the rows ------------------------------------------------------------------
+
+    def plan_runs(self, columns: Sequence[str]) -> None:
+        """Say whose runs will be asked for, before the records are read."""
+
+    def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
+        """The runs of each column in the order of the input; no records are left out.
+
+        The engine must keep the order of the rows.
+        """
+        runs: dict[str, ColumnRuns] = {}
+        for at in range(0, len(columns), TOGETHER):
+            few = columns[at : at + TOGETHER]
+            table = self.keep_table(f"SELECT {self.sql_names(dict.fromkeys(few))} FROM input")
+            for column, number in zip(few, self._count_changes(few, table), strict=True):
+                c = self.sql_name(column)
+                counts = f"SELECT COUNT(*) AS n FROM {table} GROUP BY {c}"
+                arrays = self.engine.arrays(f"SELECT n, COUNT(*) AS m FROM ({counts}) GROUP BY n")
+                values = Sizes.from_arrays(*arrays)
+                runs[column] = ColumnRuns(runs=number + 1, values=values)
+            self.drop_tables(table)
+        return runs
+
+    def _count_changes(self, columns: Sequence[str], table: str) -> list[int]:
+        """How many rows of a table have another value of each column than the row before."""
+        names = [self.sql_name(c) for c in columns]
+        fields = [f"{c}, LAG({c}) OVER () AS before_{c}" for c in dict.fromkeys(names)]
+        rows = f"SELECT ROW_NUMBER() OVER () AS record, {', '.join(fields)} FROM {table}"
+        changed = (
+            f"CAST(SUM(CASE WHEN record > 1 AND {c} IS DISTINCT FROM before_{c} THEN 1 ELSE 0 END) "
+            "AS BIGINT)"
+            for c in names
+        )
+        ((*counts,),) = self.engine.rows(f"SELECT {', '.join(changed)} FROM ({rows}) AS d")
+        return [int(number or 0) for number in counts]
+
+    def codes_in_order(self, column: str) -> tuple[Ints, list[str | None]]:
+        """The code of a column in every row, in the order of the input, and the text of each code.
+
+        No records are left out.
+        """
+        cube = self.records_in_order([column])
+        return cube.codes[0].astype(np.int64), list(cube.values[0])
 
     def rank_values(
         self, names: Sequence[str], table: str, sql: str

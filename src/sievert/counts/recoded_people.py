@@ -5,19 +5,20 @@ answer has the integers that the engine's SQL would give for the table, or for t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Ints
+from sievert.arrays import Bools, Ints
 from sievert.counts.answers import Named, PeopleCounts, RecordCounts, SecretCounts, Sizes
 from sievert.counts.coded import ClassCells, CodedQuestions, check_unicode
 from sievert.counts.cube import Cube, histogram, merge_cells, run_starts
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
-from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.recoded import RecodedQuestions, type_order
 from sievert.counts.secret_counts import level_labels, part_labels
+from sievert.counts.suppressed_class import ClassSize, SuppressedValues
 
 
 def distinct_sightings(cube: Cube, columns: Sequence[str]) -> Cube:
@@ -73,6 +74,15 @@ class SecretSightings:
         distinct = np.bincount(pairs[run_starts(pairs)] // self._everybody, minlength=number)
         return distinct + rows.astype(np.int64)
 
+    def certain(self) -> tuple[int, int]:
+        """How many people are in classes where all have one value, and how many there are."""
+        cells = self.cells(np.arange(len(self.texts)))
+        classes = np.zeros(self.classes, dtype=bool)
+        classes[cells.owner[cells.counts == self.people[cells.owner]]] = True
+        everybody = np.zeros(len(self.owner), dtype=np.int64)
+        people = self.count(everybody, 1, classes[self.owner])
+        return int(people[0]), int(self.count(everybody, 1)[0])
+
     def cells(self, labels: Ints) -> ClassCells:
         """The people of every class that have each label of their values."""
         size = int(labels.max()) + 1
@@ -106,6 +116,11 @@ class RecodedPeopleQuestions(RecodedQuestions):
         sizes, people = self._seen
         several = None if sizes.records == people.people else people
         return RecordCounts(sizes.records, sizes, people=several)
+
+    def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
+        """How many people are in classes where all have one value, and how many there are."""
+        cube = self._secrets[secret]
+        return SecretSightings(distinct_sightings(cube, cube.columns[:-1])).certain()
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
@@ -144,6 +159,13 @@ class CodedPeopleQuestions(PeopleQuestions):
             return super()._lacking(quasi)
         classes = self._coded_rows.cube(quasi)
         return int(classes.counts[classes.lacking].sum())
+
+    def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
+        """How many people are in classes where all have one value, and how many there are."""
+        columns = (*quasi, secret)
+        if not self._coded_rows.code((*columns, self.person)):
+            return super().certain_people(quasi, secret)
+        return SecretSightings(self.sighting_cube(columns)).certain()
 
     def secret_counts(
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
@@ -222,3 +244,77 @@ def _count_known(seen: SecretSightings, known: ClassCells, needs: frozenset[str]
         counts["known_joint"] = replace(known, sizes=people, totals=seen.holders).joint
         counts["known_people"] = int(everybody[0])
     return counts
+
+
+# -- records that a recoding suppresses ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CellsBeside:
+    """The cells of the suppressed records, and those of all records."""
+
+    own: Cube
+    whole: Cube
+
+    @classmethod
+    def split(cls, whole: Cube, gone: Bools) -> "CellsBeside":
+        """Tell apart the cells that are `gone`."""
+        return cls(whole.select_cells(np.flatnonzero(gone)), whole)
+
+    def only(self, place: int) -> "CellsBeside":
+        """Only the cells with a value in the column at a place."""
+        own, whole = (c.select_cells(np.flatnonzero(c.codes[place])) for c in self._both)
+        return CellsBeside(own, whole)
+
+    def once_each(self, columns: Sequence[str]) -> "CellsBeside":
+        """Each person once with every combination of some columns."""
+        return CellsBeside(*(distinct_sightings(cube, columns) for cube in self._both))
+
+    @property
+    def size(self) -> ClassSize:
+        """The records of the cells."""
+        return ClassSize(self.own.records, self.whole.records)
+
+    @property
+    def _both(self) -> tuple[Cube, Cube]:
+        return self.own, self.whole
+
+
+@dataclass(frozen=True)
+class SuppressedCells:
+    """The records that a recoding suppresses, from cells: those of each secret, under its name.
+
+    The last column of the cells of a secret is the secret. The last column of `sightings` is the
+    person, and the secret stands before it.
+    """
+
+    classes: CellsBeside
+    secrets: Mapping[str, CellsBeside]
+    sightings: bool = False
+
+    def size(self) -> ClassSize:
+        """Count the members of the class, and everybody."""
+        return (self.classes.once_each(()) if self.sightings else self.classes).size
+
+    def values(self, secret: str) -> SuppressedValues:
+        """Count the suppressed records with each value of a secret, and all records with it."""
+        cells, place = self.secrets[secret], -1
+        people, known_people = None, None
+        if self.sightings:
+            people, known_people = cells.once_each(()).size, cells.only(-2).once_each(()).size
+            cells, place = cells.once_each((cells.whole.columns[-2],)), 0
+        texts, totals = cells.whole.values[place], cells.whole.totals(place)
+        there = np.flatnonzero(totals)
+        present = [texts[code] for code in there]
+        ordered = type_order([text for text in present if text is not None])
+        if ordered is not None:
+            rank_of = {text: rank for rank, text in enumerate(ordered)}
+            ranks = [-1 if text is None else rank_of[text] for text in present]
+            there = there[np.argsort(np.array(ranks, dtype=np.int64))]
+        return SuppressedValues(
+            tuple(texts[code] for code in there),
+            cells.own.totals(place)[there],
+            totals[there],
+            people=people,
+            known_people=known_people,
+        )

@@ -17,6 +17,7 @@ class ColumnMap:
     values: Sequence[Text]
     labels: Sequence[Text]
     numbers: Sequence[int]
+    partial: bool = False  # values that are not listed stay as they are, as text
 
     def table(self) -> dict[str, tuple[str, Sequence[object]]]:
         """As an engine loads it."""
@@ -36,6 +37,7 @@ class RecodedRecords:
     suppressed: Ints  # the keys of classes
     mark: str  # of suppressed records
     drop: bool = False  # leave them out
+    source: str = "input"  # the view of the records
 
     def select(
         self,
@@ -43,22 +45,28 @@ class RecodedRecords:
         same: Callable[[str, str], str],
         literal: Callable[[str], str],
         tables: Sequence[str],
+        as_text: Callable[[str], str] = str,
     ) -> tuple[dict[str, str], str]:
         """Of each column of the release its value as SQL, and what joins the maps to records `r`.
 
         The records have these `columns`. The maps are in these tables, the suppressed classes in
-        `gone`; `same` is the condition that a column of the records has the value `v` of a map.
+        `gone`; `same` is the condition that a column of the records has the value `v` of a map. A
+        value that stays as it is where a map is partial is written `as_text`.
         """
         values = {name: f"r.c{columns.index(name)}" for name in self.names}
         joins = [
-            f"JOIN {table} ON {same(f'r.c{columns.index(name)}', f'{table}.v')}"
-            for table, name in zip(tables, self.maps, strict=True)
+            f"{'LEFT ' if labels.partial else ''}JOIN {table} "
+            f"ON {same(f'r.c{columns.index(name)}', f'{table}.v')}"
+            for table, (name, labels) in zip(tables, self.maps.items(), strict=True)
         ]
         if len(self.suppressed):
             key = " + ".join(f"{table}.n" for table in tables)
             joins.append(f"LEFT JOIN gone ON gone.k = {key}")
         mark = literal(self.mark)
-        for table, name in zip(tables, self.maps, strict=True):
+        for table, (name, labels) in zip(tables, self.maps.items(), strict=True):
+            if labels.partial:
+                values[name] = f"COALESCE({table}.t, {as_text(values[name])})"
+                continue
             values[name] = f"{table}.t"
             if len(self.suppressed) and not self.drop:
                 values[name] = f"CASE WHEN gone.k IS NULL THEN {table}.t ELSE {mark} END"

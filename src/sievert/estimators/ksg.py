@@ -2,7 +2,6 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -113,6 +112,8 @@ def ksg(
 
 def _normal_scores(values: Floats) -> Floats:
     """Values as normal scores of their ranks: as much is told, and no scale or outlier matters."""
+    from statistics import NormalDist  # loaded by few commands only
+
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     middle = (np.cumsum(times) - times / 2.0) / len(values)
     return np.array(list(map(NormalDist().inv_cdf, middle.tolist())))[place]

@@ -121,6 +121,7 @@ CLASSES: tuple[Measure, ...] = (
         frozenset({"wildcard"}),
         aliases=("k",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "classes",
@@ -153,6 +154,7 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("uniques", "unique people", "people alone", "sample uniques"),
         influence=influence_on_uniques,
+        of_class=True,
     ),
     Measure(
         "population_uniques",
@@ -186,6 +188,7 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("prosecutor risk", "maximum risk"),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "lowest_risk",
@@ -266,6 +269,7 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("violations", "records at risk"),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "suppressed_records",

@@ -219,6 +219,7 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"gaps"}),
         aliases=("t", "EMD", "equal-distance EMD"),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "t_closeness_ordered",
@@ -236,6 +237,7 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"order"}),
         aliases=("EMD", "ordered EMD", "ordered t-closeness"),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "t_closeness_hierarchical",
@@ -252,6 +254,7 @@ CLOSENESS: tuple[Measure, ...] = (
         ("secret",),
         frozenset({"hierarchy"}),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "beta_likeness",
@@ -269,6 +272,7 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"joint"}),
         aliases=("beta",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "enhanced_beta_likeness",
@@ -286,6 +290,7 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"joint"}),
         aliases=("enhanced beta",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "delta_disclosure",
@@ -303,6 +308,7 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"joint"}),
         aliases=("delta",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "delta_disclosure_present",
@@ -319,5 +325,6 @@ CLOSENESS: tuple[Measure, ...] = (
         ("secret",),
         frozenset({"joint"}),
         influence=None,
+        of_class=True,
     ),
 )

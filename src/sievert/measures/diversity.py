@@ -89,7 +89,7 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
         details={
             "k": target.smallest_class,
             "named_value": True,
-            **({} if any(named.count) else {"occurs": False}),
+            **({} if any(named.count) or named.elsewhere else {"occurs": False}),
             **target.without_missing(
                 kernel.ratio(*kernel.largest_ratio(named.count, named.known_size))
                 if target.counts.missing < target.records
@@ -116,6 +116,7 @@ DIVERSITY: tuple[Measure, ...] = (
         frozenset({"known"}),
         aliases=("l", "distinct l-diversity"),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "entropy_l",
@@ -133,6 +134,7 @@ DIVERSITY: tuple[Measure, ...] = (
         frozenset({"known"}),
         aliases=("effective number of values",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "recursive_c",
@@ -150,6 +152,7 @@ DIVERSITY: tuple[Measure, ...] = (
         frozenset({"known"}),
         aliases=("c", "(c,l)-diversity"),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "max_confidence",
@@ -167,6 +170,7 @@ DIVERSITY: tuple[Measure, ...] = (
         frozenset({"known"}),
         aliases=("confidence",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "alpha_k",
@@ -184,5 +188,6 @@ DIVERSITY: tuple[Measure, ...] = (
         frozenset({"known", "named"}),
         aliases=("alpha", "(alpha,k)-anonymity"),
         influence=None,
+        of_class=True,
     ),
 )

@@ -94,6 +94,7 @@ GAINS: tuple[Measure, ...] = (
         ("secret",),
         frozenset({"joint", "known", "known_joint"}),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "guess_gain",

@@ -192,9 +192,10 @@ INFORMATION: tuple[Measure, ...] = (
         f"{ITPR}, eq. 13",
         "the largest drop of uncertainty in one class, whatever its size",
         (*BLIND, *MONOTONE, *_SAME),
-        lambda target, _: target.entropy_variation,
+        lambda target, _: max(0.0, target.entropy_variation),  # of one class it may fall short
         needs=_JOINT,
         influence=None,
+        of_class=True,
     ),
     Measure(
         "entropy_l_diversity",
@@ -211,6 +212,7 @@ INFORMATION: tuple[Measure, ...] = (
         needs=frozenset({"known"}),
         aliases=("ELD",),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "reciprocal_entropy",
@@ -227,6 +229,7 @@ INFORMATION: tuple[Measure, ...] = (
             1.0 / target.least_entropy if target.least_entropy else undefined(UNBOUNDED)
         ),
         influence=None,
+        of_class=True,
     ),
     Measure(
         "bayes_vulnerability_posterior",

@@ -74,6 +74,7 @@ class Measure:
     needs: frozenset[str] = frozenset()
     influence: Bound | None = field(kw_only=True)  # of one person; None: it is never shareable
     aliases: tuple[str, ...] = field(default=(), kw_only=True)  # other names that the field uses
+    of_class: bool = field(default=False, kw_only=True)  # a class alone can breach a limit on it
 
     @property
     def bounds(self) -> str:
@@ -84,6 +85,7 @@ class Measure:
 
 WITHOUT_MISSING = "without missing secrets"  # readings of missing values: the worse decides
 AS_VALUE = "a missing value as a value of its own"
+SPELT_ALIKE = "with all spellings of a value merged"  # the worse of two readings decides, too
 SUPPRESSED = "suppressed"
 
 

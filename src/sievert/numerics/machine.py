@@ -1,6 +1,7 @@
 """What the machine and its operating system offer: cores, memory, processes, signals.
 
-Every call that some system lacks is here and nowhere else, with what happens without it:
+Every call that some system lacks is here, with what happens without it. Only `__main__` has some
+of its own: it lets signals wait before it imports anything.
 
 - no `fork` (Windows): the command line works in its own process. A crash of a reader is then a
   crash, and neither --timeout nor --memory can stop a library that does not answer.
@@ -24,10 +25,10 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 resource: ModuleType | None
 fcntl: ModuleType | None
@@ -210,6 +211,40 @@ def hold_signals(hold: bool) -> None:
     """Let signals wait, where a system can do so, or let them in."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK if hold else signal.SIG_UNBLOCK, SIGNALS)
+
+
+@contextmanager
+def held_signals() -> Iterator[None]:
+    """Let signals wait in the block; after it they wait only if they did so before."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def handled_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let signals in for the block, to `handler`; they wait, where a system can, before and after.
+
+    A signal that is ignored stays so: `nohup` asks for that.
+    """
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    handled = [number for number in SIGNALS if before[number] not in (signal.SIG_IGN, None)]
+    for number in handled:
+        signal.signal(number, handler)
+    try:
+        try:
+            hold_signals(False)
+            yield
+        finally:
+            hold_signals(True)  # those that came until now are handled here
+    finally:
+        for number in handled:
+            signal.signal(number, before[number])
 
 
 def signal_main_thread(thread: int, number: int) -> None:

@@ -228,6 +228,18 @@ def chi_square(x: float, degrees: int) -> float:
     return min(1.0, math.fsum(terms))
 
 
+def poisson_below(number: int, mean: float) -> float:
+    """The chance that a Poisson variable with this mean is at most `number`.
+
+    >>> round(poisson_below(2, 3.0), 4)
+    0.4232
+    """
+    if mean <= 0:
+        return 1.0
+    terms = (i * math.log(mean) - mean - math.lgamma(i + 1) for i in range(number + 1))
+    return min(1.0, math.fsum(map(math.exp, terms)))
+
+
 def beta_interval(b: float, c: float, level: float = 0.9) -> tuple[float, float]:
     """Where a Beta(b, c) variable lies with probability `level`, both tails being equal.
 

@@ -1,6 +1,7 @@
 """A policy for releases: roles, parameters and limits, held against a table; it fails closed."""
 
 from sievert.policy.document import (
+    KeptColumn,
     MeasureLimit,
     Policy,
     PolicyFile,
@@ -14,26 +15,37 @@ from sievert.policy.document import (
     to_tables,
 )
 from sievert.policy.judgement import (
+    FILE,
+    FILE_HOLDS,
+    PLANNED,
     Gate,
     GateReason,
     Judgement,
+    UnjudgedSecret,
     Verdict,
     impossible_limit,
     judge,
+    judge_suppressed,
     unjudged_secrets,
 )
 
 __all__ = [
+    "FILE",
+    "FILE_HOLDS",
+    "PLANNED",
     "Gate",
     "GateReason",
     "Judgement",
+    "KeptColumn",
     "MeasureLimit",
     "Policy",
     "PolicyFile",
+    "UnjudgedSecret",
     "Verdict",
     "check_parameters",
     "impossible_limit",
     "judge",
+    "judge_suppressed",
     "limit_mistakes",
     "parse_policy",
     "parse_tables",

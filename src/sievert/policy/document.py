@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from sievert.errors import UsageError, require
 from sievert.formatting import nearest
@@ -31,10 +38,38 @@ SYNTHETIC = (
 )
 SYNTHETIC_NUMBERS = ("rate", "risk", "high", "least_excess", "p")
 SAY_WHY = "say why"  # in place of a reason that is still to be given
+NO_REASON = "not released"  # of a column that is dropped
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def check_reason(what: str, reason: str) -> str:
+    """A reason in one line; refuse one that is empty, still to be given, or not printable.
+
+    Control characters could write over the answer on a screen.
+    """
+    line = " ".join(reason.split())
+    words = line.casefold()
+    if not words or words == SAY_WHY or words.startswith("todo"):
+        raise ValueError(f"{what}: no reason is given")
+    if not line.isprintable():
+        raise ValueError(f"{what}: the reason holds characters that cannot be printed")
+    return line
+
+
+class KeptColumn(_Strict):
+    """A column that a release keeps: why, and whether outsiders can know it."""
+
+    reason: Annotated[str, AfterValidator(lambda reason: check_reason("kept", reason))]
+    outsiders_cannot_know: bool = Field(False, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, given: Any) -> Any:
+        """Read a bare text as the reason."""
+        return {"reason": given} if isinstance(given, str) else given
 
 
 class RolesTable(_Strict):
@@ -46,22 +81,63 @@ class RolesTable(_Strict):
     person: str | None = None
     household: str | None = None
     weight: str | None = None
-    ignored: dict[str, str] = {}  # the reason of each
+    ignored: dict[str, str] = {}  # columns that are not released, with the reason of each
+    dropped: tuple[str, ...] = ()  # columns that are not released, without a reason
+    kept: dict[str, KeptColumn] = {}  # columns that a release keeps besides the measured ones
+    distinct_spellings: tuple[str, ...] = ()  # values that look alike differ in these columns
     rows_are_people: bool = Field(False, strict=True)
+
+    @field_validator("ignored")
+    @classmethod
+    def _reasons(cls, ignored: dict[str, str]) -> dict[str, str]:
+        return {c: check_reason(f"ignored {c!r}", reason) for c, reason in ignored.items()}
 
     @model_validator(mode="after")
     def _one_role(self) -> RolesTable:
         if self.person is not None and self.rows_are_people:
             raise ValueError("person and rows_are_people exclude each other")
-        single = (self.person, self.household, self.weight)
-        others = {*self.quasi, *self.sensitive, *self.identifier, *single}
-        for column, reason in self.ignored.items():
-            words = reason.strip().casefold()
-            if not words or words == SAY_WHY or words.startswith("todo"):
-                raise ValueError(f"ignored: no reason is given for {column!r}")
-            if column in others:
-                raise ValueError(f"column {column!r} is ignored and has another role as well")
+        first_role: dict[str, str] = {}
+        for role, columns in self.columns_by_role.items():
+            for column in columns:
+                other = first_role.setdefault(column, role)
+                if other != role:
+                    raise ValueError(
+                        f"column {column!r} is {other} and {role}: it has one role only"
+                    )
+        of_people = {c for own in self.columns_by_role.values() for c in own}
+        named = of_people - {self.weight, self.household}
+        for column in self.distinct_spellings:
+            if column not in named:
+                raise ValueError(
+                    f"distinct_spellings: column {column!r} is no person, key, secret or "
+                    "quasi-identifier of this policy"
+                )
         return self
+
+    @property
+    def columns_by_role(self) -> dict[str, tuple[str, ...]]:
+        """The columns of every role."""
+        single = {"person": self.person, "household": self.household, "weight": self.weight}
+        return {
+            "quasi": self.quasi,
+            "sensitive": self.sensitive,
+            "identifier": self.identifier,
+            **{role: () if column is None else (column,) for role, column in single.items()},
+            "ignored": tuple(self.ignored),
+            "dropped": self.dropped,
+            "kept": tuple(self.kept),
+        }
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The columns that are ignored or dropped, each with the reason: no release has them."""
+        return {**dict.fromkeys(self.dropped, NO_REASON), **self.ignored}
+
+    @property
+    def not_released(self) -> frozenset[str]:
+        """Every column that a release must not have: those left out, and those of people."""
+        single = [c for c in (self.person, self.household) if c is not None]
+        return frozenset((*self.identifier, *single, *self.left_out))
 
     def lacking(self, columns: Collection[str], typed: Collection[str]) -> tuple[str, ...]:
         """Columns that are not measured and that a table does not have, except those typed.
@@ -69,14 +145,24 @@ class RolesTable(_Strict):
         Nothing is opened by that: a column whose name is misspelt here has no role.
         """
         single = [c for c in (self.household, self.weight) if c is not None]
-        dropped = (*self.identifier, *self.ignored, *single)
-        return tuple(c for c in dropped if c not in columns and c not in typed)
+        others = (*self.identifier, *self.left_out, *self.kept, *single)
+        return tuple(c for c in others if c not in columns and c not in typed)
 
 
 class ReadingTable(_Strict):
     """[reading]: how the table has to be read."""
 
     na: tuple[str, ...] = ()  # codes for missing
+    suppressed: tuple[str, ...] = ()  # marks of suppressed records besides *
+
+
+class ReleaseTable(_Strict):
+    """[release]: what is known of the file that goes out."""
+
+    # why the order of its rows may be as it is
+    order: Annotated[str, AfterValidator(lambda reason: check_reason("order", reason))] | None = (
+        None
+    )
 
 
 class Recursive(_Strict):
@@ -154,6 +240,7 @@ class Policy(_Strict):
 
     roles: RolesTable = Field(default_factory=RolesTable.model_construct)
     reading: ReadingTable = ReadingTable()
+    release: ReleaseTable = ReleaseTable()
     partitions: dict[str, dict[str, tuple[str, ...]]] = {}
     orders: dict[str, tuple[str, ...]] = {}
     hierarchies: dict[str, Annotated[Any, AfterValidator(_tree)]] = {}
@@ -197,7 +284,7 @@ class Policy(_Strict):
     @property
     def measured_hierarchies(self) -> dict[str, Any]:
         """The hierarchies of columns that are measured: a release lacks the others."""
-        dropped = {*self.roles.identifier, *self.roles.ignored}
+        dropped = {*self.roles.identifier, *self.roles.left_out}
         return {c: given for c, given in self.hierarchies.items() if c not in dropped}
 
     @property
@@ -240,6 +327,8 @@ def read_policy_file(path: str | Path) -> tuple[Policy, PolicyFile]:
 
 def read_tables(path: str | Path) -> tuple[str, dict[str, Any]]:
     """The text of a policy file and its tables, not checked yet."""
+    import tomllib  # not for pages that read no policy
+
     path = Path(path)
     try:
         require(not path.exists() or path.is_file(), f"{path.name or path}: not a regular file")

@@ -5,8 +5,8 @@ constant, is breached; undefined for another reason, it is undecided. A policy i
 is met and no reason stands against it. On a measure that is absent a limit is an error.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sievert.errors import require
@@ -15,6 +15,7 @@ from sievert.measures import BY_ID
 from sievert.measures.measure import (
     AS_VALUE,
     NOTHING_TO_LEARN,
+    SPELT_ALIKE,
     UNBOUNDED,
     WITHOUT_MISSING,
     Value,
@@ -24,6 +25,10 @@ from sievert.policy.document import MeasureLimit, Policy, PolicyFile
 # Why a policy is not met or undecided besides its limits; {} stands for names of columns. There is
 # no number in these sentences: they may be shown wherever a verdict may.
 REASONS = {
+    "file_holds": "the file still holds {}, which must not be released",
+    "kept_unique": "kept columns have values of their own for many people: {}; drop them, or keep "
+    "something coarser",
+    "kept_not_measured": "it was not measured how kept columns help to find people: {}",
     "columns_without_role": "columns have no role: {}; give each one in [roles], if need be as "
     "ignored with a reason",
     "quasi_left_out": "the roles given here leave out {}, which the policy counts as "
@@ -37,11 +42,15 @@ REASONS = {
     "them",
     "columns_not_compared": "no attack compares {}: the synthetic table has no value of theirs "
     "that the original has",
+    "traces_not_limited": "attacks found traces of people, and the policy does not limit these "
+    "attacks in [limits.synthetic]: {}",
     "pairing_unknown": "it cannot be told whether the records of the release are those of the "
     "original in the same order: give a key, or say that they are paired",
     "records_left_out_by_mark": "records were left out as suppressed, and the policy does not say "
     "how many may be: limit suppressed_records, or keep them",
     "codes_not_listed": "codes were read as missing that the policy does not list: [reading] na",
+    "mark_not_listed": "records were left out as suppressed by a mark that the policy does not "
+    "list: [reading] suppressed",
     "person_replaced": "the person given here is not that of the policy: {}",
     "rows_without_person": "rows have no person: whether they are of different people is not known",
     "too_few_together": "together with an earlier release, fewer people look alike than k asks for",
@@ -61,9 +70,29 @@ REASONS = {
     "spell them alike, or give no type",
     "secret_names_people": "a secret has a value for nearly each record and is called like an "
     "identifier ({}): make it identifier, or give it another name",
-    "spelt_differently": "values of {} differ only by blanks or Unicode form: spell them alike",
+    "spelt_differently": "values of {} coincide if they are spelt alike (case, blanks, invisible "
+    "characters, forms of numbers and dates): spell them alike, or list the column in "
+    "distinct_spellings",
+    "spellings_not_compared": "{} has too many values to look for those that coincide if they are "
+    "spelt alike: spell them alike and list the column in distinct_spellings",
+    "order_tells": "values of {} come in runs in the order of the rows, which tells more than the "
+    "values: shuffle the rows, or say why the order may stay: [release] order",
     "identifier_repeats": "rows share an identifier ({}): name the person, or say rows_are_people",
 }
+STRICT = frozenset({"recursive_c"})  # a number equal to the limit breaches it
+CAPPED = frozenset({"enhanced_beta_likeness"})  # each value of the secret has a bound of its own
+ABOVE_CAP = "a value gains more than the smaller of the limit and -ln of its share"
+# What a verdict rests on, as far as the order of the rows decides it.
+ORDER_IN_RUNS = "the order of the rows tells more than the values"
+ORDER_EXPLAINED = f"{ORDER_IN_RUNS}, for the reason that the policy gives"
+ORDER_OF_COLUMNS = (
+    "the rows are sorted by released columns, and taken to have been sorted after values were "
+    "generalised"
+)
+ORDER_TELLS_NOTHING = "the order of the rows tells no more than the values"
+# One person can change these clauses, so that they are not shareable.
+INTERNAL_CLAUSES = (ORDER_IN_RUNS, ORDER_EXPLAINED, ORDER_OF_COLUMNS, ORDER_TELLS_NOTHING)
+BETWEEN_CLAUSES = "; "
 NO_SUCH_VALUE = "the named value does not occur"
 NEEDS = {
     "order": "it needs an order of the values",
@@ -82,7 +111,13 @@ WHY_IMPOSSIBLE = {
     "entropy_l": "the values of the secret are too uneven or too few",
     "recursive_c": "the values of the secret are too uneven or too few",
 }
-READINGS = {"without_missing": WITHOUT_MISSING, "missing_as_value": AS_VALUE}  # by their details
+WITH_KEPT = "with the kept columns as quasi-identifiers"
+READINGS = {  # by their details
+    "without_missing": WITHOUT_MISSING,
+    "missing_as_value": AS_VALUE,
+    "spellings_merged": SPELT_ALIKE,
+    "with_kept": WITH_KEPT,
+}
 
 Numbers = Mapping[str, Value]
 
@@ -101,10 +136,16 @@ class Verdict:
     reading: str | None = None
     impossible: str | None = None  # why no release of the table can meet the limit
     k: int | None = None  # of records in classes below k
+    scope: str | None = None  # "suppressed": the suppressed records as a class of their own
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
-        return {key: v for key, v in vars(self).items() if key != "k" or v is not None}
+        only_if_given = ("k", "scope")
+        return {
+            key: entry
+            for key, entry in vars(self).items()
+            if key not in only_if_given or entry is not None
+        }
 
 
 @dataclass(frozen=True)
@@ -125,9 +166,37 @@ class GateReason:
         return {"what": self.what, "met": self.met, "names": list(self.names), "text": self.text}
 
 
+SUPPRESSED = "suppressed"  # the scope of a verdict on suppressed records as a class of their own
+
+
+def worst(states: Collection[bool | None]) -> bool | None:
+    """Whether all are met: not met if one is not, else undecided if one is."""
+    if False in states:
+        return False
+    return None if None in states else True
+
+
+FILE_HOLDS = "file_holds"  # the reason that a file has columns which must not be released
+FILE = "file"  # the question of a verdict: may this file go out?
+PLANNED = "planned"  # would a release without the columns that must not go out meet the policy?
+
+
+@dataclass(frozen=True)
+class UnjudgedSecret:
+    """A secret that no limit is about: how many people are in classes where it has one value."""
+
+    secret: str
+    people: int | None = None  # in classes with one value; None where it was not counted
+    of: int | None = None  # all people
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return dict(vars(self))
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """A policy held against one table."""
+    """A policy compared with one table: its verdicts, and the question that they answer."""
 
     verdicts: tuple[Verdict, ...]
     reasons: tuple[GateReason, ...] = ()
@@ -135,22 +204,52 @@ class Judgement:
     suppressed_records: int = 0  # left out of every number that a limit is held against
     name: str | None = None  # of the policy's file
     digest: str | None = None  # the SHA-256 of its content
+    question: str = FILE
+    spellings: Mapping[str, int] = field(default_factory=dict)  # values that coincide, by column
+    unjudged: tuple[UnjudgedSecret, ...] = ()  # secrets that no limit is about
+    counts: bool = False  # whether a count state was judged, which is no file
 
     @property
     def met(self) -> bool | None:
-        """Whether every limit is met and nothing else stands against it; None if undecided."""
-        states = {v.met for v in self.verdicts} | {r.met for r in self.reasons}
-        return False if False in states else None if None in states or not self.verdicts else True
+        """Whether the file meets the policy; None if undecided, or if a plan was asked about."""
+        return None if self.question == PLANNED else self.outcome
+
+    @property
+    def planned_met(self) -> bool | None:
+        """Whether the planned release would meet the policy; None if a file was asked about."""
+        return self.outcome if self.question == PLANNED else None
+
+    @property
+    def outcome(self) -> bool | None:
+        """The answer to the question: every limit is met and nothing else stands against it."""
+        states = [v.met for v in self.verdicts] + [r.met for r in self.reasons]
+        return worst(states) if self.verdicts or False in states else None
 
     @property
     def breached(self) -> int:
-        """How many limits are breached."""
-        return sum(v.met is False for v in self.verdicts)
+        """How many limits are breached, by the table or by its suppressed records."""
+        return sum(met is False for met in self._by_limit().values())
 
     @property
     def doubtful(self) -> int:
         """How many limits are undecided."""
-        return sum(v.met is None for v in self.verdicts)
+        return sum(met is None for met in self._by_limit().values())
+
+    @property
+    def of_suppressed(self) -> tuple[Verdict, ...]:
+        """The verdicts on the suppressed records as a class of their own."""
+        return tuple(verdict for verdict in self.verdicts if verdict.scope == SUPPRESSED)
+
+    def _by_limit(self) -> dict[tuple[str, str], bool | None]:
+        """Whether each limit is met: a limit may have a line of its own for suppressed records."""
+        lines: dict[tuple[str, str], list[bool | None]] = {}
+        for verdict in self.verdicts:
+            lines.setdefault((verdict.measure, verdict.where), []).append(verdict.met)
+        return {limit: worst(states) for limit, states in lines.items()}
+
+    def resting_on(self, clause: str) -> "Judgement":
+        """The same judgement, which rests on something else as well."""
+        return replace(self, rests_on=BETWEEN_CLAUSES.join(filter(None, (self.rests_on, clause))))
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""
@@ -158,10 +257,14 @@ class Judgement:
             "name": self.name,
             "sha256": self.digest,
             "met": self.met,
+            **({"planned_met": self.planned_met} if self.question == PLANNED else {}),
+            **({"counts": True} if self.counts else {}),
             "limits": [v.to_dict() for v in self.verdicts],
             "reasons": [r.to_dict() for r in self.reasons],
             "rests_on": self.rests_on,
+            "unjudged": [secret.to_dict() for secret in self.unjudged],
             "suppressed_records": self.suppressed_records,
+            **({"spellings": dict(self.spellings)} if self.spellings else {}),
         }
 
 
@@ -174,13 +277,34 @@ class Gate:
     def __init__(
         self,
         policy: Policy,
-        rests_on: str | None = None,
+        clauses: Iterable[str] = (),
         suppressed_records: int = 0,
         file: PolicyFile | None = None,
+        *,
+        secrets: Iterable[str] = (),
+        question: str = FILE,
     ) -> None:
-        self.policy, self.rests_on, self.file = policy, rests_on, file
+        self.policy, self.file, self.question = policy, file, question
+        self.clauses = [*clauses]  # what the verdict rests on; commands add theirs
+        self.secrets = tuple(secrets)  # of the table that is judged
+        # By secret: how many people are in classes where all have one value, of how many.
+        self.certain: dict[str, tuple[int, int]] = {}
         self.suppressed_records = suppressed_records
         self.reasons: list[GateReason] = []
+        self.counts = False  # whether a count state is judged
+        self.spellings: dict[str, int] = {}
+
+    @property
+    def rests_on(self) -> str | None:
+        """What the verdict rests on, in one line without names and numbers of the data."""
+        return BETWEEN_CLAUSES.join(self.clauses) or None
+
+    @property
+    def unlimited(self) -> list[str]:
+        """The secrets of the table that no limit of the policy is about."""
+        if any("secret" in BY_ID[measure].kinds for measure in self.policy.everywhere):
+            return []
+        return [secret for secret in self.secrets if not self.policy.inference.get(secret)]
 
     def not_met(self, what: str, names: Iterable[str] = ()) -> None:
         """Add a reason for which the policy is not met."""
@@ -190,6 +314,11 @@ class Gate:
         """Add a reason for which it cannot be decided whether the policy is met."""
         self.reasons.append(GateReason(what, None, tuple(names)))
 
+    def take_reasons(self, other: "Gate") -> None:
+        """Add the reasons of another gate, but for those that are about the file at hand."""
+        own = [r for r in other.reasons if r.what != FILE_HOLDS and r not in self.reasons]
+        self.reasons += own
+
     def judge(self, verdicts: Iterable[Verdict]) -> Judgement:
         """The verdicts on the limits together with these reasons."""
         verdicts, reasons = tuple(verdicts), list(self.reasons)
@@ -198,8 +327,22 @@ class Gate:
         if harmless := dict.fromkeys(v.measure for v in verdicts if harmless_side(v)):
             reasons.append(GateReason("harmless_side", None, tuple(harmless)))
         name, digest = (None, None) if self.file is None else (self.file.name, self.file.sha256)
+        judged = {v.where for v in verdicts}
         return Judgement(
-            verdicts, tuple(reasons), self.rests_on, self.suppressed_records, name, digest
+            verdicts=verdicts,
+            reasons=tuple(reasons),
+            rests_on=self.rests_on,
+            suppressed_records=self.suppressed_records,
+            name=name,
+            digest=digest,
+            question=self.question,
+            counts=self.counts,
+            spellings=self.spellings,
+            unjudged=tuple(
+                UnjudgedSecret(secret, *self.certain.get(secret, (None, None)))
+                for secret in self.secrets
+                if f"inference.{secret}" not in judged
+            ),
         )
 
 
@@ -262,6 +405,23 @@ def judge(
     ]
 
 
+def judge_suppressed(
+    policy: Policy, reidentification: Numbers, inference: Mapping[str, Numbers]
+) -> list[Verdict]:
+    """Compare limits with the numbers of the suppressed records as a class of their own.
+
+    Only measures that are among the numbers are judged: those of a single class.
+    """
+    places = [("reidentification", reidentification, policy.reidentification)]
+    places += [(f"inference.{s}", v, policy.inference.get(s, {})) for s, v in inference.items()]
+    return [
+        replace(_verdict(where, values[measure], limit), scope=SUPPRESSED)
+        for where, values, narrower in places
+        for measure, limit in {**policy.everywhere, **narrower}.items()
+        if measure in values
+    ]
+
+
 def _lacks_population(measure: str) -> bool:
     """Whether a measure that is not there lacks a population: its limit is undecided."""
     return "population" in BY_ID[measure].needs
@@ -276,7 +436,7 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
     """What is to be said of limits that are undecided, or on the side that is not risky."""
     return [
         *(
-            f"the limit on {v.measure} ({_place(v.where)}) was not evaluated: {v.reason}"
+            f"the limit on {v.measure} ({_place(v.where)}) was not evaluated{_whose(v)}: {v.reason}"
             for v in verdicts
             if v.met is None
         ),
@@ -287,6 +447,11 @@ def verdict_remarks(verdicts: Sequence[Verdict]) -> list[str]:
             if harmless_side(v)
         ),
     ]
+
+
+def _whose(verdict: Verdict) -> str:
+    """Whether a verdict is about the suppressed records."""
+    return " for the suppressed records" if verdict.scope == SUPPRESSED else ""
 
 
 def harmless_side(verdict: Verdict) -> bool:
@@ -334,6 +499,8 @@ def _verdict(where: str, value: Value, limit: MeasureLimit, best: Value | None =
         return Verdict(value.id, where, limit.min, limit.max, None, None, NO_SUCH_VALUE)
     number, reading, met = _compare(where, value, limit)
     reason = value.reason if number is None or met is False else None
+    if value.id in CAPPED and met is False and number is not None and reason is None:
+        reason = ABOVE_CAP
     return Verdict(
         value.id,
         where,
@@ -358,12 +525,44 @@ def _compare(
         return None, None, False if constant or value.reason == UNBOUNDED else None
     for detail, words in READINGS.items():  # the worse reading decides
         other = value.details.get(detail)
-        if value.details.get(f"{detail}_reason") == UNBOUNDED:
+        why = value.details.get(f"{detail}_reason")
+        if why == UNBOUNDED:
             return None, words, False
+        if why == NOTHING_TO_LEARN and where.startswith("inference"):
+            return number, words, False
         if other is not None and (other < number if value.riskier == "low" else other > number):
             number, reading = other, words
-    met = (limit.min is None or number >= limit.min) and (limit.max is None or number <= limit.max)
-    return number, reading, met and not constant
+    return number, reading, _is_kept(value, number, limit) and not constant
+
+
+def worse_reading(entry: Mapping[str, Any]) -> float | None:
+    """The number of a measure as a limit would be held against it; `entry` is that of the JSON."""
+    number: float | None = entry["value"]
+    for detail in READINGS:
+        if number is None or entry.get(f"{detail}_reason") == UNBOUNDED:
+            return None
+        other = entry.get(detail)
+        if other is not None:
+            number = min(number, other) if entry["riskier"] == "low" else max(number, other)
+    return number
+
+
+def _is_kept(value: Value, number: float, limit: MeasureLimit) -> bool:
+    """Whether a measure keeps its limit, with `number` as its worse reading.
+
+    A limit on `recursive_c` is strict, as Machanavajjhala et al. 2007 define it. A limit on
+    `enhanced_beta_likeness` bounds the gain of each value by the smaller of the limit and -ln p(s),
+    as Cao and Karras 2012 define it: the number alone would never exceed -ln p of the rarest value.
+    """
+    if limit.min is not None and number < limit.min:
+        return False
+    if limit.max is None:
+        return True
+    if value.id in STRICT:
+        return number < limit.max
+    if value.id in CAPPED and value.details.get("satisfiable") is not True:
+        return False
+    return number <= limit.max
 
 
 def impossible_limit(

@@ -26,7 +26,7 @@ from sievert.report.first_screen import (
     subject,
     what_was_assessed,
 )
-from sievert.report.limits import asked, basis
+from sievert.report.limits import asked, basis, is_plan
 from sievert.report.page import (
     Block,
     BulletList,
@@ -131,7 +131,7 @@ def _build(parts: Sequence[ReportPart], settings: ReportSettings, written: datet
         contents=texts("front.contents"),
         undrawn=texts("front.undrawn"),
         warning=texts("front.internal"),
-        kind=texts("front.decision" if parts[0].kind == "assess" else "front.page"),
+        kind=texts(_kind(parts[0])),
         more=()
         if written is not None
         else tuple(texts.each("front", ("more_numbers", "more"), ".")),
@@ -245,6 +245,13 @@ def _limits_on_uniques(part: ReportPart, other: ReportPart) -> list[Data]:
     return [v for v in limits if v["measure"] == "unique_records" and v["max"] is not None]
 
 
+def _kind(part: ReportPart) -> str:
+    """What a page is called above its title: of a plan it is no decision."""
+    if is_plan(part.data):
+        return "front.plan"
+    return "front.decision" if part.kind == "assess" else "front.page"
+
+
 def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if settings.title is not None:
         from sievert.report.summary import check_title
@@ -255,7 +262,8 @@ def _title(parts: Sequence[ReportPart], settings: ReportSettings) -> str:
     if part.kind == "synthetic" and len(parts) == 1:
         return part.say("question_several" if len(part.data["synthetic"]) > 1 else "question")
     if policy and part.kind != "protect":
-        return part.texts(f"front.title_policy{'' if name else '_unnamed'}", name=name)
+        key = "front.title_plan" if is_plan(part.data) else "front.title_policy"
+        return part.texts(f"{key}{'' if name else '_unnamed'}", name=name)
     if name:
         own = f"front.title_{part.kind}_named"
         key = own if len(parts) == 1 and own in part.texts else "front.title_named"

@@ -14,13 +14,14 @@ from sievert.report.page import Hundred, Numbers
 TICK = "M6.3 12.4l3.9 3.9 7.5-8.2"
 CROSS = "M7.8 7.8l8.4 8.4m0-8.4l-8.4 8.4"
 QUESTION = "M9.3 9.7a2.8 2.8 0 1 1 4.2 2.4c-1.1.6-1.5 1.2-1.5 2.3m0 2.9v.3"
+ARROW = "M7 12h10m-4-4l4 4-4 4"
 DIAMOND = "M12 .6L23.4 12 12 23.4 .6 12z"
 ROUND = 'stroke-linecap="round" stroke-linejoin="round"'
 MOST_STATES = 24  # one by one; more of them are a bar
 
 
 def icon(state: str, size: int = 16) -> Markup:
-    """The sign of a state: met, breached, doubtful or open; nothing for any other."""
+    """The sign of a state: met, breached, doubtful, planned or open; nothing for any other."""
     drawn = _sign(state, colour("page"))
     return _svg(size, size, drawn, box=(24, 24), about="icon") if drawn else Markup()
 
@@ -41,6 +42,10 @@ def _sign(state: str, inner: str, *, outlined: bool = False) -> str:
         case "doubtful":
             shape = f'<path d="{DIAMOND}" fill="{colour("doubtful")}"/>'
             return f'{shape}<path d="{QUESTION}" {line}/>'
+        case "planned":
+            line = f'fill="none" stroke="{colour("soft")}" stroke-width="2" {ROUND}'
+            shape = f'<circle cx="12" cy="12" r="10.6" stroke-dasharray="3.6 3.05" {line}/>'
+            return f'{shape}<path d="{ARROW}" {line}/>'
         case "open":
             line = f'fill="none" stroke="{colour("soft")}" stroke-width="2" {ROUND}'
             shape = f'<circle cx="12" cy="12" r="10.6" stroke-dasharray="3.6 3.05" {line}/>'

@@ -7,6 +7,7 @@ from datetime import datetime
 from sievert.charts.drawing import short_name
 from sievert.formatting import count, digits
 from sievert.measures import BY_ID
+from sievert.policy.judgement import FILE_HOLDS
 from sievert.report.chapters.explain_view import round_shares
 from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
 from sievert.report.limits import (
@@ -16,6 +17,8 @@ from sievert.report.limits import (
     budget_text,
     counts_of,
     counts_rows,
+    each_limit,
+    is_plan,
     left_out,
     limits_of,
     own_limits,
@@ -36,7 +39,7 @@ from sievert.report.page import (
 )
 from sievert.report.parts import LONGEST, ROLE_TEXTS, Data, ReportPart, some_columns
 from sievert.report.texts import Texts
-from sievert.roles import columns_by_role
+from sievert.roles import NOT_RELEASED, columns_by_role
 from sievert.sources.csv_header import SHOWN
 
 SMALL = 5  # people: a group below is small, unless a policy says otherwise
@@ -88,11 +91,13 @@ def verdicts(parts: Sequence[ReportPart]) -> list[PolicyAnswer]:
         return [PolicyAnswer("open", words[0], words[1])] if asks else []
     answers = [_verdict(texts, judged)] if judged else []
     if judged and compared:
-        return [_of_both(answers[0], compared)]
+        return [_of_both(answers[0], judged, compared)]
     return answers + [_releases_verdict(part) for part in compared]
 
 
-def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAnswer:
+def _of_both(
+    original: PolicyAnswer, judged: Sequence[ReportPart], compared: Sequence[ReportPart]
+) -> PolicyAnswer:
     """One answer on a table and on releases of it: which of them may be published."""
     texts = compared[0].texts
     met = [
@@ -105,7 +110,9 @@ def _of_both(original: PolicyAnswer, compared: Sequence[ReportPart]) -> PolicyAn
     best = texts("front.releases_met", releases=shown) if met else texts("front.no_release")
     others = " ".join(map(_releases_reason, compared))
     why = f"{texts('front.of_the_original')} {original.why} {others}".strip()
-    return replace(original, text=f"{texts(f'front.original_{original.state}')} {best}", why=why)
+    plan = any(is_plan(part.data) for part in judged)
+    first = original.text if plan else texts(f"front.original_{original.state}")
+    return replace(original, text=f"{first} {best}", why=why)
 
 
 def _releases_reason(part: ReportPart) -> str:
@@ -119,38 +126,75 @@ def _verdict(texts: Texts, judged: Sequence[ReportPart]) -> PolicyAnswer:
     met = {state_of(part.data) for part in judged}
     state = STATES[False if False in met else None if None in met else True]
     limits = [v for part in judged for v in own_limits(part.data)]
+    # A plan among several tables must not be taken for a yes.
+    of = next((part for part in judged if is_plan(part.data)), judged[0])
     why = (
-        *counted(texts, state, limits),
+        *why_words(texts, state, limits, of.data),
         *(budget_text(part.data, texts) for part in judged),
-        *(reason_text(part, r, named=False) for part in judged for r in reasons_of(part.data)),
+        *(
+            reason_text(part, r, named=False)
+            for part in judged
+            for r in reasons_of(part.data)
+            if r["what"] != FILE_HOLDS or is_plan(of.data)
+        ),
         *dict.fromkeys(left_out(part.data, texts) for part in judged),
     )
-    of = judged[0]
     return PolicyAnswer(
-        state,
+        PLANNED if state == "met" and is_plan(of.data) else state,
         answer(texts, state, of.data, of.writer.name, release=of.kind == "protect"),
         " ".join(filter(None, why)),
         *tally(texts, counts_of(limits)),
     )
 
 
+PLANNED = "planned"  # the state of a plan that meets the policy: no yes
+
+
 def answer(
     texts: Texts, state: str, data: Data, shown: Callable[[str], str], *, release: bool = False
 ) -> str:
-    """The answer in a few words; a yes is for a copy without the columns that are not assessed."""
-    gone = data["dropped_columns"] if release else ()
-    columns = [c for c in dropped_columns(data["roles"]) if c not in gone]
-    if state == "met" and columns:
-        return texts("front.verdict_met_without", columns=some_columns(texts, columns, shown))
+    """The answer in a few words, to the question that was asked: of the file, or of a plan."""
+    if is_plan(data):
+        columns = columns_not_released(data["roles"])
+        key = f"front.planned_{state}{'' if columns else '_as_it_is'}"
+        words = texts(key, columns=some_columns(texts, columns, shown))
+        return f"{texts('front.counts_only')} {words}" if data["policy"].get("counts") else words
+    if columns := held_columns(data):
+        return texts("front.file_holds", columns=some_columns(texts, columns, shown))
     return texts(f"front.verdict_{state}{'_release' if release and state == 'met' else ''}")
 
 
-DROPPED = ("identifier", "person", "household", "weight", "ignored")
+def why_words(texts: Texts, state: str, limits: Sequence[Data], data: Data) -> Iterator[str]:
+    """How many limits are met or not; of a file that holds too much: without these columns."""
+    columns = () if is_plan(data) else held_columns(data)
+    if not columns:
+        yield from counted(texts, state, limits)
+        return
+    counts, number = counts_of(limits), len(limits)
+    one = "_one" if len(columns) == 1 else ""
+    worst = "breached" if counts["breached"] else "doubtful" if counts["doubtful"] else "met"
+    if worst == "met" and number:
+        which = {1: "_only", 2: "_both"}.get(number, "")
+        yield texts(
+            f"front.without_it{one}", limits=texts(f"front.limits_met{which}", number=number)
+        )
+    elif number:
+        yield texts(f"front.without_it_{worst}{one}")
+        yield from counted(texts, worst, limits)
+
+
+WITH_WEIGHT = ("weight",)
 OFTEN_RELEASED = ("household", "weight")
 
 
-def dropped_columns(roles: Data, kinds: Sequence[str] = DROPPED) -> list[str]:
-    """The columns of which nothing is measured: a release that is judged does not have them."""
+def held_columns(data: Data) -> list[str]:
+    """The columns of a file that it must not have as a release, as a reason names them."""
+    reasons = (r for r in reasons_of(data) if r["what"] == FILE_HOLDS)
+    return [column for reason in reasons for column in reason["names"]]
+
+
+def columns_not_released(roles: Data, kinds: Sequence[str] = NOT_RELEASED) -> list[str]:
+    """The columns of some roles: unless others are given, those that a release does not have."""
     named = columns_by_role(roles)
     return [*dict.fromkeys(c for kind in kinds for c in named[kind])]
 
@@ -214,7 +258,7 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
     text = texts(key, met=counts["met"], number=len(releases))
     if len(releases) == 1:
         why = [
-            *counted(texts, state, limits_of(releases[0])),
+            *counted(texts, state, each_limit(limits_of(releases[0]))),
             *(reason_text(part, r, named=False) for r in reasons_of(releases[0])),
             left_out(releases[0], texts),
         ]
@@ -229,7 +273,35 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
             for key, some in such.items()
             if some
         ]
+    if part.kind == "synthetic":
+        state, text = _with_traces(part, state, text)
     return PolicyAnswer(state, text, " ".join(filter(None, why)), *tally(texts, counts))
+
+
+def _with_traces(part: ReportPart, state: str, text: str) -> tuple[str, str]:
+    """The answer on synthetic tables with the alarms of the attacks, which limits may tolerate."""
+    from sievert.report.chapters.synthetic import alarm_names
+
+    tables = releases_of(part)
+    met = [state_of(table) is True for table in tables]
+    traced = [bool(table["alarms"]) for table in tables]
+    if len(tables) == 1:
+        (table,) = tables
+        if met[0] and traced[0]:
+            attacks = part.texts.join(alarm_names(part, table, table["alarms"]))
+            return STATES[None], part.say("headline_met_traces", attacks=attacks)
+        if state == STATES[False] and not traced[0] and part.data["control"] is not None:
+            return state, part.say("headline_breached_no_traces")
+        return state, text
+    both = [
+        name
+        for name, own, trace in zip(release_names(tables), met, traced, strict=True)
+        if own and trace
+    ]
+    if not both:
+        return state, text
+    names = some_names(part, "compared.others", both)
+    return STATES[None], f"{text} {part.say('headline_traces_in', tables=names)}"
 
 
 # -- what was assessed ----------------------------------------------------------------------------
@@ -345,15 +417,29 @@ def _table(part: ReportPart) -> Iterator[str]:
 
 
 def not_covered(texts: Texts, table: Data, shown: Callable[[str], str]) -> Iterator[Paragraph]:
-    """The columns that have no role, and those that a release does not have; a yes names them."""
+    """The columns without a role, a weight that the file has, and the columns that are kept."""
     columns = table["roles"].get("unassessed") or ()
     if columns:
         key = "front.not_covered_one" if len(columns) == 1 else "front.not_covered"
         yield Paragraph(texts(key, columns=some_columns(texts, columns, shown)), "warning")
-    dropped = dropped_columns(table["roles"], DROPPED if table.get("policy") else OFTEN_RELEASED)
-    if dropped and state_of(table) is not True:
-        key = "front.also_holds_one" if len(dropped) == 1 else "front.also_holds"
-        yield Paragraph(texts(key, columns=some_columns(texts, dropped, shown)), "warning")
+    others = WITH_WEIGHT if table.get("policy") else OFTEN_RELEASED
+    gone = table.get("dropped_columns") or ()
+    unmeasured = [c for c in columns_not_released(table["roles"], others) if c not in gone]
+    if unmeasured:
+        key = "front.also_holds"
+        yield Paragraph(texts(key, columns=some_columns(texts, unmeasured, shown)), "warning")
+    kept = {c: entry for c, entry in (table["roles"].get("kept") or {}).items() if c not in gone}
+    if kept:
+        words = [_kept_words(texts, shown(column), entry) for column, entry in kept.items()]
+        yield Paragraph(texts("front.kept_columns", columns="; ".join(words)), "note")
+
+
+def _kept_words(texts: Texts, column: str, entry: Data) -> str:
+    """A kept column with its reason, which a shareable page does not have."""
+    words = column if entry.get("reason") is None else f"{column} ({entry['reason']})"
+    if entry.get("outsiders_cannot_know"):
+        return texts("front.kept_unknowable", column=words)
+    return words
 
 
 # -- of every 100 people --------------------------------------------------------------------------
@@ -364,7 +450,8 @@ def hundred(part: ReportPart) -> list[Block | Chapter]:
     spans, texts = part.data["table"].get("class_sizes"), part.texts
     if not spans or part.data["table"].get("people") is not None:
         return []
-    limits = {v["measure"]: v for v in limits_of(part.data) if v["where"] == "reidentification"}
+    every = each_limit(limits_of(part.data))
+    limits = {v["measure"]: v for v in every if v["where"] == "reidentification"}
     least = (limits.get("k_anonymity") or {}).get("min") or 0
     by_policy = least > 2 and any(s["least"] == least for s in spans)
     small = int(least) if by_policy else SMALL

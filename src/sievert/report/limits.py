@@ -2,12 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from sievert.formatting import count, digits, marks, percent, significant, significant_digits
 from sievert.measures import BY_ID
-from sievert.measures.measure import AS_VALUE
+from sievert.measures.measure import AS_VALUE, SPELT_ALIKE
+from sievert.policy.judgement import ABOVE_CAP, STRICT, WITH_KEPT
 from sievert.report.chapters.numbers import REASONS, measure_title, unit, why
 from sievert.report.page import Block, Chapter, NumberGroup, NumberRow, Numbers, Paragraph
 from sievert.report.parts import Data, ReportPart
@@ -18,6 +19,7 @@ SHARED = "rows share the identifier"  # in a caution: rows may not be people
 NOTHING = "–"  # in place of a number
 STATES = {True: "met", None: "doubtful", False: "breached"}
 ORDER = (*STATES.values(),)
+WORST_FIRST = (False, None, True)
 HEAD = ("measure", "verdict", "value", "asked", "far", "id")
 # Shares of people or of uncertainty, which are shown in per cent.
 PERCENT = {
@@ -40,6 +42,7 @@ PERCENT = {
 OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
 ORDERED = "t_closeness_ordered"
 SUPPRESSED_RECORDS = "suppressed_records"
+SUPPRESSED_SCOPE = "suppressed"  # of a line about suppressed records as a class of their own
 OF_SECRETS = (
     "l_diversity",
     "t_closeness",
@@ -61,21 +64,51 @@ def limits_of(table: Data) -> list[Data]:
 
 
 def own_limits(table: Data) -> list[Data]:
-    """The limits that the policy states: not the budget of suppressed records of a release."""
+    """The limits that the policy states, each once: not the budget of suppressed records."""
     budget = bool(table.get("budget"))
-    return [v for v in limits_of(table) if not (budget and v["measure"] == SUPPRESSED_RECORDS)]
+    return [
+        v
+        for v in each_limit(limits_of(table))
+        if not (budget and v["measure"] == SUPPRESSED_RECORDS)
+    ]
+
+
+def each_limit(limits: Iterable[Data]) -> list[Data]:
+    """Each limit once, by its worst line: suppressed records have lines of their own.
+
+    A limit is breached if the table breaches it or the suppressed records do.
+    """
+    each: dict[tuple[str, str], Data] = {}
+    for line in limits:
+        known = each.setdefault((line["where"], line["measure"]), line)
+        if WORST_FIRST.index(line["met"]) < WORST_FIRST.index(known["met"]):
+            each[line["where"], line["measure"]] = line
+    return [*each.values()]
 
 
 def budget_text(table: Data, texts: Texts) -> str:
     """Whether a release keeps its budget of suppressed records, where it is not the policy's."""
-    beside = [v for v in limits_of(table) if v not in own_limits(table)]
-    return texts(f"front.budget_{STATES[beside[0]['met']]}") if beside else ""
+    of_records = [v for v in limits_of(table) if v["measure"] == SUPPRESSED_RECORDS]
+    if not (table.get("budget") and of_records):
+        return ""
+    return texts(f"front.budget_{STATES[of_records[0]['met']]}")
 
 
 def left_out(table: Data, texts: Texts) -> str:
-    """How many suppressed records a verdict says nothing about; they stand beside it."""
+    """How many suppressed records there are, and whether limits were judged on them as a class."""
     number = (table.get("policy") or {}).get("suppressed_records")
-    return texts("front.suppressed_too", records=count(number)) if number else ""
+    if not number:
+        return ""
+    lines = [v for v in limits_of(table) if v.get("scope") == SUPPRESSED_SCOPE]
+    if not lines:
+        gone = "dropped" if table.get("suppressed_rows") == "dropped" else "too"
+        return texts(f"front.suppressed_{gone}", records=count(number))
+    words = texts("front.suppressed_judged", records=count(number))
+    breached = sum(v["met"] is False for v in lines)
+    if not breached:
+        return words
+    one = "_one" if breached == 1 else ""
+    return f"{words} {texts(f'front.suppressed_breach{one}', number=breached)}"
 
 
 def reasons_of(table: Data) -> list[Data]:
@@ -88,6 +121,17 @@ def state_of(table: Data) -> bool | None:
     limits = limits_of(table)
     met = {each["met"] for each in (*limits, *reasons_of(table))}
     return False if False in met else None if None in met or not limits else True
+
+
+def is_plan(table: Data) -> bool:
+    """Whether a planned release was asked about, in place of the file."""
+    return "planned_met" in (table.get("policy") or {})
+
+
+def outcome_of(policy: Data) -> bool | None:
+    """The answer to the question: of the file, or of the planned release."""
+    met: bool | None = policy.get("planned_met", policy["met"])
+    return met
 
 
 def counts_of(limits: Iterable[Data]) -> dict[str, int]:
@@ -126,6 +170,7 @@ def numbers_chapter(part: ReportPart, value: str | None = None) -> Chapter:
 
 def _title(texts: Texts, limits: Sequence[Data]) -> str:
     """How many limits are breached; if none is, how many are undecided; else that all are met."""
+    limits = each_limit(limits)
     counts = counts_of(limits)
     which = next((s for s in ("breached", "doubtful", "met") if counts[s] and limits), "none")
     key = f"{which}_one" if which != "none" and counts[which] == 1 else which
@@ -145,7 +190,9 @@ def limits_chapter(part: ReportPart) -> Iterator[Chapter]:
     axis = tuple(texts.each("limits_table", ("inside", "limit"), "."))
     numbers = Numbers(part.say("limits_table"), tuple(head), groups, axis, marks()[1])
     topic = texts("limits_table.topic")
-    yield Chapter(title, part.anchor("limits"), (numbers,), screen=True, topic=topic)
+    rests = basis(part) if state_of(part.data) else ()
+    blocks: tuple[Block, ...] = (numbers, *rests)
+    yield Chapter(title, part.anchor("limits"), blocks, screen=True, topic=topic)
 
 
 def _of_secret(values: Data) -> tuple[str, ...]:
@@ -156,11 +203,25 @@ def _of_secret(values: Data) -> tuple[str, ...]:
 
 
 def basis(part: ReportPart) -> tuple[Paragraph, ...]:
-    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
-    rests = (part.data.get("policy") or {}).get("rests_on")
-    if not rests:
-        return ()
-    return (Paragraph(part.texts("front.rests_on", basis=part.texts.remark(rests)), "note"),)
+    """What verdicts rest on: the question, people or rows, roles, the secrets without a limit."""
+    return tuple(
+        Paragraph(text, "note")
+        for text in basis_texts(part.texts, part.data.get("policy"), part.writer.name)
+    )
+
+
+def basis_texts(texts: Texts, policy: Data | None, shown: Callable[[str], str]) -> Iterator[str]:
+    """What the verdicts of a policy rest on, in sentences; names of columns as they are `shown`."""
+    policy = policy or {}
+    if policy.get("rests_on"):
+        yield texts("front.rests_on", basis=texts.remark(policy["rests_on"]))
+    for secret in policy.get("unjudged") or ():
+        name = shown(secret["secret"])
+        if secret["people"] is None:
+            yield texts("front.unjudged", secret=name)
+        else:
+            people, everybody = count(secret["people"]), count(secret["of"])
+            yield texts("front.unjudged_number", secret=name, people=people, of=everybody)
 
 
 def _group(
@@ -255,7 +316,8 @@ def value_with_unit(part: ReportPart, measure: str, entry: Data) -> str:
 def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
     """A measure with a limit: its number, what the policy asks for, and the verdict."""
     texts, measure, value = part.texts, verdict["measure"], verdict["value"]
-    entry = values.get(measure) or verdict
+    own = verdict.get("scope") == SUPPRESSED_SCOPE
+    entry = (None if own else values.get(measure)) or verdict
     shown, no_number = NOTHING, _no_number(part, verdict)
     if value is not None:
         number = int(value) if isinstance(entry["value"], int) else value
@@ -263,6 +325,10 @@ def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
     state = STATES[verdict["met"]]
     far, position = _distance(texts, verdict)
     title, short = titles(texts, measure, entry)
+    if own:
+        title, short = (
+            texts("limits_table.of_suppressed", measure=name) for name in (title, short)
+        )
     return NumberRow(
         title,
         measure,
@@ -280,8 +346,11 @@ def limited_row(part: ReportPart, values: Data, verdict: Data) -> NumberRow:
 def remarks(part: ReportPart, verdict: Data) -> Iterator[str]:
     """Which reading a limit is about, and whether the table could meet it at all."""
     if verdict["reading"]:
-        key = {AS_VALUE: "as_value"}.get(verdict["reading"], "without_missing")
+        keys = {AS_VALUE: "as_value", SPELT_ALIKE: "spelt_alike", WITH_KEPT: "with_kept"}
+        key = keys.get(verdict["reading"], "without_missing")
         yield part.texts(f"limits_table.{key}")
+    if verdict["reason"] == ABOVE_CAP:
+        yield part.texts("limits_table.above_cap")
     if verdict.get("impossible"):
         yield part.texts("front.impossible", why=part.texts.remark(verdict["impossible"]))
 
@@ -306,7 +375,12 @@ def asked(texts: Texts, limit: Data, section: str = "limits_table") -> str:
         None if limit[end] is None else bound_text(limit["measure"], limit[end])
         for end in ("min", "max")
     )
-    key = "at_most" if least is None else "at_least" if most is None else "between"
+    if most is None:
+        key = "at_least"
+    elif limit["measure"] in STRICT:
+        key = "strictly_below" if least is None else "between_below"
+    else:
+        key = "at_most" if least is None else "between"
     return texts(f"{section}.{key}", least=least, most=most)
 
 
@@ -315,6 +389,8 @@ def _distance(texts: Texts, verdict: Data) -> tuple[str, float | None]:
     value, least, most = verdict["value"], verdict["min"], verdict["max"]
     if value is None or verdict["met"] is None:
         return "", None
+    if verdict["reason"] == ABOVE_CAP:
+        return texts("limits_table.beyond"), None  # the number itself may be below the limit
     over = most is not None and (least is None or value > most)
     bound, ratio = (most, (value, most)) if over else (least, (least, value))
     if verdict["met"]:

@@ -27,7 +27,7 @@ SPECIAL = re.compile(
     r"([\\`*_{}\[\]<>()#+!|&~$:@=-])|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))\.(?=\s|$)"
 )
 PLAIN = re.compile(r"(?<=[0-9A-Za-z)])\\([-:])(?=[0-9A-Za-z ])|\\([()=])|(?<= )\\(-)(?=\d)")
-MARKS = {"met": "✓", "breached": "✗", "doubtful": "?", "open": "–", "": ""}
+MARKS = {"met": "✓", "breached": "✗", "doubtful": "?", "open": "–", "planned": "~", "": ""}
 LINE = re.compile(r"\s+")
 
 

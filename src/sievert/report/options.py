@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sievert.formatting import count, percent
-from sievert.report.limits import ORDER, STATES, limits_of, titles
+from sievert.report.limits import ORDER, STATES, limits_of, outcome_of, titles
 from sievert.report.page import Block, Chapter, Option, OptionCards, OptionRow, Paragraph
 from sievert.report.parts import Data, ReportPart, first_words, some_columns
 
@@ -17,7 +17,7 @@ def points(part: ReportPart) -> Iterator[tuple[str, str]]:
     texts, options = part.texts, part.data.get("options")
     if options is None:
         policy = part.data.get("policy")
-        if policy is None or policy["met"] is not True:
+        if policy is None or outcome_of(policy) is not True:
             key = "not_asked_text" if policy is None else "quick_text"
             yield texts("options.not_asked"), texts(f"options.{key}")
         return

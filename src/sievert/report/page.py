@@ -80,7 +80,7 @@ class Figures:
 class PolicyAnswer:
     """The answer: a state, the sentence and why; then the states of the limits, met ones first.
 
-    A state is met, breached, doubtful, or open where there is no policy.
+    A state is met, breached, doubtful, planned where a plan meets the policy, or open without one.
     """
 
     state: str

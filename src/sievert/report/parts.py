@@ -76,6 +76,7 @@ ROLE_TEXTS = {
     "household": "household",
     "weight": "weight",
     "ignored": "ignored",
+    "kept": "kept",
     "unassessed": "unassessed",
 }
 # The section of the texts that a command's chapter is written with.

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
+from sievert.errors import require
 from sievert.files import OUR_PAGE
 from sievert.formatting import printable
 from sievert.measures import BY_ID
@@ -23,8 +24,10 @@ from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
     NOTHING,
     STATES,
+    SUPPRESSED_SCOPE,
     asked,
     bound_text,
+    is_plan,
     limited_row,
     limits_of,
     reasons_of,
@@ -37,6 +40,7 @@ from sievert.version import __version__
 
 WHOLE = "policy"  # the case of all limits together
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"  # a name; nothing is loaded from there
+NO_GATE = "a planned release is no file that a pipeline could let through: no --junit, no --sarif"
 EMPTY: Data = {"table": {}, "reidentification": {}, "inference": {}}  # of an attacked table
 JUNIT = {"breached": "failure", "doubtful": "error"}
 
@@ -56,6 +60,11 @@ class LimitCase:
     def rule(self) -> str:
         """What a pipeline calls this limit, whatever table it is held against."""
         return self.name if self.where != WHOLE else f"{WHOLE}.{self.name}"
+
+    @property
+    def limit(self) -> str:
+        """The limit as the policy has it, which has none for suppressed records alone."""
+        return self.name.removesuffix(f".{SUPPRESSED_SCOPE}")
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ class PolicyPlaces:
     def line(self, case: LimitCase) -> int:
         """The line of a limit, the narrower one first; otherwise that of the limits."""
         place = tuple(filter(None, case.where.partition(".")[::2]))
-        keys = [("limits", *place, *case.name.split(".")), ("limits", case.name), ("limits",)]
+        keys = [("limits", *place, *case.limit.split(".")), ("limits", case.limit), ("limits",)]
         return next((self.lines[key] for key in keys if key in self.lines), 1)
 
 
@@ -104,7 +113,9 @@ def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def limit_cases(result: Data, texts: Texts) -> list[LimitCase]:
-    """Every limit of every table of a result."""
+    """Every limit of every table of a result; an error for a plan, which is no gate."""
+    plan = any(map(is_plan, (result, *result.get("key_sets", ()))))
+    require(not plan, NO_GATE, hint="the release itself, without --planned")
     return [case for name, part in _tables(result, texts) for case in _cases(name, part)]
 
 
@@ -162,7 +173,8 @@ def _limit(table: str, part: ReportPart, verdict: Data) -> LimitCase:
         "pipeline.limit", title=title, value=shown, state=state, asked=asked(texts, verdict)
     )
     text = " ".join(filter(None, (sentence, remark)))
-    return LimitCase(table, where, measure, title, verdict["met"], text)
+    name = measure if verdict.get("scope") is None else f"{measure}.{verdict['scope']}"
+    return LimitCase(table, where, name, title, verdict["met"], text)
 
 
 def _shared_number(part: ReportPart, measure: str, number: Data | None) -> str:
@@ -246,9 +258,11 @@ def sarif(result: Data, policy: Path | None = None) -> str:
 
 
 def _rule(texts: Texts, case: LimitCase) -> dict[str, Any]:
-    title = measure_title(texts, case.name) if case.where != WHOLE else case.title
+    title = measure_title(texts, case.limit) if case.where != WHOLE else case.title
+    if case.limit != case.name:
+        title = texts("limits_table.of_suppressed", measure=title)
     rule: dict[str, Any] = {"id": case.rule, "shortDescription": {"text": title}}
-    if reading := texts.get(f"measures.{case.name}.reading", ""):
+    if reading := texts.get(f"measures.{case.limit}.reading", ""):
         rule["fullDescription"] = {"text": reading}
     return rule
 

@@ -10,14 +10,16 @@ from sievert.charts.drawing import short_name
 from sievert.errors import NOT_SHAREABLE, require
 from sievert.formatting import count, percent, printable
 from sievert.measures import BY_ID
+from sievert.policy.judgement import FILE_HOLDS
 from sievert.report.first_screen import (
+    PLANNED,
     answer,
-    counted,
     not_covered,
     not_measured,
     some_measures,
+    why_words,
 )
-from sievert.report.limits import STATES, asked, titles
+from sievert.report.limits import STATES, asked, basis_texts, is_plan, outcome_of, titles
 from sievert.report.page import (
     Block,
     BulletList,
@@ -73,6 +75,7 @@ def build_summary(results: Sequence[Data], texts: Texts, title: str | None = Non
     least = max(result["table"]["shared"] for result in results)
     judged = any("releases" in result or result["policy"] is not None for result in results)
     key = "front.title_policy_unnamed" if judged else "front.title"
+    key = "front.title_plan_unnamed" if any(map(is_plan, results)) else key
     return Page(
         title=texts(key) if title is None else check_title(title),
         language=texts("words.language"),
@@ -104,6 +107,8 @@ def _blocks(result: Data, texts: Texts, number: int) -> Iterator[Block | Chapter
     if "releases" in result:
         yield _releases_verdict(texts, verdicts[1:])
         yield _releases(texts, verdicts)
+        rests = (text for policy in verdicts[1:] for text in basis_texts(texts, policy, _name))
+        yield from (Paragraph(text, "note") for text in dict.fromkeys(rests))
         return
     yield _verdict(texts, verdicts[0] if verdicts else None, result)
     yield from not_covered(texts, result, _name)
@@ -183,16 +188,18 @@ def _verdict(texts: Texts, policy: Data | None, result: Data) -> PolicyAnswer:
     """The verdict of one table; without a policy there is none."""
     if policy is None:
         return PolicyAnswer("open", texts("front.open"))
-    state = STATES[policy["met"]]
-    why = [*counted(texts, state, policy["limits"])]
-    for number in (len(r["names"]) for r in policy.get("reasons", ()) if _is_role(r)):
+    state, plan = STATES[outcome_of(policy)], is_plan(result)
+    why = [*why_words(texts, state, policy["limits"], result)]
+    without = (r for r in policy.get("reasons", ()) if r["what"] == "columns_without_role")
+    for number in (len(r["names"]) for r in without):
         why.append(texts(f"front.without_role{'_one' * (number == 1)}", number=count(number)))
-    return PolicyAnswer(state, answer(texts, state, result, _name), " ".join(why))
+    shown = PLANNED if plan and state == "met" else state
+    return PolicyAnswer(shown, answer(texts, state, result, _name), " ".join(why))
 
 
 def _is_role(reason: Data) -> bool:
-    """Whether columns without a role stand against a policy: their names are below the verdict."""
-    return bool(reason["what"] == "columns_without_role")
+    """Whether a reason stands in the verdict, or beside it, with the names of its columns."""
+    return bool(reason["what"] in ("columns_without_role", FILE_HOLDS))
 
 
 def _releases_verdict(texts: Texts, policies: Sequence[Data]) -> PolicyAnswer:
@@ -214,8 +221,7 @@ def _limits(policy: Data, texts: Texts, anchor: str) -> Iterator[Block | Chapter
         secret = where.partition(".")[2]
         title = _name(secret) if secret else texts("shared.finding")
         yield Chapter(title, f"{anchor}-{number}", (inner,), screen=True)
-    if policy.get("rests_on"):
-        yield Paragraph(texts("front.rests_on", basis=texts.remark(policy["rests_on"])), "note")
+    yield from (Paragraph(text, "note") for text in basis_texts(texts, policy, _name))
 
 
 def _limit(texts: Texts, limit: Data) -> str:

@@ -41,12 +41,13 @@ NARROW, NARROWEST = 100, 72  # below which ids, and how far a limit is, are left
 SHORTEST = 14  # letters to which names in the first column of a table are cut
 LONGEST = 40  # letters of a cell, where a table is set line by line
 GAP = "  "
-MARKS = {"met": "✓", "breached": "✗", "doubtful": "?", "open": "-", "": " "}
+MARKS = {"met": "✓", "breached": "✗", "doubtful": "?", "open": "-", "planned": "~", "": " "}
 STYLES = {
     "met": "green",
     "breached": "bright_red",
     "doubtful": "yellow",
     "open": "bold",
+    "planned": "bold",
     "warning": "yellow",
     "note": "dim",
     "reading": "dim",

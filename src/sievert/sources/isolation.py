@@ -16,13 +16,13 @@ import os
 import re
 import shutil
 import signal
+import tempfile
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir
 from types import FrameType
 
 from sievert.errors import (
@@ -63,7 +63,10 @@ def announce_file(name: str) -> None:
 
 def announce_directory(directory: Path) -> None:
     """Tell the parent, if there is one, where temporary files would be left by a sudden death."""
-    _places.append(str(directory))
+    place = str(directory)
+    if place in _places:
+        _places.remove(place)
+    _places.append(place)
     _write_slot(TIDY, json.dumps(_places[-20:]))
 
 
@@ -101,7 +104,8 @@ def supervise(work: Callable[[], int]) -> int:
 
     Signals wait while the child is made. The parent passes them on and the work lets them in, so
     that none finds a process that is not ready for it. Whoever stopped the parent is told so, even
-    where the work was done a moment before.
+    where the work was done a moment before. Signals that come later do what they did before, or
+    wait as they did before.
     """
     if not machine.can_fork():
         return work()
@@ -114,31 +118,35 @@ def supervise(work: Callable[[], int]) -> int:
     guardian = os.environ.pop(GUARDIAN, None)  # of this process, not of those that it starts
     for slot in SLOTS:
         _write_slot(slot, "")
-    machine.hold_signals(True)
-    up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
     killed_before = machine.count_killed_for_memory()
-    try:
-        child = machine.fork()
-    except OSError as error:
-        raise ExhaustedError(f"no process can be started: {error.strerror}") from None
-    if child == 0:
-        os.close(up[0])
-        os.close(down[1])
-        _work(work, down[0])
-    os.close(up[1])
-    os.close(down[0])
-    stopped = _pass_on_signals(child)
-    machine.hold_signals(False)
-    killed = _wait(up[0], child, stopped, guardian)
-    code = machine.wait_for_exit(child)
+    stopped: list[tuple[int, float]] = []  # the signals, and by when the child must have ended
+    with machine.held_signals():
+        up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
+        try:
+            child = machine.fork()
+        except OSError as error:
+            raise ExhaustedError(f"no process can be started: {error.strerror}") from None
+        if child == 0:
+            os.close(up[0])
+            os.close(down[1])
+            _work(work, down[0])
+        os.close(up[1])
+        os.close(down[0])
+
+        def pass_on(number: int, _frame: FrameType | None) -> None:
+            stopped.append((number, time.monotonic() + SOON))
+            with suppress(ProcessLookupError):
+                machine.send_signal(child, number)
+
+        with machine.handled_signals(pass_on):
+            killed = _wait(up[0], child, stopped, guardian)
+        code = machine.wait_for_exit(child)  # signals wait: its number may soon be another's
     os.close(up[0])
     os.close(down[1])
-    for number in machine.SIGNALS:  # from here on a signal ends the parent at once
-        signal.signal(number, signal.SIG_DFL)
     ended = _read_slot(DONE) == str(code)  # else it was killed, or some library ended it
     if code - 128 in machine.SIGNALS and not stopped and _is_confined():
         ended = False  # a library stops its own process where no thread can be started
-    if not ended:
+    if stopped or not ended:  # a signal may have come while the child tidied up
         for place in json.loads(_read_slot(TIDY) or "[]"):
             sweep(Path(place))
     if stopped:
@@ -205,20 +213,6 @@ def _end_with_parent(parent: int) -> None:
     os._exit(143)
 
 
-def _pass_on_signals(child: int) -> list[tuple[int, float]]:
-    """Returns where signals will be noted, with the time by which the child must have ended."""
-    noted: list[tuple[int, float]] = []
-
-    def handler(number: int, _frame: FrameType | None) -> None:
-        noted.append((number, time.monotonic() + SOON))
-        with suppress(ProcessLookupError):
-            machine.send_signal(child, number)
-
-    for number in machine.SIGNALS:
-        signal.signal(number, handler)
-    return noted
-
-
 def _wait(
     pipe: int, child: int, stopped: list[tuple[int, float]], guardian: str | None
 ) -> SievertError | None:
@@ -248,6 +242,25 @@ def _too_much_memory(most: int) -> ExhaustedError:
 def _here() -> str:
     """This machine since it started, as a few letters of a name."""
     return f"{zlib.crc32(machine.current_boot().encode()):08x}"
+
+
+def temporary_directory() -> str:
+    """The directory for temporary files that `tempfile` would choose, without a file to try it.
+
+    A signal at that moment would leave the file behind.
+    """
+    if tempfile.tempdir is None and machine.IS_POSIX:
+        named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+        for place in (*named, "/tmp", "/var/tmp", "/usr/tmp", os.curdir):  # noqa: S108
+            if place and Path(place).is_dir() and os.access(place, os.W_OK | os.X_OK):
+                return str(Path(place).absolute())
+    return tempfile.gettempdir()
+
+
+def settle_temporary_directory() -> None:
+    """Choose the directory for temporary files of the whole process, libraries included."""
+    with suppress(OSError):  # whoever needs one will say so
+        tempfile.tempdir = temporary_directory()
 
 
 def temporary_name() -> str:
@@ -283,16 +296,19 @@ def private_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[
         "--temp is not a directory",
         hint="an existing directory",
     )
+    path: Path | None = None
     try:
-        place = Path(gettempdir() if parent is None else parent)
-        sweep(place)
-        path = place / temporary_name()
-        path.mkdir(mode=0o700)
-    except OSError as error:
-        raise ExhaustedError(
-            f"no temporary directory can be made: {error.strerror}", hint="--temp DIR"
-        ) from None
-    try:
+        try:
+            place = Path(temporary_directory() if parent is None else parent)
+            sweep(place)
+            announce_directory(place)
+            path = place / temporary_name()
+            path.mkdir(mode=0o700)
+        except OSError as error:
+            raise ExhaustedError(
+                f"no temporary directory can be made: {error.strerror}", hint="--temp DIR"
+            ) from None
         yield path.resolve()
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        if path is not None:
+            shutil.rmtree(path, ignore_errors=True)

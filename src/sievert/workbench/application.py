@@ -142,7 +142,10 @@ class _Pages:
                 await bench.take(bench.history.change(chosen))
         except SievertError as error:
             return self._page(step, bench.line(middle_cut(str(error), LONGEST_LINE)), 422, form)
-        return RedirectResponse(self._step(form.one("next") or step.name).name, 303)
+        after = self._step(form.one("next") or step.name)
+        for asked in (step, after):  # a button begins what was stopped or has failed
+            bench.jobs.again(bench.commands(asked))
+        return RedirectResponse(after.name, 303)
 
     def _finish(self, step: str, action: Action, form: Form) -> Callable[[CommandResult], None]:
         """What happens when a command that writes has ended."""

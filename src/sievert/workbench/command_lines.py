@@ -23,6 +23,7 @@ EVERYWHERE = {
     "--hierarchy",
 }
 OPTIONS = {  # that a session may give to a command, besides
+    "assess": {"--planned"},
     "columns": {"--show-values"},
     "protect": {
         *("--how", "--levels", "--suppress", "--loss", "--column-weight", "--frontier", "-o"),

@@ -19,6 +19,7 @@ from sievert.workbench.working_policy import named_policy, policy_text, write_po
 from sievert.workbench.written_files import split_options
 
 END = "END_OF_POLICY"
+NOT_MET = 1  # the exit code of a command whose policy is not met, or undecided
 
 
 def session_commands(
@@ -94,23 +95,52 @@ def open_session(session: Path, steps: Sequence[Step], *, show_values: bool = Fa
 
 
 def replay(session: Path, steps: Sequence[Step], tell: Callable[[str], None]) -> int:
-    """Run the commands of a session; the exit code is the worst of theirs.
+    """Run the commands of a session; the exit code is that of its releases.
 
-    A file that was written under other roles or another policy is not made again: that is told,
-    and counts as refused.
+    A session that writes releases ends with 0 only if each of them meets the policy, and one that
+    compares some only if `compare` does: the original, which is not to go out, need not meet it.
+    Without a release, the worst exit code of all
+    commands counts, and everywhere an error does. A file that was written under other roles or
+    another policy is not made again: that is told, and counts as refused.
     """
     choices = open_session(session, steps)
     uploaded = choices.table.startswith(PRIVATE)
     require(not uploaded, f"{session.name}: its table was uploaded, and is no file any more")
     texts = read_texts(None, choices.text("load", "language") or ENGLISH)
     left_out = omissions(choices, steps, texts)
-    codes = [RefusedError.exit_code if left_out else 0]
+    ended: list[tuple[Argv, int]] = []
+    unwritten: set[str] = set()  # releases that do not meet the policy: older files may be there
     with private_directory() as folder:
         write_policy(choices, folder)
         for argv in session_commands(choices, steps):
+            if unwritten.intersection(argv):
+                continue
             command = [sys.executable, "-m", "sievert", *real_arguments(argv, folder)]
             own = {"TMPDIR": str(folder), GUARDIAN: str(os.getpid())}
-            codes.append(subprocess.run(command, env={**os.environ, **own}, check=False).returncode)  # noqa: S603 - our own commands
-    for line in left_out:
+            done = subprocess.run(command, env={**os.environ, **own}, check=False)  # noqa: S603 - our own commands
+            ended.append((argv, done.returncode))
+            if _writes_release(argv) and done.returncode != 0:
+                unwritten.add(argv[argv.index("-o") + 1])
+    skipped = [texts("workbench.not_written", path=printable(path)) for path in sorted(unwritten)]
+    for line in (*left_out, *skipped):
         tell(f"{line}\n")
-    return max(codes)
+    return max(exit_code(ended), RefusedError.exit_code if left_out else 0)
+
+
+def exit_code(ended: Sequence[tuple[Argv, int]]) -> int:
+    """The exit code of a session whose commands have ended with these codes."""
+    errors = [code for _, code in ended if code not in (0, NOT_MET)]
+    verdicts = [code for argv, code in ended if _judges_releases(argv)]
+    if not verdicts:
+        verdicts = [code for _, code in ended]
+    # A command that a signal has ended has a negative code.
+    return max([*map(abs, errors), *verdicts], default=0)
+
+
+def _judges_releases(argv: Argv) -> bool:
+    """Whether a command is about files that are to go out, and not about their original."""
+    return argv[0] in ("compare", "synthetic") or _writes_release(argv)
+
+
+def _writes_release(argv: Argv) -> bool:
+    return argv[0] == "protect" and "-o" in argv

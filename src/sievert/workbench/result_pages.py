@@ -14,7 +14,15 @@ from sievert.commands.report.api import SavedResult, build_page
 from sievert.report import html
 from sievert.report.builder import ReportSettings, make_part
 from sievert.report.chapters.numbers import releases_of
-from sievert.report.limits import ORDER, STATES, limited_row, limits_of, state_of, titles
+from sievert.report.limits import (
+    ORDER,
+    STATES,
+    each_limit,
+    limited_row,
+    limits_of,
+    state_of,
+    titles,
+)
 from sievert.report.page import Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts
@@ -88,8 +96,8 @@ def _key(limit: Data) -> tuple[str, str]:
 
 def _limits(view: View, part: ReportPart, before: Any) -> list[dict[str, str]]:
     """The numbers of limits that the table as it is breaches, before and after."""
-    table = {_key(limit): limit for limit in limits_of(before or {})}
-    after = [limit for limit in limits_of(part.data) if limit["value"] is not None]
+    table = {_key(limit): limit for limit in each_limit(limits_of(before or {}))}
+    after = [limit for limit in each_limit(limits_of(part.data)) if limit["value"] is not None]
     first = [v for v in after if table.get(_key(v), {"met": True})["met"] is not True]
     rows = []
     for limit in (first or after)[:MOST_LIMITS]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import UsageError, require
+from sievert.policy import FILE
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import (
     PRIVATE,
@@ -42,6 +43,11 @@ def has_policy(choices: Choices) -> bool:
     return named_policy(choices) is not None
 
 
+def is_planned(choices: Choices) -> bool:
+    """Whether the policy is asked about a planned release of the table, and not about its file."""
+    return has_policy(choices) and choices.text("load", "question") != FILE
+
+
 def beside_table(choices: Choices, ending: str) -> str:
     """A file to propose: beside the table, or here where the table is no file of the user's."""
     table = choices.table.partition("?")[0]
@@ -61,7 +67,8 @@ def named_file(form: Form, field: str, example: str) -> str:
 
 def table_command(command: str, choices: Choices) -> Argv:
     """A command on the table as it is: assess, explain or hierarchies."""
-    return (command, *table_arguments(choices), *hierarchy_options(choices))
+    planned = ("--planned",) if command == "assess" and is_planned(choices) else ()
+    return (command, *table_arguments(choices), *planned, *hierarchy_options(choices))
 
 
 def table_result(command: str, view: View) -> Any:

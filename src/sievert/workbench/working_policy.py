@@ -18,7 +18,8 @@ from sievert.workbench.choices import Choices, Setting
 HERE = Path(__file__).parent
 EXAMPLE = "example:"  # begins the name of a bundled policy
 OWN_NAME = "policy.toml"
-LISTS = ("quasi", "sensitive", "identifier")
+LISTS = ("quasi", "sensitive", "identifier", "dropped")
+UNKNOWABLE = "outsiders_cannot_know"
 SINGLE = ("person", "household", "weight")
 
 
@@ -63,17 +64,35 @@ def role_table(choices: Choices) -> dict[str, Any]:
         **{role: list(choices.texts("roles", role)) for role in LISTS},
         **{role: choices.text("roles", role) for role in SINGLE},
         "ignored": dict(choices.mapping("roles", "ignored")),
+        "kept": _kept_table(choices),
+        "distinct_spellings": list(choices.texts("roles", "distinct_spellings")),
         "rows_are_people": bool(choices.text("roles", "rows_are_people")),
     }
     return {role: said for role, said in roles.items() if said}
 
 
+def _kept_table(choices: Choices) -> dict[str, Any]:
+    """[roles.kept] as chosen: the reason of each column, and whether outsiders cannot know it."""
+    unknowable = choices.texts("roles", "unknowable")
+    return {
+        column: {"reason": reason, UNKNOWABLE: True} if column in unknowable else reason
+        for column, reason in choices.mapping("roles", "kept").items()
+    }
+
+
 def role_settings(roles: Mapping[str, Any]) -> dict[str, Setting]:
     """[roles] of a policy file as settings."""
+    kept = {
+        column: entry if isinstance(entry, dict) else {"reason": entry}
+        for column, entry in roles.get("kept", {}).items()
+    }
     return {
         **{role: tuple(roles.get(role, ())) for role in LISTS},
         **{role: roles.get(role, "") for role in SINGLE},
         "ignored": dict(roles.get("ignored", {})),
+        "kept": {column: entry["reason"] for column, entry in kept.items()},
+        "unknowable": tuple(column for column, entry in kept.items() if entry.get(UNKNOWABLE)),
+        "distinct_spellings": tuple(roles.get("distinct_spellings", ())),
         "rows_are_people": "yes" if roles.get("rows_are_people") else "",
     }
 

@@ -7,7 +7,8 @@
 #' @param quasi Names of the columns that an attacker may know.
 #' @param sensitive Names of the columns that must stay secret.
 #' @param policy A policy: the path of a TOML file, or NULL.
-#' @param ... Other arguments of `sievert.assess` in Python, such as `missing = "wildcard"`.
+#' @param ... Other arguments of `sievert.assess` in Python, such as `missing = "wildcard"`; not
+#'   `planned`: the answer is about `df` as it is.
 #' @return A list: `reidentification`, `inference`, `policy` and the other chapters of the JSON.
 #' @examples
 #' \dontrun{
@@ -17,6 +18,9 @@
 #' @export
 sievert_assess <- function(df, quasi = NULL, sensitive = NULL, policy = NULL, ...) {
   if (!is.data.frame(df)) stop("df is not a data frame")
+  if ("planned" %in% names(list(...))) {
+    stop("planned is about no data frame that could go out: leave the columns out of df, or ask in Python")
+  }
   columns <- lapply(df, plain_column)
   if (anyDuplicated(names(columns))) stop("two columns of df have the same name")
   table <- reticulate::dict()

@@ -55,6 +55,7 @@ def assess(
     partitions: Mapping[str, Mapping[str, Iterable[str]]] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     policy: PolicySource = None,
+    planned: bool = False,
     records: str | os.PathLike[str] | None = None,
     force: bool = False,
     measures: Iterable[str] | None = None,
@@ -100,7 +101,11 @@ def assess(
     parameters
         Such as ``{"recursive_c": {"l": 3}, "records_below": {"k": 5}}``.
     policy
-        Limits: a `Policy`, a TOML file, or its content as a dict.
+        Limits: a `Policy`, a TOML file, or its content as a dict. A table that holds a column which
+        the policy calls identifier, person, household, ignored or dropped does not meet it.
+    planned
+        With a policy: ask about a planned release without those columns. `planned_met` has the
+        answer, and `met` is None. Of a count state that is always the question.
     records
         Write one row a record, in input order, to this CSV or Parquet file.
     measures
@@ -148,6 +153,11 @@ def assess(
         "a record file is about one set of quasi-identifiers",
         hint="-q COLUMNS in place of --key-set",
     )
+    require(
+        not planned or policy is not None,
+        "planned asks whether a release would meet a policy",
+        hint="--policy FILE",
+    )
     requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
     if parameters:
         from sievert.policy import check_parameters
@@ -185,6 +195,7 @@ def assess(
         stated.share_of_match(missing),
         source,
         framework,
+        planned=planned,
     )
     how = requested.read_as_stated({**source})
     reading = Reading(watch, None, verify=verify or framework is not None, **how)
@@ -234,4 +245,5 @@ def _rank(assessment: Assessment) -> tuple[int, float, float]:
     """The worst first: policy not met, then undecided; the smallest k; the most unique people."""
     numbers = assessment.reidentification
     k, unique = (numbers[m].value if m in numbers else None for m in RANKED)
-    return NOT_MET_FIRST.index(assessment.met), math.inf if k is None else k, -(unique or 0.0)
+    outcome = None if assessment.policy is None else assessment.policy.outcome
+    return NOT_MET_FIRST.index(outcome), math.inf if k is None else k, -(unique or 0.0)

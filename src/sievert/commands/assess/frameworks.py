@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sievert.policy.judgement import worse_reading
 from sievert.version import __version__
 
 FINDING = ("k_anonymity", "unique_records", "highest_risk")
@@ -87,7 +88,10 @@ FRAMEWORKS = {
 
 
 def framework_evidence(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The criteria of a framework with the numbers of an assessment (its JSON), and a record."""
+    """The criteria of a framework with the numbers of an assessment (its JSON), and a record.
+
+    Each number is that of the worse reading of missing values, as limits are judged.
+    """
     framework, policy = FRAMEWORKS[name], content["policy"] or {}
     return {
         "id": name,
@@ -119,7 +123,7 @@ def _numbers(criterion: Criterion, content: Mapping[str, Any]) -> Iterator[dict[
     places += [(f"inference.{s}", criterion.secrets, v) for s, v in content["inference"].items()]
     for where, measures, values in places:
         for measure in measures:
-            value = (values.get(measure) or {"value": None})["value"]
+            value = worse_reading(values[measure]) if measure in values else None
             most = criterion.highest.get(measure)
             yield {
                 "where": where,

@@ -36,7 +36,7 @@ from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
 from sievert.methods.full_domain import FullDomainRecoding
-from sievert.policy import Gate, Judgement, Policy
+from sievert.policy import Gate, Judgement, Policy, Verdict
 from sievert.roles import check_secrets
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched
@@ -71,7 +71,7 @@ class OptionSearch:
         Missing values may be `wildcards`, and columns may be such that can be left out.
         """
         alone = self.numbers[UNIQUE].details.get("records") if UNIQUE in self.numbers else None
-        before = ChangeOption((), self.judgement.met, self.judgement.verdicts, alone, 0.0)
+        before = ChangeOption((), self.judgement.outcome, self._of_table, alone, 0.0)
         if (reason := self._obstacle(wildcards)) is not None:
             return ChangeOptions(before, reason=reason), []
         questions, roles = self.measures.questions, self.measures.roles
@@ -90,6 +90,12 @@ class OptionSearch:
         reason = None if ways else result.NOTHING_HELPS
         return ChangeOptions(before, ways, len(tables.options), reason, tables.complete), notes
 
+    @property
+    def _of_table(self) -> tuple[Verdict, ...]:
+        """The verdicts on the table without those on its suppressed records."""
+        lines = self.judgement.of_suppressed
+        return tuple(verdict for verdict in self.judgement.verdicts if verdict not in lines)
+
     def _tables(
         self, combinations: CombinationCounts, *, leave_out: bool
     ) -> tuple["ChangedTables", ChangeOption | None, list[str]]:
@@ -105,12 +111,13 @@ class OptionSearch:
                     combinations.classes.value_counts, roles, given.hierarchies, []
                 )
                 problem = self._problem(combinations, measuring, trees, share)
-                tables = ChangedTables(problem, sources, self.gate)
+                tables = ChangedTables(problem, sources, self.gate, self.judgement.of_suppressed)
                 release, tables.complete = self._release(problem, sources)
                 return tables, release, []
         trees, sources, notes = self._own_hierarchies(combinations)
         problem = self._problem(combinations, measuring, trees, 0.0)
-        return ChangedTables(problem, sources, self.gate, leave_out=leave_out), None, notes
+        lines = self.judgement.of_suppressed
+        return ChangedTables(problem, sources, self.gate, lines, leave_out=leave_out), None, notes
 
     def _problem(
         self,
@@ -171,7 +178,7 @@ class OptionSearch:
         self.released.suppressed_records = recoding.suppressed_records
         release = ChangeOption(
             describe_changes(problem, recoding.levels, sources),
-            self.released.judge(verdicts).met,
+            self.released.judge(verdicts).outcome,
             verdicts,
             alone,
             recoding.losses.arithmetic,
@@ -185,8 +192,12 @@ class OptionSearch:
         """Why no changed table is measured, if so."""
         if all(v.met for v in self.judgement.verdicts):
             return result.EVERY_LIMIT_MET
+        if all(v.met for v in self._of_table):
+            return result.ONLY_SUPPRESSED
         if wildcards:
             return result.WILDCARDS
+        if self.measures.roles.knowable:
+            return result.KEPT
         records = self.measures.questions.records
         many = most_cells(self.measures) > MOST_CELLS or records > MOST_RECORDS
         return result.TOO_MANY if many else None
@@ -211,10 +222,12 @@ class ChangedTables:
         problem: ProtectionProblem,
         sources: Mapping[str, str],
         gate: Gate,
+        of_suppressed: Sequence[Verdict],
         *,
         leave_out: bool = True,
     ) -> None:
         self.problem, self.sources, self.gate = problem, sources, gate
+        self.of_suppressed = of_suppressed  # the same whatever becomes of the other records
         self.leave_out = leave_out  # else other records would lack a value
         self.options: dict[Levels, ChangeOption | None] = {}
         self.complete = True  # whether no search was cut short
@@ -276,7 +289,7 @@ class ChangedTables:
         losses = [own[level] for own, level in zip(self._losses, levels, strict=True)]
         return ChangeOption(
             describe_changes(problem, levels, self.sources),
-            self.gate.judge(verdicts).met,
+            self.gate.judge((*verdicts, *self.of_suppressed)).outcome,
             verdicts,
             alone,
             sum(losses) / len(losses),

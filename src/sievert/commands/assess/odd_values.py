@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from sievert.commands._measuring import TableMeasures
+from sievert.commands._suppression import marked_secrets
 from sievert.errors import Caution
 from sievert.formatting import plural
 
 LOOKS_MISSING = {
     *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),
     *("", "-", "--", "?", ".", "..", "\\n", "-9", "-99", "-999", "-9999"),
-}
-SPELLINGS: dict[str, Callable[[str], str]] = {
-    "surrounding blanks": str.strip,
-    "case": str.casefold,
-    "Unicode form": lambda v: v if v.isascii() else unicodedata.normalize("NFC", v),
 }
 Tally = Mapping[str | None, int]
 
@@ -40,7 +35,11 @@ def missing_values(
                 f"{column!r} is a floating-point quasi-identifier: told apart to the last digit"
             )
         look = counts["looks_missing"] + counts["empty_text"]
-        notes += value_remarks(column, tally, look, secret=column in measures.roles.sensitive)
+        secret = column in measures.roles.sensitive
+        notes += value_remarks(column, tally, look, secret=secret)
+        suppression = questions.suppression
+        if secret and suppression.mark is not None and not suppression.left_out:
+            notes += marked_secrets({column: tally.get(suppression.mark, 0)})
     return by_column, notes
 
 
@@ -67,7 +66,6 @@ def value_remarks(
 
     Spellings of a secret, or what stands for none, may look like diversity: that is a caution.
     """
-    texts = [v for v in tally if v is not None]
     if looks_missing:
         remark = (
             f"{plural(looks_missing, 'record')} with a {column!r} that may mean missing (such as "
@@ -75,10 +73,3 @@ def value_remarks(
             "empty text), or in a policy as [reading] na"
         )
         yield Caution(remark) if secret else remark
-    for what, same in SPELLINGS.items():
-        if alike := len(texts) - len({same(v) for v in texts}):
-            remark = (
-                f"{plural(alike, 'value')} of {column!r} differ from others by {what} only, and "
-                "are counted as different"
-            )
-            yield Caution(remark) if secret else remark

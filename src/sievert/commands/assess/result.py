@@ -37,13 +37,18 @@ class Assessment(Result):
 
     @property
     def met(self) -> bool | None:
-        """Whether the policy is met; None where it is undecided, and without a policy."""
+        """Whether the file meets the policy; None if undecided, of a plan, and without a policy."""
         return None if self.policy is None else self.policy.met
 
     @property
+    def planned_met(self) -> bool | None:
+        """Whether the planned release would meet the policy; None if a file was asked about."""
+        return None if self.policy is None else self.policy.planned_met
+
+    @property
     def passed(self) -> bool:
-        """Whether nothing stands against a release: the policy is met, or there is none."""
-        return self.policy is None or self.met is True
+        """Whether the answer to the question is yes, or there is no policy to ask about."""
+        return self.policy is None or self.policy.outcome is True
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -52,6 +57,7 @@ class Assessment(Result):
                 s: {k: v.to_dict() for k, v in values.items()}
                 for s, values in self.inference.items()
             },
+            **({} if self.policy is None else {"question": self.policy.question}),
             "policy": None if self.policy is None else self.policy.to_dict(),
             **({} if self.population is None else {"population": dict(self.population)}),
         }
@@ -116,9 +122,11 @@ def _without_steps(chapter: Mapping[str, Any]) -> dict[str, Any]:
 
 # Why there are no options.
 EVERY_LIMIT_MET = "every_limit_met"
+ONLY_SUPPRESSED = "only_suppressed"  # the suppressed records alone breach limits
 NOTHING_HELPS = "nothing_helps"  # of what was tried
 TOO_MANY = "too_many_combinations"
 WILDCARDS = "wildcards"  # missing values that match anything make no classes
+KEPT = "kept_columns"  # options would not say how these help to find people
 NO_ORDER = "values_without_order"
 
 

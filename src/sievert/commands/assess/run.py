@@ -15,14 +15,13 @@ from sievert import files
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
 from sievert.commands._common import RequestedRoles
+from sievert.commands._kept_columns import judge_kept, measure_with_kept
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
+from sievert.commands._row_order import RowOrder, examine_order, judge_order, released_columns
+from sievert.commands._spellings import Respelt, compare_spellings, with_merged
 from sievert.commands._suppression import secrets_that_stay
-from sievert.commands._table_description import (
-    columns_without_role,
-    describe_input,
-    respelt_columns,
-)
+from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.assess.odd_values import missing_values
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
@@ -64,6 +63,9 @@ class AssessmentSettings:
     alpha: Fraction | None = None  # of a match, where missing values match anything
     source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
     framework: str | None = None
+    # Whether the order of the rows is looked at; the benchmark leaves it out.
+    row_order: bool = True
+    planned: bool = False  # whether a release without some columns is asked about
 
 
 def assess_table(
@@ -78,6 +80,8 @@ def assess_table(
     missing, attacks, unnamed = settings.missing, None, list[str]()
     if settings.records is not None:
         questions.engine.check_writable()
+    if settings.row_order:
+        questions.plan_runs([c for names in requested.names(questions.columns) for c in names])
     roles, warnings = requested.assign(questions, people=True)
     searched = requested.policy is not None and not settings.quick
     stated = MeasureSettings().with_policy(requested.policy).hierarchies
@@ -88,7 +92,9 @@ def assess_table(
         coarsened=roles.quasi if searched else stated,
     )
     settings.population.check_columns(questions, roles.quasi)
-    dropped, notes = requested.prepare(questions, roles, missing)
+    counted = None if table.state is None else table.state.kept
+    kept = [c for c in roles.kept if counted is None or c in counted]
+    dropped, notes = requested.prepare(questions, roles, missing, kept)
     rows = questions
     if roles.person is not None:
         questions, unnamed = _in_people(questions, roles.person, settings)
@@ -104,19 +110,30 @@ def assess_table(
         of_table = PopulationSettings(size=risks.chapter["size"]).parameters
         measuring = replace(measuring, parameters={**measuring.parameters, **of_table})
     measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
-    if alpha is None:
+    if alpha is None:  # first: with the records of a secret, its values are counted
         inference = {s: measures.inference(s) for s in roles.sensitive}
-        reidentification = measures.reidentification()
+    respelt = compare_spellings(rows, roles, requested.policy, measuring.orders)
+    warnings += respelt.cautions
+    if alpha is None:
+        reidentification, inference = _worse_spelt(
+            respelt, rows, measures, measures.reidentification(), inference
+        )
+        known = replace(roles, kept={c: roles.kept[c] for c in kept})
+        reidentification = measure_with_kept(questions, known, measuring, reidentification)
     else:
         from sievert.commands import _wildcards
 
         for secret in roles.sensitive:
-            inference[secret], numbers = _wildcards.inference_under_wildcards(measures, secret)
-            values |= {} if numbers is None else {secret: numbers}
+            inference[secret], of_values = _wildcards.inference_under_wildcards(measures, secret)
+            values |= {} if of_values is None else {secret: of_values}
         reidentification = _wildcards.reidentification_under_wildcards(measures, alpha, risks)
+    order = RowOrder(seen=False)
+    if (
+        settings.row_order and not settings.planned and table.state is None
+    ):  # a plan has no rows yet
+        order = examine_order(rows, released_columns(rows, roles), measuring.orders)
     warnings += [*notes, *unused, *measures.warnings]
-    smallest = questions.sizes(roles.quasi).least if questions.suppression.left_out else 0
-    warnings += secrets_that_stay(questions.suppression, roles.sensitive, smallest)
+    warnings += order.notes if order.tells else []
     if settings.attacks:
         attacks, notes = _attack(measures, settings)
         warnings += notes
@@ -145,26 +162,44 @@ def assess_table(
                 f"{plural(same, 'record')} equal to the header: were files put together?"
             )
     approximate = approximate_disclosure(measures)
-    gate = requested.gate(questions.columns, roles, missing, dropped, questions.suppression)
+    # A count state is no file that anybody passes on: it can only speak of a plan.
+    planned = settings.planned or table.state is not None
+    gate = requested.gate(
+        questions.columns, roles, missing, dropped, questions.suppression, planned=planned
+    )
     policy, options, explanation = None, None, None
     count = cache(partial(_count_combinations, questions, roles))
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
-        if respelt := respelt_columns(questions, rows, roles, gate.policy):
-            gate.undecided("spelt_differently", respelt)
+        judge_order(gate, order)
+        gate.counts = table.state is not None
+        judge_kept(gate, questions, roles, counted, wild=wild)
+        doubtful = respelt.doubt(gate)
         policy, notes = _judge(measures, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
             from sievert.commands.assess.helpful_changes import OptionSearch
 
             released = None
-            if not (dropped or questions.suppression.left_out or unnamed or respelt):
+            if not (dropped or questions.suppression.left_out or unnamed or doubtful):
                 columns = [c for c in (*roles.measured_columns, roles.person) if c is not None]
-                released = requested.gate(columns, roles, missing, 0, questions.suppression)
-            search = OptionSearch(measures, gate, policy, reidentification, released)
+                released = requested.gate(
+                    *(columns, roles, missing, 0, questions.suppression),
+                    released=roles.measured_columns,
+                )
+            # A changed table is a plan: it is judged without the columns that are not released.
+            changed = requested.gate(
+                questions.columns, roles, missing, dropped, questions.suppression, planned=True
+            )
+            assert changed is not None
+            changed.take_reasons(gate)
+            search = OptionSearch(measures, changed, policy, reidentification, released)
             options, notes = search.find(count, wildcards=wild, leave_out=not dropped)
             warnings += notes
+    if policy is None or not policy.of_suppressed:  # else limits look at the suppressed records
+        smallest = questions.sizes(roles.quasi).least if questions.suppression.left_out else 0
+        warnings += secrets_that_stay(questions.suppression, roles.sensitive, smallest)
     if settings.explain and not settings.quick and not wild:
         from sievert.commands._subset_chapters import explain_columns
 
@@ -187,6 +222,25 @@ def assess_table(
         unassessed=columns_without_role(questions, roles, *settings.population.columns.values()),
         **clock.stop(),
     )
+
+
+def _worse_spelt(
+    respelt: Respelt,
+    rows: Questions,
+    measures: TableMeasures,
+    reidentification: dict[str, Value],
+    inference: dict[str, dict[str, Value]],
+) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
+    """The numbers of a table, each with that of the table whose spellings are merged."""
+    roles = measures.roles
+    columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
+    merged = respelt.merge(rows, columns, measures.named_values)
+    if merged is None:
+        return reidentification, inference
+    counted = merged if roles.person is None else count_people(merged, roles.person)
+    other = measures.of_other(counted)
+    inference = {s: with_merged(own, other.inference(s)) for s, own in inference.items()}
+    return with_merged(reidentification, other.reidentification()), inference
 
 
 def _describe_population(
@@ -215,8 +269,11 @@ def _judge(
     wildcards: bool,
 ) -> "tuple[Judgement, list[str]]":
     """The verdicts of a policy, and what is to be said of them."""
-    from sievert.policy import judge
+    from sievert.policy import judge, judge_suppressed
+    from sievert.policy.judgement import verdict_remarks
 
+    limited = {m for _, m, _ in gate.policy.every_limit()}
+    of_suppressed = measures.of_suppressed(limited, reidentification)
     if wildcards:  # limits on what they leave undefined are undecided, not mistakes
         undefined = {
             kind: {
@@ -231,9 +288,11 @@ def _judge(
 
     if replaced := measures.settings.replaced(gate.policy, measures.roles.sensitive):
         gate.not_met("settings_replaced", replaced)
-    best = measures.best_numbers({m for _, m, _ in gate.policy.every_limit()})
+    gate.certain = {} if wildcards else measures.certain_people(gate.unlimited)
+    best = measures.best_numbers(limited)
     verdicts, doubts = judge(gate.policy, reidentification, inference, best)
-    return gate.judge(verdicts), doubts
+    lines = judge_suppressed(gate.policy, *of_suppressed)
+    return gate.judge([*verdicts, *lines]), [*doubts, *verdict_remarks(lines)]
 
 
 def _in_people(

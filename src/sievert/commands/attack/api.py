@@ -81,10 +81,12 @@ def attack(
     register
         A table of outsiders that shares quasi-identifiers with the release: who are the candidates?
     key
-        A column that tells people apart, the same in all tables. Without it, the original must have
-        its records in the order of the release, and the tables must show that it has.
+        A column that tells people apart, the same in all tables. Without it, the release needs the
+        pairing file that `protect` wrote, beside it; or the original must have its records in the
+        order of the release, and the tables must show that it has.
     paired
-        Say that the original has its records in the order of the release, whatever the tables show.
+        Say that the original has its records in the order of the release, where the tables cannot
+        show it. Where they show that it is not so, this is refused.
     sensitive_table, group
         Of a release in two tables the second, and the column that joins them. With a group but
         without a second table, who has which secret is taken to be unknown within a group.
@@ -159,7 +161,10 @@ def attack(
     thinking.check()
     grouped = group is not None or sensitive_table is not None
     trees = MeasureSettings(hierarchies or {}).with_policy(requested.policy).hierarchies
-    settings = AttackSettings(trees, parts, value or {}, key, paired, missing, show_values)
+    settings = AttackSettings(
+        *(trees, parts, value or {}, key, paired, missing, show_values),
+        as_spelt=requested.calls_distinct(key),
+    )
     notes, reasoner = list[str](), None
     if reasoning or grouped:
         reasoner = Reasoner(

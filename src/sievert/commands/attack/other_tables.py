@@ -14,7 +14,8 @@ from sievert.attacks.register_matching import Matching
 from sievert.commands import _pairing
 from sievert.commands._agreement import changed_records
 from sievert.commands._common import check_known, treat_missing
-from sievert.commands._pairing_evidence import Pairing
+from sievert.commands._pairing_evidence import PAIRING_FILE, Pairing
+from sievert.commands._pairing_file import OriginalFile, RowPairing, find_pairing
 from sievert.commands._table_description import describe_table
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
@@ -61,25 +62,43 @@ def attack_with_original(
             reasoner.original(questions, shared, secrets, table.name)
         if people is None:  # groups are in an order of their own
             return {}, release, None
-        original = _original_people(run, release, people, questions, shared, table.name)
-        description = describe_table(table, questions)
-        every, others = _places(release, people, original)
-        columns = _pair_columns(run, people.select_cells(every), original.select_cells(others))
-        pairing = _pairing.check_pairing(
-            table.name,
-            columns,
-            lambda: _pairing.pair_further(release.further, questions, table.name, released=True),
-            keyed=release.keyed,
-            stated=run.settings.paired,
+        file = OriginalFile(data, table)
+        beside = RowPairing()
+        if not release.keyed and not run.settings.paired:
+            beside = find_pairing(release.file, run.source.get("temp"))
+            beside = beside.fits(file, people.records, questions.records)
+        rows = beside.rows
+        original = _original_people(
+            run, release, people, questions, shared, table.name, paired=rows is not None
         )
+        description = describe_table(table, questions)
+        every, others = _places(run, release, people, original, rows)
+        if release.keyed and not run.settings.as_spelt:
+            run.notes += _pairing.respelt_pairs(people, original)
+        columns = _pair_columns(run, people.select_cells(every), original.select_cells(others))
+        if rows is not None:
+            proven = beside.is_proven(file)
+            pairing = _pairing.check_pairing_file(table.name, columns, proven=proven)
+        else:
+            pairing = _pairing.check_pairing(
+                table.name,
+                columns,
+                lambda: _pairing.pair_further(
+                    release.further, questions, table.name, released=True
+                ),
+                keyed=release.keyed,
+                stated=run.settings.paired,
+                unused=beside.unused,
+            )
         run.notes += pairing.notes()
     if reasoner is not None:
         reasoner.changed = _changed_share([c for c in columns if c.name in shared])
     places = release.places_of_known()
     released = people.select_cells(places)
-    mine, theirs = (
-        _places(release, released, original) if release.keyed else (np.arange(len(places)), places)
-    )
+    if release.keyed:
+        mine, theirs = _places(run, release, released, original)
+    else:
+        mine, theirs = np.arange(len(places)), places if rows is None else rows[places]
     attacks = {
         "white_box": replace(
             white_box(
@@ -97,15 +116,26 @@ def attack_with_original(
         "linkage": _linkage(run, released, original, mine, theirs, shared),
     }
     if not release.keyed and key is not None:
-        release = replace(release, people=_with_keys(people, original, key), keyed=True)
+        mine_too = original if rows is None else original.select_cells(rows)
+        release = replace(release, people=_with_keys(people, mine_too, key), keyed=True)
     return attacks, release, pairing
 
 
-def _places(release: AttackedRelease, people: Cube, original: Cube) -> tuple[Ints, Ints]:
-    """Where people of both tables are, in the release and in the original."""
+def _places(
+    run: AttackRun,
+    release: AttackedRelease,
+    people: Cube,
+    original: Cube,
+    rows: Ints | None = None,
+) -> tuple[Ints, Ints]:
+    """Where people of both tables are, in the release and in the original.
+
+    A pairing file has the `rows` of the original.
+    """
     if not release.keyed:
-        return (np.arange(len(people.counts)),) * 2
-    mine, theirs = microdata.match_keys(people, original)
+        own = np.arange(len(people.counts))
+        return own, own if rows is None else rows
+    mine, theirs = microdata.match_keys(people, original, as_spelt=run.settings.as_spelt)
     require(len(mine), "no record of the release has a key of the other table", error=InputError)
     return mine, theirs
 
@@ -135,17 +165,22 @@ def _original_people(
     questions: Questions,
     shared: Sequence[str],
     name: str,
+    *,
+    paired: bool,
 ) -> Cube:
-    """The original record by record: by the key of the release, else in its order."""
+    """The original record by record: by the key of the release, else in its order.
+
+    It may have other records than the release if a pairing file has `paired` both.
+    """
     key = run.settings.key
     if release.keyed:
         check_known("--key: column of the original", str(key), questions.columns)
         return microdata.by_key(questions, shared, str(key), name)
     require(
-        questions.records == people.records,
+        paired or questions.records == people.records,
         f"{name} has {questions.records:,} records and the release "
         f"{people.records:,}: their order does not tell who is who",
-        hint="--key COLUMN",
+        hint=f"the {PAIRING_FILE}, or --key COLUMN",
     )
     if key is not None:
         check_known("--key: column", key, questions.columns)
@@ -234,7 +269,7 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
         if release.people is not None and release.keyed and key in questions.columns:
             questions.engine.check_usable(str(key))
             rows = microdata.by_key(questions, shared, str(key), table.name)
-            truth = _true_pairs(rows, release.people, register, shared)
+            truth = _true_pairs(run, rows, release.people, register, shared)
         elif key is not None:
             run.notes.append("the register has no key: true and false matches cannot be told")
         description = describe_table(table, questions)
@@ -249,9 +284,11 @@ def attack_with_register(run: AttackRun, release: AttackedRelease, data: Any) ->
     return replace(attack, details={"register": description, "columns_shared": list(shared)})
 
 
-def _true_pairs(rows: Cube, people: Cube, register: Cube, shared: Sequence[str]) -> Cube:
+def _true_pairs(
+    run: AttackRun, rows: Cube, people: Cube, register: Cube, shared: Sequence[str]
+) -> Cube:
     """People who are in both tables: the values of the register, then the released ones."""
-    theirs, mine = microdata.match_keys(rows, people)
+    theirs, mine = microdata.match_keys(rows, people, as_spelt=run.settings.as_spelt)
     pairs = microdata.pair_columns(rows, theirs, people, mine, shared)
     require(
         pairs.values[: len(shared)] == register.values,

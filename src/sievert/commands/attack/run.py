@@ -41,6 +41,7 @@ class AttackSettings:
     paired: bool  # by their order, as stated
     missing: str
     show_values: bool
+    as_spelt: bool = False  # whether keys that are spelt otherwise are of other people
 
 
 class AttackRun:
@@ -69,6 +70,7 @@ class AttackedRelease:
     unassessed: tuple[str, ...]
     attacks: Mapping[str, Mapping[str, Attack]]
     classes: Cube
+    file: Any  # what was given as the release
     people: Cube | None  # one cell per record, where records are found in other tables
     further: Cube | None  # columns that are not in use, where records are paired by their order
     keyed: bool
@@ -140,7 +142,7 @@ def read_release(
             run, questions, roles, table.name, dropped, ordered=ordered and group is None
         )
         keyed, further = settings.key is not None and settings.key in columns, None
-        if ordered and people is not None and not keyed and not settings.paired:
+        if ordered and people is not None and not keyed:
             apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
             further = _pairing.read_further(questions, roles.measured_columns, apart, table.name)
         every: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
@@ -175,6 +177,7 @@ def read_release(
             columns_without_role(questions, roles, settings.key, group),
             attacks,
             classes,
+            data,
             people,
             further=further,
             keyed=keyed,

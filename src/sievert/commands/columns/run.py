@@ -1,6 +1,8 @@
 """What each column looks like: how many values, how many are missing, what they are."""
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sievert.commands._role_suggestion import (
     ColumnEvidence,
@@ -15,6 +17,7 @@ from sievert.errors import require
 from sievert.roles import looks_like_record
 
 ROLES = {"-q": "quasi", "-s": "sensitive", "-i": "identifier", "--person": "person"}
+ONE_COLUMN = ("person", "household", "weight")  # of several likely ones none is suggested
 IN_A_POLICY = ("household", "weight")  # roles that are given in a policy only
 EXAMPLES = 3  # values of a column
 
@@ -48,7 +51,15 @@ def look_at_columns(questions: Questions, *, show_values: bool) -> tuple[Describ
                 else (),
             )
         )
-    return tuple(described)
+    roles = Counter(column.role for column in described)
+    return tuple(
+        replace(column, role=None) if _is_shared(column, roles) else column for column in described
+    )
+
+
+def _is_shared(column: DescribedColumn, roles: Mapping[str | None, int]) -> bool:
+    """Whether other columns have the likely role too that only one column can have."""
+    return column.role in ONE_COLUMN and roles[column.role] > 1
 
 
 def _kind(evidence: ColumnEvidence) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
 from sievert.commands._measuring import MeasureSettings, check_hierarchies
 from sievert.commands._pairing import check_paired
+from sievert.commands._pairing_file import RowPairing, find_pairing
 from sievert.commands.compare.estimation import chance_notes
 from sievert.commands.compare.policy import Judging, gather_remarks
 from sievert.commands.compare.result import (
@@ -79,10 +80,12 @@ def compare(
         The column whose values tell people apart, where a person may have several rows: not
         defined here, and refused where people have several.
     key
-        A column that tells people apart, the same in all tables. Without it a release must have its
-        records in the order of the original, and the tables must show that it has.
+        A column that tells people apart, the same in all tables. Without it a release needs the
+        pairing file that `protect` wrote, beside it; or it must have its records in the order of
+        the original, and the tables must show that it has.
     paired
-        Say that releases have their records in the order of the original, whatever the tables show.
+        Say that releases have their records in the order of the original, where the tables cannot
+        show it. Where they show that it is not so, this is refused.
     predict
         Columns that are predicted from the release and from the original; the secrets unless given.
     bins
@@ -144,12 +147,14 @@ def compare(
     with settings.workers() as each:
         with reading(original) as (table, questions):
             first = read_original(
-                table, questions, requested, predict, settings, judging, clock, each
+                original, table, questions, requested, predict, settings, judging, clock, each
             )
         for name, data in named.items():
+            by_order = key is None and not paired
+            beside = find_pairing(data, source.get("temp")) if by_order else RowPairing()
             with reading(data) as (table, questions):
                 compared[name] = compare_release(
-                    name, table, questions, first, settings, judging, clock, each
+                    name, table, questions, first, beside, settings, judging, clock, each
                 )
         limits, distances, limit_notes = _limits(first, compared, reading)
     known = first.information().bits()

@@ -11,20 +11,33 @@ from dataclasses import replace
 from typing import Any
 
 from sievert.commands._common import RequestedRoles
-from sievert.commands._measuring import MeasureSettings, measure_table
+from sievert.commands._kept_columns import judge_kept, measure_with_kept
+from sievert.commands._measuring import (
+    NOT_PLACED,
+    MeasuredTable,
+    MeasureSettings,
+    measure_table,
+)
+from sievert.commands._row_order import RowOrder, judge_order
+from sievert.commands._spellings import compare_spellings, limited_secrets, with_merged
 from sievert.commands.compare.result import Assessed
-from sievert.counts.cells import Suppression
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
 from sievert.measures import BY_ID
-from sievert.policy import Judgement, MeasureLimit, Policy, Verdict, judge
+from sievert.policy import (
+    Judgement,
+    MeasureLimit,
+    Policy,
+    Verdict,
+    judge,
+    judge_suppressed,
+)
 from sievert.policy.judgement import NEEDS, verdict_remarks
 from sievert.roles import Roles
 from sievert.session import Clock
 from sievert.sources.table import Table
 
 NOT_RELEASED = "the release does not have this column"
-NOT_PLACED = "values of the release have no place in the order or hierarchy"
 
 
 class Judging:
@@ -52,50 +65,97 @@ class Judging:
         *,
         original: bool = False,
     ) -> Assessed:
-        """The measures of one table: those that are always compared, and those of the limits."""
+        """The measures of one table: those that are always compared, and those of the limits.
+
+        Under a policy its secrets are also measured with all their spellings merged.
+        """
+        assessed = self._measure(beside, table, questions, roles, clock, original=original)
+        respelt = compare_spellings(questions, roles, self.policy, self.settings.orders)
+        assessed = replace(assessed, respelt=respelt)
+        secrets = {*respelt.columns} & {*roles.sensitive}
+        merged = respelt.merge(questions, roles.measured_columns) if secrets else None
+        if self.policy is None or merged is None:
+            return assessed
+        other = self._measure(beside, table, merged, roles, clock, original=original)
+        return replace(
+            assessed,
+            reidentification=with_merged(assessed.reidentification, other.reidentification),
+            inference={
+                secret: with_merged(own, other.inference.get(secret, {}))
+                for secret, own in assessed.inference.items()
+            },
+        )
+
+    def _measure(
+        self,
+        beside: Sequence[str],
+        table: Table,
+        questions: Questions,
+        roles: Roles,
+        clock: Clock,
+        *,
+        original: bool,
+    ) -> Assessed:
+        """The measures of one table, as its values are spelt."""
         if self.policy is None:
-            return Assessed(*measure_table(questions, roles, beside, clock))
+            return _assessed(measure_table(questions, roles, beside, clock))
         settings = replace(self.settings, orders={**table.orders, **self.settings.orders})
         limited = [measure for _, measure, _ in self.policy.every_limit()]
+        unlimited = {*roles.sensitive} - limited_secrets(self.policy, roles.sensitive)
         ids = tuple(dict.fromkeys((*beside, *limited)))
         placed = [i for i in ids if BY_ID[i].needs & {"order", "hierarchy"}]
         try:
-            return Assessed(*measure_table(questions, roles, ids, clock, settings, limited))
+            numbers = measure_table(questions, roles, ids, clock, settings, limited, unlimited)
+            return _assessed(numbers)
         except (InputError, UsageError):
             if not placed or original:  # of the original it is a mistake
                 raise
-        records, inference, best = measure_table(
-            questions, roles, [i for i in ids if i not in placed], clock, settings, limited
-        )
+        others = [i for i in ids if i not in placed]
+        numbers = measure_table(questions, roles, others, clock, settings, limited, unlimited)
         for secret in roles.sensitive:
             for name in placed:
                 one = Roles(roles.quasi, (secret,))
                 with suppress(InputError, UsageError):
-                    _, values, _ = measure_table(questions, one, (name,), clock, settings)
-                    inference[secret].update(values[secret])
-        return Assessed(records, inference, best)
+                    alone = measure_table(questions, one, (name,), clock, settings, [name])
+                    numbers.inference[secret].update(alone.inference[secret])
+                    of_suppressed = alone.suppressed[1].get(secret, {})
+                    numbers.suppressed[1].get(secret, {}).update(of_suppressed)
+        return _assessed(numbers)
 
     def judge(
         self,
         name: str | None,
         assessed: Assessed,
         roles: Roles,
-        columns: Sequence[str],
-        suppression: Suppression,
+        questions: Questions,
+        order: RowOrder,
         *,
         paired: bool = True,
     ) -> tuple[Judgement | None, list[str]]:
-        """Hold the policy against one table with these columns; the roles are the original's.
+        """Hold the policy against one table; the roles are the original's.
 
+        The `order` is that of its rows.
         Returns the judgement, None without a policy, and what is to be said of it.
         """
+        if self.policy is None:
+            return None, assessed.respelt.cautions
+        columns = questions.columns
+        own = self.policy.roles.kept  # a release may have a key that its original lacks
+        kept = {c: own[c].reason for c in own if c in columns and c not in roles.measured_columns}
+        unknowable = tuple(c for c in kept if own[c].outsiders_cannot_know)
+        roles = replace(roles, kept=kept, unknowable=unknowable)
         gate = self.requested.gate(
-            columns, roles, self.missing, suppression=suppression, codes=self.codes
+            columns, roles, self.missing, suppression=questions.suppression, codes=self.codes
         )
-        if self.policy is None or gate is None:
-            return None, []
+        assert gate is not None
+        gate.certain = dict(assessed.certain)
+        judge_kept(gate, questions, roles, None, wild=False)
+        here = replace(roles, quasi=tuple(c for c in roles.quasi if c in columns))
+        found_by = measure_with_kept(questions, here, self.settings, assessed.reidentification)
+        assessed.respelt.doubt(gate)
         if not paired:
             gate.undecided("pairing_unknown")
+        judge_order(gate, order)
         if replaced := self.settings.replaced(self.policy, roles.sensitive):
             gate.not_met("settings_replaced", replaced)
         limits = list(_placed_limits(self.policy, roles.sensitive))
@@ -114,7 +174,7 @@ class Judging:
             )
         verdicts, _ = judge(
             _evaluable(self.policy, assessed, roles.sensitive, lacking),
-            assessed.reidentification,
+            found_by,
             assessed.inference,
             assessed.best,
         )
@@ -137,7 +197,9 @@ class Judging:
             f"the limits on {(secret or '')!r} were not evaluated: {NOT_RELEASED}"
             for secret in dict.fromkeys(s for (s, _), why in lacking.items() if why == NOT_RELEASED)
         ]
-        return gate.judge(whole), doubts
+        lines = judge_suppressed(self.policy, *assessed.suppressed)
+        doubts += [*verdict_remarks(lines), *assessed.respelt.cautions]
+        return gate.judge([*whole, *lines]), doubts
 
     def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> str:
         """Why a number is not there."""
@@ -152,6 +214,17 @@ class Judging:
         }
         need = next(n for n in NEEDS if n in BY_ID[measure].needs)
         return NOT_PLACED if secret in given[need] else NEEDS[need]
+
+
+def _assessed(table: MeasuredTable) -> Assessed:
+    """The measures of a table as a comparison has them."""
+    return Assessed(
+        table.reidentification,
+        table.inference,
+        best=table.best,
+        suppressed=table.suppressed,
+        certain=table.certain,
+    )
 
 
 def gather_remarks(remarks: Mapping[str | None, Sequence[str]]) -> list[str]:

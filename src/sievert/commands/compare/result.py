@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sievert.commands._pairing_evidence import STATED, Pairing
 from sievert.commands._result import Result
+from sievert.commands._spellings import Respelt
 from sievert.estimators import InformationEstimate
 from sievert.formatting import own_name
 from sievert.losses import BY_ID
@@ -30,6 +31,9 @@ class Assessed:
     reidentification: Mapping[str, Value]
     inference: Mapping[str, Mapping[str, Value]]
     best: Mapping[str | None, Mapping[str, Value]] = field(default_factory=dict)  # of any release
+    suppressed: tuple[Mapping[str, Value], Mapping[str, Mapping[str, Value]]] = ({}, {})
+    respelt: Respelt = field(default_factory=Respelt)
+    certain: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # in classes of one value
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in the JSON."""

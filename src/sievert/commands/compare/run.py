@@ -11,6 +11,8 @@ from sievert import roles as role
 from sievert.commands import _pairing
 from sievert.commands._common import RequestedRoles, check_known
 from sievert.commands._measuring import unused_settings
+from sievert.commands._pairing_file import OriginalFile, RowPairing
+from sievert.commands._row_order import examine_order, released_columns
 from sievert.commands._suppression import leave_out_suppressed
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.compare.distance_to_limit import Limits, ReleasePlace
@@ -56,7 +58,10 @@ BESIDE = (  # measures that are shown before and after
     "t_closeness",
     "mutual_information",
 )
-SUPPRESSED = "a category of their own in the bits; left out of k, l, t and their like"
+SUPPRESSED = (
+    "a category of their own in the bits that are lost and told; left out of k, l, t, the "
+    "discrimination rate and all other measures of a table"
+)
 RECORD_BYTES = 150  # that each column of a record takes at least; measured, and rounded off
 MOST_TOGETHER = 1000  # shuffles; with more, threads share one target's instead of all targets
 
@@ -123,9 +128,11 @@ class Original:
     notes: list[str]
     unassessed: tuple[str, ...]
     columns: tuple[str, ...]
+    file: OriginalFile
 
 
 def read_original(
+    data: Any,
     table: Table,
     questions: Questions,
     requested: RequestedRoles,
@@ -155,11 +162,12 @@ def read_original(
         f"{plural(questions.records, 'record')} are compared in memory, {len(used)} columns each",
         "a larger --memory, fewer columns, or a sample of both tables",
     )
-    people = _pairing.people(questions, used, key, table.name)
+    as_spelt = requested.calls_distinct(key)
+    people = _pairing.people(questions, used, key, table.name, as_spelt=as_spelt)
     if people.keyless:
         notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
     require(people.records, f"{table.name}: no record has a key", error=InputError)
-    by_order = settings.key is None and not settings.paired  # the tables must show it
+    by_order = settings.key is None  # the tables must show it
     further = (
         _pairing.read_further(questions, used, roles.identifier, table.name) if by_order else None
     )
@@ -181,6 +189,7 @@ def read_original(
     notes += leave_out_suppressed(questions, roles, where=SUPPRESSED)
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, roles, clock, original=True)
+    order = examine_order(questions, released_columns(questions, roles), judging.settings.orders)
     return Original(
         description,
         roles,
@@ -192,10 +201,11 @@ def read_original(
         information,
         cache(lambda: Limits(information()) if settings.limit else None),
         assessment,
-        *judging.judge(None, assessment, roles, columns, questions.suppression),
+        *judging.judge(None, assessment, roles, questions, order),
         notes,
         columns_without_role(questions, roles, *predicted, key),
         tuple(columns),
+        OriginalFile(data, table),
     )
 
 
@@ -276,6 +286,7 @@ def compare_release(
     table: Table,
     questions: Questions,
     original: Original,
+    beside: RowPairing,
     settings: ComparisonSettings,
     judging: Judging,
     clock: Clock,
@@ -292,21 +303,33 @@ def compare_release(
     wanted = dict.fromkeys((*roles.measured_columns, *original.predicted))
     there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
     clock(f"reading the records of {name}", questions)
-    people = _pairing.people(questions, there, settings.key, table.name)
+    as_spelt = original.people.as_spelt
+    people = _pairing.people(questions, there, settings.key, table.name, as_spelt=as_spelt)
     people = people.hide_suppressed(quasi, questions.suppression.mark)
-    release = original.pair(people)
+    beside = beside.fits(original.file, people.records, original.people.records)
+    release = original.pair(replace(people, rows=beside.rows))
     clock(f"checking how the records of {name} are paired", questions)
-    pairing = _pairing.check_pairing(
-        table.name,
-        release.columns,
-        partial(_pairing.pair_further, original.further, questions, table.name),
-        keyed=people.keyed,
-        stated=settings.paired,
-    )
+    if beside.rows is not None:
+        proven = beside.is_proven(original.file)
+        pairing = _pairing.check_pairing_file(table.name, release.columns, proven=proven)
+    else:
+        pairing = _pairing.check_pairing(
+            table.name,
+            release.columns,
+            partial(_pairing.pair_further, original.further, questions, table.name),
+            keyed=people.keyed,
+            stated=settings.paired,
+            unused=beside.unused,
+        )
     strange = len(set(columns) - set(original.columns))
     remarks = [
         *questions.engine.notes,
         *_pairing.pairing_notes(release, people, pairing, lacking, strange),
+        *(
+            _pairing.respelt_pairs(original.people.cube, people.cube)
+            if people.keyed and not as_spelt
+            else ()
+        ),
     ]
     description, rows = describe_input(table, questions), questions.records
     information, ordered = original.information(), in_order(release)
@@ -321,12 +344,14 @@ def compare_release(
     )
     description["suppressed"] = questions.suppression.records
     assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
+    order = examine_order(questions, released_columns(questions, roles), judging.settings.orders)
+    remarks += order.notes
     policy, policy_doubts = judging.judge(
         name,
         assessment,
         replace(roles, merged=tuple(questions.merged_by_type(quasi))),
-        columns,
-        questions.suppression,
+        questions,
+        order,
         paired=pairing.paired is not None,
     )
     clock(f"estimating {name}", questions)

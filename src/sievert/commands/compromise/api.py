@@ -12,6 +12,7 @@ import numpy as np
 from sievert import files
 from sievert.commands import _pairing
 from sievert.commands._common import PolicySource, Reading, check_known, requested_roles
+from sievert.commands._pairing_file import OriginalFile, RowPairing, find_pairing
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
@@ -74,10 +75,12 @@ def compromise(
     parameters
         Fractions, sizes of query sets, or percents of noise.
     release, key
-        With the method "release": the released table, in the order of the original, as the tables
-        must show, unless a key tells people apart.
+        With the method "release": the released table, with the pairing file that `protect` wrote
+        beside it, or in the order of the original, as the tables must show, unless a key tells
+        people apart.
     paired
-        Say that the release is in the order of the original, whatever the tables show.
+        Say that the release is in the order of the original, where the tables cannot show it.
+        Where they show that it is not so, this is refused.
     epsilon
         Widths: who is compromised approximately has all values left within one of them.
     step
@@ -157,8 +160,13 @@ def compromise(
         reading(data, outputs=[target] if target else []) as (table, questions),
     ):
         clock("reading the records", questions)
+        beside = RowPairing()
+        if released is not None and key is None and not paired:
+            beside = find_pairing(release, source.get("temp"))
         tables = read_tables(
-            table.name, questions, requested, missing, key, released, paired=paired
+            OriginalFile(data, table),
+            *(table.name, questions, requested, missing, key, released, beside),
+            paired=paired,
         )
         description = describe_input(table, questions)
         experiments = run_experiment(tables, settings, clock, show_values)

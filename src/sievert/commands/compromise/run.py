@@ -1,7 +1,7 @@
 """The steps of an experiment: read the records as codes, then a curve for each parameter."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from sievert.arrays import Floats, Ints
 from sievert.commands import _pairing
 from sievert.commands._common import RequestedRoles
 from sievert.commands._pairing_evidence import Pairing
+from sievert.commands._pairing_file import OriginalFile, RowPairing
 from sievert.commands._suppression import MARKED, keep_suppressed
 from sievert.commands.compromise.experiment import (
     PARAMETERS,
@@ -57,12 +58,14 @@ class SecretExperiment:
 
 
 def read_tables(
+    file: OriginalFile,
     name: str,
     questions: Questions,
     requested: RequestedRoles,
     missing: str,
     key: str | None,
     release: _pairing.People | None,
+    beside: RowPairing,
     *,
     paired: bool = False,
 ) -> ExperimentTables:
@@ -79,6 +82,8 @@ def read_tables(
     people = _pairing.people(questions, roles.measured_columns, key, name)
     if release is None:
         return ExperimentTables(roles, people, notes)
+    beside = beside.fits(file, release.records, people.records)
+    release = replace(release, rows=beside.rows)
     places, extra = _pairing.record_places(people, release)
     if extra:
         notes.append(f"{plural(extra, 'record')} of the release that the original lacks")
@@ -89,16 +94,26 @@ def read_tables(
             f"{plural(number, 'record')} of the release suppressed{MARKED}; counted as a class"
         )
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
-    columns = [] if key else _pairing.pair_in_order(people.cube, release.cube, shared, {})
+    mine = people.cube if beside.rows is None else people.cube.select_cells(beside.rows)
+    columns = [] if key else _pairing.pair_in_order(mine, release.cube, shared, {})
 
     def further() -> list[PairedColumn]:
         others = _pairing.read_further(questions, roles.measured_columns, roles.identifier, name)
         there = [] if others is None else [c for c in others.columns if c in release.cube.columns]
         return [] if others is None else _pairing.pair_in_order(others, release.cube, there, {})
 
-    pairing = _pairing.check_pairing(
-        release.name, columns, further, keyed=release.keyed, stated=paired
-    )
+    if beside.rows is not None:
+        proven = beside.is_proven(file)
+        pairing = _pairing.check_pairing_file(release.name, columns, proven=proven)
+    else:
+        pairing = _pairing.check_pairing(
+            release.name,
+            columns,
+            further,
+            keyed=release.keyed,
+            stated=paired,
+            unused=beside.unused,
+        )
     notes += pairing.notes()
     return ExperimentTables(roles, people, notes, release, places, pairing)
 

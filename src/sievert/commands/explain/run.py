@@ -24,6 +24,7 @@ from sievert.commands._combinations import (
 from sievert.commands._common import check_known
 from sievert.commands._population import PopulationRisks, describe_population
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
+from sievert.commands._spellings import told_apart
 from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
 from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
 from sievert.commands._wildcards import NO_VALUES, diversity_column
@@ -182,6 +183,9 @@ def _count(run: ExplanationRun) -> CombinationCounts:
         for secret, cube in combinations.secrets.items()
         if (number := int(cube.counts[cube.codes[-1] == 0].sum()))
     )
+    values = dict(zip(run.roles.quasi, combinations.classes.values, strict=True))
+    values |= {secret: cube.values[-1] for secret, cube in combinations.secrets.items()}
+    run.warnings.extend(told_apart(values))
     return combinations
 
 

@@ -6,7 +6,7 @@ They have one keyword per option of the command, so that editors and `help` show
 import datetime
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +21,19 @@ from sievert.commands._common import (
     check_known,
     requested_roles,
 )
+from sievert.commands._row_order import RowOrder, judge_order
+from sievert.commands._spellings import BOTH_READ, limited_secrets, with_merged
 from sievert.commands._suppression import keep_suppressed
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.ledger import store
 from sievert.commands.ledger.joint import ReleasesTogether
-from sievert.commands.ledger.keys import RESPELT, count_respelt, doubt_keys, name_single_secrets
+from sievert.commands.ledger.keys import (
+    RESPELT,
+    count_respelt,
+    doubt_keys,
+    merge_releases,
+    name_single_secrets,
+)
 from sievert.commands.ledger.result import Ledger, LedgerCheck
 from sievert.commands.ledger.run import (
     ClassMeasures,
@@ -36,15 +44,18 @@ from sievert.commands.ledger.run import (
 )
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, UsageError, require
+from sievert.formatting import plural
+from sievert.formatting.canonical import canonical_text
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.policy import Judgement, Policy, judge
+from sievert.policy import FILE_HOLDS, Judgement, Policy, judge
 from sievert.roles import Roles, Typed
-from sievert.session import Steps, no_progress
+from sievert.session import Clock, Steps, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 
 Names = str | Iterable[str] | None
+_Numbers = tuple[dict[str, Value], dict[str, dict[str, Value]]]
 A_CLASS = "who is suppressed in one release may be found by another"
 NOBODY = "nobody of the release is in {!r}: if people are the same, their keys are not"
 KNOWN_BEFORE = "the ledger has this release already, as {!r}: it is held against the others"
@@ -213,35 +224,35 @@ def check_with_ledger(
         clock("joining the releases", None)
         together = ReleasesTogether([*kept, new])
         described = describe_releases(together)
-        respelt = count_respelt(questions, opened.person, pseudonyms, kept)
-        notes = [*_strangers(described), *doubt_keys(together), *notes]
+        apart = () if limits is None else limits.roles.distinct_spellings
+        releases, alike = merge_releases(together.releases, opened.person, apart)
+        merged = ReleasesTogether(releases) if alike else together
+        respelt = 0
+        if not {*apart} & {*opened.person}:
+            respelt = count_respelt(questions, opened.person, pseudonyms, kept)
+        notes = [*_strangers(describe_releases(merged)), *doubt_keys(together), *notes]
         notes += [Caution(RESPELT.format(respelt))] if respelt else []
-        notes += name_single_secrets(together.releases)
-        measures = ClassMeasures(
-            questions,
-            limits,
-            lambda s, value: together.value_number(s, pseudonyms.values(s, [value])[0]),
-            clock,
+        notes += (
+            Caution(BOTH_READ.format(plural(values, "value"), repr(column)))
+            for column, values in alike.items()
         )
-        assessment = JointAssessment(together, measures)
-        reidentification, inference = assessment.joint()
-        clock("comparing with single releases", None)
-        secrets = {secret: assessment.secret(secret) for secret in together.values}
-        inference = _few_values(inference, secrets)
+        notes += name_single_secrets(together.releases)
+        assessment = _JointNumbers(together, questions, limits, pseudonyms, clock)
+        if alike:
+            assessment.add_merged(_JointNumbers(merged, questions, limits, pseudonyms, clock))
+        reidentification, inference = assessment.joint
         judged = alone = None
         if limits is not None:
-            judged, alone, doubts = _judge(
-                opened, limits, (reidentification, inference), assessment, respelt
-            )
+            judged, alone, doubts = _judge(opened, limits, assessment, respelt, alike)
             notes += doubts
         return LedgerCheck(
             describe_input(opened.table, questions, missing) | {"people": described[-1]["people"]},
             roles,
             {"name": path.name, "releases": described},
-            joint_risk(together, _least_k(limits)),
+            assessment.risk,
             reidentification,
             inference,
-            secrets,
+            assessment.secrets,
             judged,
             alone,
             warnings=tuple(notes),
@@ -250,12 +261,59 @@ def check_with_ledger(
         )
 
 
+class _JointNumbers:
+    """The numbers of all releases of a ledger together, and of the new one alone."""
+
+    def __init__(
+        self,
+        together: ReleasesTogether,
+        questions: Questions,
+        limits: Policy | None,
+        pseudonyms: store.Pseudonyms,
+        clock: Clock,
+    ) -> None:
+        def value_number(secret: str, value: str) -> int:
+            spelt = together.value_number(secret, pseudonyms.values(secret, [value])[0])
+            if spelt >= 0:
+                return spelt
+            return together.value_number(
+                secret, pseudonyms.values(secret, [canonical_text(value)])[0]
+            )
+
+        measures = ClassMeasures(questions, limits, value_number, clock)
+        assessment = JointAssessment(together, measures)
+        reidentification, inference = assessment.joint()
+        clock("comparing with single releases", None)
+        self.secrets = {secret: assessment.secret(secret) for secret in together.values}
+        self.joint = reidentification, _few_values(inference, self.secrets)
+        self.risk = joint_risk(together, _least_k(limits))
+        self.alone = ({}, {}) if limits is None else assessment.alone()
+        self.certain_alone = assessment.certain_alone
+        self.certain_together = assessment.certain_together
+
+    def add_merged(self, merged: "_JointNumbers") -> None:
+        """Put the numbers with all spellings merged beside these; the worse ones are shown."""
+        self.joint = _with_merged(self.joint, merged.joint)
+        self.alone = _with_merged(self.alone, merged.alone)
+        if merged.risk["k_anonymity"] < self.risk["k_anonymity"]:
+            self.risk = merged.risk
+        for secret, entry in merged.secrets.items():
+            if entry["values_left"]["least"] < self.secrets[secret]["values_left"]["least"]:
+                self.secrets[secret] = entry
+
+
+def _with_merged(spelt: _Numbers, merged: _Numbers) -> _Numbers:
+    """The numbers of people and of each secret, each with that of the merged reading."""
+    inference = {s: with_merged(own, merged[1].get(s, {})) for s, own in spelt[1].items()}
+    return with_merged(spelt[0], merged[0]), inference
+
+
 def _judge(
     opened: _OpenRelease,
     policy: Policy,
-    joint: tuple[dict[str, Value], dict[str, dict[str, Value]]],
-    assessment: JointAssessment,
+    assessment: _JointNumbers,
     respelt: int,
+    alike: Mapping[str, int],
 ) -> tuple[Judgement, Judgement, list[str]]:
     """The verdicts on all releases together, on the new one alone, and what is to be said of them.
 
@@ -263,16 +321,30 @@ def _judge(
     """
     questions, codes = opened.questions, opened.table.na
     gate = replace(opened.requested, person=None).gate(
-        questions.columns, opened.roles, "value", 0, questions.suppression, codes=codes
+        *(questions.columns, opened.roles, "value", 0, questions.suppression),
+        codes=codes,
+        planned=True,
     )
     assert gate is not None
-    numbers = assessment.alone()
+    # Only the key has to be in the publisher's own copy: the release may not have other names.
+    others = [c for c in questions.columns if c not in opened.person]
+    if stays := opened.requested.not_to_be_released(others, opened.roles):
+        gate.not_met(FILE_HOLDS, stays)
+    numbers = assessment.alone
+    judge_order(gate, RowOrder(seen=False))
+    gate.certain = assessment.certain_alone(gate.unlimited)
     alone = gate.judge(judge(_limits_of(policy, numbers[1]), *numbers)[0])
-    verdicts, doubts = judge(policy, *joint)
-    if alone.met and any(verdict.met is False for verdict in verdicts):
+    verdicts, doubts = judge(policy, *assessment.joint)
+    gate.certain = assessment.certain_together(gate.unlimited)
+    if alone.outcome and any(verdict.met is False for verdict in verdicts):
         gate.not_met("unsafe_together")
-    if respelt:
+    people = alike.keys() - {*opened.roles.sensitive}
+    if respelt or people:
         gate.undecided("keys_spelt_differently")
+    judged = limited_secrets(policy, alike.keys() - people)
+    if spelt := [secret for secret in alike if secret in judged]:
+        gate.undecided("spelt_differently", spelt)
+    gate.spellings |= {column: n for column, n in alike.items() if column in people | judged}
     return gate.judge(verdicts), alone, doubts
 
 

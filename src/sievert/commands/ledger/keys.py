@@ -3,7 +3,7 @@
 A ledger has keyed hashes only, so other spellings of the new release's keys are held against them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -88,6 +88,38 @@ def count_respelt(
 def _different(releases: Sequence[LedgerRelease]) -> Ints:
     """The hashes of all people of some releases."""
     return np.concatenate([release.people for release in releases])
+
+
+def count_alike(spelt: Sequence[Ints], alike: Sequence[Ints]) -> int:
+    """Count the hashes, of texts as they are `spelt`, whose canonical text others have as well.
+
+    >>> one, other = np.array([[1, 1], [2, 2], [3, 3]]), np.array([[7, 7], [7, 7], [8, 8]])
+    >>> count_alike([one], [other])
+    2
+    """
+    pairs = np.stack([np.concatenate(number_words(each)) for each in (alike, spelt)])
+    times = np.bincount(np.unique(pairs, axis=1)[0])
+    return int(times[times > 1].sum())
+
+
+def merge_releases(
+    releases: Sequence[LedgerRelease], person: Sequence[str], apart: Collection[str]
+) -> tuple[list[LedgerRelease], dict[str, int]]:
+    """Merge all spellings of people and of secrets; how many values coincide, by column.
+
+    People are called by the names of their columns. What a policy calls distinct stays `apart`.
+    """
+    found: dict[str, int] = {}
+    people = not {*person} & {*apart}
+    if people:
+        keys = count_alike([r.people for r in releases], [r.alike for r in releases])
+        found |= {", ".join(person): keys} if keys else {}
+    for secret in dict.fromkeys(s for release in releases for s in release.secrets):
+        own = [r.secrets[secret] for r in releases if secret in r.secrets]
+        if secret not in apart:
+            values = count_alike([s.codes for s in own], [s.alike for s in own])
+            found |= {secret: values} if values else {}
+    return [release.merged(found, people=people) for release in releases], found
 
 
 def doubt_keys(together: ReleasesTogether) -> list[str]:

@@ -70,17 +70,17 @@ class LedgerCheck(Result):
     @property
     def met(self) -> bool | None:
         """Whether the releases together meet the policy; None without one, or if undecided."""
-        return None if self.policy is None else self.policy.met
+        return None if self.policy is None else self.policy.outcome
 
     @property
     def passed(self) -> bool:
         """Whether nothing stands against the release: there is no policy, or it is met."""
-        return self.policy is None or self.policy.met is True
+        return self.policy is None or self.policy.outcome is True
 
     @property
     def only_together(self) -> bool:
         """Whether the policy is met by the new release alone, and not beside the others."""
-        return self.alone is not None and self.alone.met is True and not self.passed
+        return self.alone is not None and self.alone.outcome is True and not self.passed
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -1,6 +1,6 @@
 """A release as a ledger keeps it, and all releases held against a policy together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from sievert.counts.recoded import RecodedQuestions
 from sievert.counts.recoded_people import RecodedPeopleQuestions, class_numbers
 from sievert.errors import InputError, require
 from sievert.formatting import plural
+from sievert.formatting.canonical import canonical_text
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 from sievert.policy import Policy
@@ -55,10 +56,7 @@ def code_release(
     number = int(cube.counts[lacking].sum())
     require(not number, f"{plural(number, 'record')} without a person", error=InputError)
     secrets = {
-        secret: Secret(
-            cube.codes[place].astype(np.int64),
-            pseudonyms.values(secret, [text for text in cube.values[place] if text is not None]),
-        )
+        secret: _secret(cube, place, secret, pseudonyms)
         for place, secret in enumerate(roles.sensitive, len(roles.quasi))
     }
     words = [  # that no other columns and values have
@@ -67,28 +65,44 @@ def code_release(
     ]
     parts = [each.encode("utf-8", "surrogatepass") for each in words]
     parts += [codes.astype("<u4").tobytes() for codes in cube.codes]
+    named = {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive), "person": list(person)}
     return LedgerRelease(
-        name,
-        date,
-        pseudonyms.digest([*parts, cube.counts.astype("<u8").tobytes()]),
-        {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive), "person": list(person)},
-        _people(cube, len(person), pseudonyms),
-        class_numbers(cube.codes[: len(roles.quasi)], len(cube.counts)),
-        cube.counts,
-        secrets,
-        questions.suppression.records,
+        name=name,
+        date=date,
+        digest=pseudonyms.digest([*parts, cube.counts.astype("<u8").tobytes()]),
+        roles=named,
+        people=_people(cube, len(person), pseudonyms, str),
+        alike=_people(cube, len(person), pseudonyms, canonical_text),
+        classes=class_numbers(cube.codes[: len(roles.quasi)], len(cube.counts)),
+        rows=cube.counts,
+        secrets=secrets,
+        suppressed=questions.suppression.records,
     )
 
 
-def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms) -> Ints:
-    """The keyed hash of the person of each cell: of one column, or of several together."""
+def _secret(cube: Cube, place: int, name: str, pseudonyms: Pseudonyms) -> Secret:
+    """A secret of some cells: keyed hashes of its values, as spelt and of their canonical texts."""
+    known = [text for text in cube.values[place] if text is not None]
+    return Secret(
+        rows=cube.codes[place].astype(np.int64),
+        codes=pseudonyms.values(name, known),
+        alike=pseudonyms.values(name, [canonical_text(text) for text in known]),
+    )
+
+
+def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms, spell: Callable[[str], str]) -> Ints:
+    """The keyed hash of the person of each cell: of one column, or of several together.
+
+    The texts of the key are hashed as `spell` writes them.
+    """
     if columns == 1:
-        return pseudonyms.people([text or "" for text in cube.values[-1]])[cube.codes[-1]]
+        texts = [spell(text or "") for text in cube.values[-1]]
+        return pseudonyms.people(texts)[cube.codes[-1]]
     own = cube.select_columns(cube.columns[-columns:])
     stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
     different, place = np.unique(stacked, axis=0, return_inverse=True)
     keys = [
-        join_key([own.values[i][code] or "" for i, code in enumerate(row)])
+        join_key([spell(own.values[i][code] or "") for i, code in enumerate(row)])
         for row in different.tolist()
     ]
     return pseudonyms.people(keys)[place.reshape(-1)]
@@ -195,6 +209,22 @@ def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
     return bool(np.any(of_all & (value[starts] > 0)))
 
 
+def count_certain(classes: Ints, person: Ints, values: Ints) -> tuple[int, int]:
+    """How many people are in classes where all have one value, and how many there are.
+
+    >>> count_certain(np.array([0, 0, 1, 1]), np.arange(4), np.array([1, 1, 1, 2]))
+    (2, 4)
+    """
+    classes = renumber(classes)
+    everybody = _distinct(classes, person)[0]
+    owner, value, _ = _distinct(classes, values, person)
+    starts = run_starts(owner, value)
+    times = np.diff(np.append(starts, len(owner)))
+    of_all = times == np.bincount(everybody)[owner[starts]]
+    certain = np.isin(classes, owner[starts][of_all])
+    return len(np.unique(person[certain])), len(np.unique(person))
+
+
 def _distinct(*columns: Ints) -> tuple[Ints, ...]:
     """The different rows of some columns, sorted by the first of them."""
     order = np.lexsort(columns[::-1])
@@ -257,6 +287,32 @@ class JointAssessment:
             }
             for secret in self.together.values
         }
+
+    def certain_alone(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
+        """By secret how many people are in classes of the new release where all have one value."""
+        rows = self.together.audience(self.last)
+        classes = rows.split(self.together.joint.patterns[self.last])
+        return {
+            secret: count_certain(classes, rows.person, rows.secrets[secret])
+            for secret in secrets
+            if secret in rows.secrets
+        }
+
+    def certain_together(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
+        """By secret how many people are in joint classes where all have one value, of how many.
+
+        They are counted in each release that has the secret; the most of them are told.
+        """
+        certain = {}
+        for secret in secrets:
+            audiences = [self.together.audience(i) for i in self.together.values[secret]]
+            certain[secret] = max(
+                count_certain(
+                    rows.split(self.together.joint.number), rows.person, rows.secrets[secret]
+                )
+                for rows in audiences
+            )
+        return certain
 
     def secret(self, secret: str) -> dict[str, Any]:
         """What is learnt of a secret from all releases, and from the best one alone.

@@ -11,9 +11,9 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,8 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, require
 from sievert.numerics import machine
 from sievert.version import __version__
 
-FORMAT, VERSION = "sievert ledger", 2
-KINDS = "secret", "codes"  # the arrays of a secret, each with its number
+FORMAT, VERSION = "sievert ledger", 3
+KINDS = "secret", "codes", "alike"  # the arrays of a secret, each with its number
 SALT_BYTES = 32
 HASH_BYTES = 16
 WAIT = 120.0  # seconds for another process that is writing
@@ -40,6 +40,7 @@ class Secret:
 
     rows: Ints
     codes: Ints  # two words of a keyed hash for each value
+    alike: Ints  # the same of its canonical text, which all spellings of a value have
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +52,19 @@ class LedgerRelease:
     digest: str
     roles: Mapping[str, Any]
     people: Ints  # two words of a keyed hash for each row
+    alike: Ints  # the same of the canonical text of the person's key
     classes: Ints  # their numbers, from 0
     rows: Ints  # how many records each row stands for
     secrets: Mapping[str, Secret]
     suppressed: int = 0  # records, which are a class here
+
+    def merged(self, secrets: Collection[str], *, people: bool) -> "LedgerRelease":
+        """The same with all spellings of the values of some secrets merged, and of `people`."""
+        own = {
+            name: replace(secret, codes=secret.alike) if name in secrets else secret
+            for name, secret in self.secrets.items()
+        }
+        return replace(self, people=self.alike if people else self.people, secrets=own)
 
     def describe(self) -> dict[str, Any]:
         """As it stands in the manifest."""
@@ -72,10 +82,11 @@ class LedgerRelease:
     def arrays(self) -> Iterator[tuple[str, Any]]:
         """The arrays, each under its name in the archive."""
         yield "people", self.people
+        yield "alike", self.alike
         yield "classes", self.classes.astype("<u4")
         yield "rows", self.rows.astype("<u4")
         for number, secret in enumerate(self.secrets.values()):
-            arrays = secret.rows.astype("<u4"), secret.codes
+            arrays = secret.rows.astype("<u4"), secret.codes, secret.alike
             yield from zip((f"{kind}{number}" for kind in KINDS), arrays, strict=True)
 
 
@@ -221,7 +232,9 @@ def _member_names(releases: Sequence[Mapping[str, Any]]) -> list[str]:
     names = ["manifest.json"]
     for number, release in enumerate(releases):
         of_secrets = [f"{kind}{i}" for i in range(len(release["secrets"])) for kind in KINDS]
-        names += [f"{number}/{name}" for name in ("people", "classes", "rows", *of_secrets)]
+        names += [
+            f"{number}/{name}" for name in ("people", "alike", "classes", "rows", *of_secrets)
+        ]
     return names
 
 
@@ -229,8 +242,8 @@ def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     manifest = json.loads(archive.read("manifest.json"))
     require(
         manifest["format"] == FORMAT and manifest["version"] == VERSION,
-        f"{ledger.name} is a ledger of another version",
-        hint=f"version {VERSION} is read here",
+        f"{ledger.name} is a ledger of another version, which may know keys by one spelling only",
+        hint=f"version {VERSION} is read here: sievert ledger add, once more for each release",
         error=InputError,
     )
     return dict(manifest)
@@ -267,10 +280,15 @@ def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]
         digest=str(entry["digest"]),
         roles=dict(entry["roles"]),
         people=array("people", "<u8", rows, 2),
+        alike=array("alike", "<u8", rows, 2),
         classes=array("classes", "<u4", rows),
         rows=array("rows", "<u4", rows),
         secrets={
-            name: Secret(array(f"secret{i}", "<u4", rows), array(f"codes{i}", "<u8", values, 2))
+            name: Secret(
+                rows=array(f"secret{i}", "<u4", rows),
+                codes=array(f"codes{i}", "<u8", values, 2),
+                alike=array(f"alike{i}", "<u8", values, 2),
+            )
             for i, (name, values) in enumerate(entry["secrets"].items())
         },
         suppressed=int(entry["suppressed"]),

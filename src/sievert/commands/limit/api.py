@@ -16,12 +16,20 @@ from sievert import files
 from sievert.commands._alphabets import MOST, NAMES
 from sievert.commands._channels import limit_settings
 from sievert.commands._common import PolicySource, Reading, requested_roles
-from sievert.commands._release_files import FileColumn, release_kind, write_release
+from sievert.commands._pairing_file import OriginalFile, pairing_details
+from sievert.commands._release_files import (
+    FileColumn,
+    order_by_hash,
+    release_kind,
+    write_release,
+)
 from sievert.commands._table_description import describe_input
 from sievert.commands.limit.distribution import Limit, limit
 from sievert.commands.limit.gaussian import solve_gaussian
 from sievert.commands.limit.result import AlphabetResult, Limited
 from sievert.commands.limit.run import read_original, solve_finite
+from sievert.counts.release_order import order_key
+from sievert.counts.row_pairing import write_row_numbers
 from sievert.errors import ExhaustedError, require
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
@@ -100,7 +108,8 @@ def randomise(
         When to stop looking for a better channel; the same seed gives the same release only
         without `seconds`.
     out, matrix
-        Write the release (CSV or Parquet, all columns in their order) and the channel (CSV).
+        Write the release (CSV or Parquet, all columns) and the channel (CSV). The order of its
+        rows tells nothing; a private file, `<out>.pairing.parquet`, pairs them with the table's.
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
 
@@ -146,10 +155,15 @@ def randomise(
         out is None or matrix is None or Path(out).resolve() != Path(matrix).resolve(),
         "two outputs have the same name",
     )
+    pairing = None if out is None else files.pairing_beside(Path(out))
     with (
+        files.write_whole(pairing, sources=inputs, force=force) as pairing_file,
         files.write_whole(out, sources=inputs, force=force) as target,
         files.write_whole(matrix, sources=inputs, force=force) as beside,
-        reading(data, outputs=[target] if target else []) as (table, questions),
+        reading(data, outputs=[path for path in (target, pairing_file) if path is not None]) as (
+            table,
+            questions,
+        ),
     ):
         original = read_original(
             table.name,
@@ -171,9 +185,14 @@ def randomise(
             ]
             csv: dict[str, Any] = {"delimiter": table.delimiter or ",", "header": table.header}
             with files.name_output(out):
+                order = order_by_hash(columns, order_key(seed))
+                columns = [column.only(order) for column in columns]
                 write_release(
                     target, str(kind), columns, questions, **(csv if table.kind == "csv" else {})
                 )
+                assert pairing_file is not None
+                details = pairing_details(target, OriginalFile(data, table), len(order))
+                write_row_numbers(questions.engine, order + 1, pairing_file, details)
         if beside is not None:
             write_matrix(beside, outcome.parts)
     return Limited(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import LARGE, Reading
+from sievert.commands._common import LARGE, Reading, RequestedRoles
 from sievert.commands._table_description import describe_table
 from sievert.commands.policy.result import PolicyCheck
 from sievert.commands.policy.run import find_gaps
@@ -39,16 +39,18 @@ def check_policy(
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
     """
-    from sievert.policy import read_tables
+    from sievert.policy import parse_tables, read_tables
     from sievert.policy.repair import repair_text
 
     path = Path(policy)
     text, tables = read_tables(path)
     require(not fix or not path.is_symlink(), f"{path.name} is a symbolic link: --fix its target")
     require(not fix or not files.is_same(path, data), "the policy is the table")
-    reading = Reading(watch, LARGE, verify=verify, **source)
+    checked = parse_tables(tables, path.name)
+    how = RequestedRoles((None, None, None), checked).read_as_stated({**source})
+    reading = Reading(watch, LARGE, verify=verify, **how)
     with reading(data) as (table, questions):
-        gaps = find_gaps(questions, tables, path.name, table.orders, reading.clock)
+        gaps = find_gaps(table, questions, checked, reading.clock)
         description = describe_table(table, questions)
     reading.clock.stop()
     lacking = [f"{gap.text}. Try: {gap.suggestion}" if gap.suggestion else gap.text for gap in gaps]

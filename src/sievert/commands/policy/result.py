@@ -16,12 +16,14 @@ MOST_NAMED = 30  # columns of a kind
 KINDS = (
     "columns_without_role",
     "unknown_columns",
+    "refused_settings",
     "unknown_measures",
     "misplaced_limits",
     "impossible_limits",
     "undecidable_limits",
     "harmless_side",
     "people_unstated",
+    "undecided",
     "suppressed_unlimited",
     "no_limits",
 )
@@ -89,6 +91,7 @@ class PolicyCheck(DescribedResult):
         yield from self._block_to_copy(texts)
         if self.fixed:
             yield from ("", texts("policy_check.fixed"))
+        yield from ("", *wrap(texts("policy_check.upgrade"), WIDTH, "", ""))
 
     def _bare_columns(self, gaps: Sequence[PolicyGap], texts: Texts) -> Iterator[str]:
         """Columns without a role, by what they look like."""

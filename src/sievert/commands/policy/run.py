@@ -15,17 +15,25 @@ from sievert.commands._role_suggestion import (
     tally_values,
 )
 from sievert.commands._suppression import count_suppressed, leaves_out_unlimited
+from sievert.commands.policy.refusals import (
+    bare_limits,
+    judged_gaps,
+    no_quasi,
+    twice_named,
+    unusable_settings,
+)
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
 from sievert.formatting import nearest, plural
 from sievert.measures import BY_ID
-from sievert.policy import Policy, impossible_limit, limit_mistakes, parse_tables
+from sievert.policy import Policy, impossible_limit, limit_mistakes
 from sievert.policy.document import SAY_WHY
 from sievert.policy.judgement import NEEDS, Verdict, toothless
 from sievert.policy.repair import toml_key
 from sievert.report.texts import read_texts
 from sievert.roles import Roles
-from sievert.session import Clock
+from sievert.session import Clock, count_people
+from sievert.sources.table import Table
 
 GAINS = {
     "max_confidence": "confidence_gain = { max = 0.5 }",
@@ -33,38 +41,44 @@ GAINS = {
     "bayes_vulnerability_posterior": "guess_gain = { max = 0.2 }",
 }
 LISTS = {"-q": "quasi", "-s": "sensitive", "-i": "identifier"}
-DROPPED = ("roles.identifier", "roles.ignored", "roles.household", "roles.weight")
+DROPPED = (
+    *("roles.identifier", "roles.ignored", "roles.dropped", "roles.kept"),
+    *("roles.household", "roles.weight"),
+)
 POPULATION = "[parameters] population_uniques = { population_size = ... }, or fraction"
 
 
 def find_gaps(
-    questions: Questions,
-    tables: Mapping[str, Any],
-    name: str,
-    orders: Mapping[str, Iterable[str]],
-    clock: Clock,
+    table: Table, questions: Questions, policy: Policy, clock: Clock
 ) -> tuple[PolicyGap, ...]:
     """Everything that keeps this policy from being held against this table."""
-    policy = parse_tables(tables, name)
+    rows = questions.fork()
     roles = _known_roles(policy, questions.columns)
     mistakes = limit_mistakes(policy)
     limits = [(t, m, x) for t, m, x in policy.every_limit() if (t, m) not in mistakes]
     none = PolicyGap("no_limits", "limits", "", "the policy has no limits", "sievert measures")
-    return (
+    gaps = (
         *_unknown_columns(policy, questions.columns),
+        *twice_named(policy),
+        *no_quasi(policy),
         *_without_role(questions, roles),
         *(
             PolicyGap("unknown_measures", table, measure, what, hint or "")
             for (table, measure), (what, hint) in mistakes.items()
         ),
         *_misplaced(policy, limits, roles),
+        *bare_limits(policy, questions.columns),
         *_impossible(questions, policy, limits, roles, clock),
-        *_undecidable(questions, {**orders, **policy.orders}, policy, limits, roles),
+        *_undecidable(questions, {**table.orders, **policy.orders}, policy, limits, roles),
         *_absent_values(questions, policy, limits, roles),
+        *unusable_settings(questions, policy, roles, table.orders),
         *_people(questions, policy, roles),
         *_suppressed(questions, policy, roles),
         *([] if limits or mistakes else [none]),
     )
+    if mistakes:  # no table can be judged by them
+        return gaps
+    return (*gaps, *judged_gaps(table, rows, policy, clock, gaps))
 
 
 def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
@@ -81,7 +95,8 @@ def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
         own.person if own.person in columns else None,
         own.household if own.household in columns else None,
         own.weight if own.weight in columns else None,
-        {c: why for c, why in own.ignored.items() if c in columns},
+        {c: why for c, why in own.left_out.items() if c in columns},
+        {c: entry.reason for c, entry in own.kept.items() if c in columns},
     )
 
 
@@ -95,6 +110,8 @@ def _unknown_columns(policy: Policy, columns: Sequence[str]) -> Iterator[PolicyG
         "roles.household": [own.household],
         "roles.weight": [own.weight],
         "roles.ignored": own.ignored,
+        "roles.dropped": own.dropped,
+        "roles.kept": own.kept,
         "partitions": policy.partitions,
         "orders": policy.orders,
         "hierarchies": policy.measured_hierarchies,
@@ -166,6 +183,9 @@ def _impossible(
     apart = [c for c in questions.columns if c not in roles.sensitive]
     counted = Roles(roles.quasi or tuple(apart or questions.columns)[:1], roles.sensitive)
     questions.check_usable(counted.measured_columns)
+    if roles.person is not None:  # people are counted, as assess does: they are fewer than rows
+        questions.check_usable([roles.person])
+        questions = count_people(questions, roles.person)
     table = TableMeasures(
         questions, counted, MeasureSettings().with_policy(policy), dict.fromkeys(ids), clock
     )
@@ -230,10 +250,13 @@ def _absent_values(
             if value is not None and str(value) not in values:
                 text = f"{where}: {measure}: the value named for {key} does not occur"
                 yield PolicyGap("undecidable_limits", where, measure, text, "[parameters] alpha_k")
-            order = policy.orders.get(secret) if "order" in BY_ID[measure].needs else None
-            if order is not None and (lacking := len({*values} - {*order})):
-                text = f"{where}: {measure}: the order of {key} lacks {plural(lacking, 'value')}"
-                yield PolicyGap("undecidable_limits", where, measure, text, f"[orders] {key}")
+    for secret, order in policy.orders.items():
+        if secret in roles.sensitive:  # assess reads it, whether a limit needs it or not
+            values, key = questions.values(secret, roles.quasi or (secret,)), toml_key(secret)
+            known = {value for value in values if value is not None}
+            if lacking := len(known - {*order}):
+                text = f"orders: the order of {key} lacks {plural(lacking, 'value')}"
+                yield PolicyGap("undecidable_limits", "orders", secret, text, f"[orders] {key}")
 
 
 def _people(questions: Questions, policy: Policy, roles: Roles) -> Iterator[PolicyGap]:

@@ -18,12 +18,17 @@ from sievert.commands._common import (
     RequestedRoles,
     check_known,
     check_whole,
+    refuse_engines,
     requested_roles,
 )
 from sievert.commands._measuring import MeasureSettings
+from sievert.commands._pairing_file import OriginalFile
 from sievert.commands._population_settings import PopulationSettings
 from sievert.commands._release_files import release_kind
 from sievert.commands._release_problem import (
+    AUTO,
+    DROP,
+    SUPPRESSED_ROWS,
     SearchSettings,
     assign_hierarchies,
     limit_suppressed,
@@ -34,6 +39,11 @@ from sievert.commands._release_problem import (
 from sievert.commands._table_description import describe_input
 from sievert.commands.protect.check import NOT_CHECKED
 from sievert.commands.protect.earlier import is_one_table, read_earlier
+from sievert.commands.protect.further_columns import (
+    columns_to_keep,
+    keep_with_reasons,
+    kept_columns,
+)
 from sievert.commands.protect.given_releases import read_given
 from sievert.commands.protect.manifest import manifest, read_recoding
 from sievert.commands.protect.method import HOW, PLAIN, MethodSettings, RecordTable, method
@@ -44,19 +54,32 @@ from sievert.commands.protect.run import (
     prepare,
     read_columns,
     recoded_records,
+    settle_suppressed,
+    what_became,
 )
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InvariantError, require
+from sievert.measures.measure import SPELT_ALIKE
 from sievert.methods.full_domain import LOSSES
 from sievert.methods.microaggregation import GAMMA
 from sievert.policy import Judgement, Policy
+from sievert.policy.judgement import WITH_KEPT
 from sievert.session import Clock, Steps, choose_engine, no_progress
+from sievert.sources.checksums import files_sha256
 from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
 
 __all__ = ["Protected", "protect"]
 FULL = "--how full, which searches"
+ORDER_BY_HASH = "the order of the rows tells nothing"
+ORDER_STAYS = "the rows keep the order of the table"
+ORDER_KEPT = (
+    "the release has its rows in the order of the table, which can give values back: somebody who "
+    "knows what the table is sorted by reads it from the place of a row"
+)
+# Readings that methods which make classes do not hold: they count as spelt, without kept columns.
+NOT_HELD = {SPELT_ALIKE, WITH_KEPT}
 KEPT = "the release also holds {}, unchanged: nothing was measured of it"
 
 
@@ -74,8 +97,10 @@ def protect(
     weights: Mapping[str, float] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     levels: Mapping[str, int] | str | os.PathLike[str] | None = None,
-    keep: str | Iterable[str] = (),
+    keep: str | Iterable[str] | Mapping[str, str] = (),
+    suppressed_rows: str = AUTO,
     drop: bool = False,
+    keep_order: bool = False,
     how: str | None = None,
     labels: str = "hierarchy",
     importance: Mapping[str, float] | None = None,
@@ -119,7 +144,8 @@ def protect(
         The roles of the columns, and the policy that the release has to meet.
     out
         Where to write the release (.csv or .parquet, which is a directory where Spark writes it);
-        beside it a manifest, `<out>.json`.
+        beside it a manifest, `<out>.json`, and a private file that pairs its rows with those of
+        the original, `<out>.pairing.parquet`.
     suppress
         The largest share of records that may be suppressed: as [protect] in the policy says, else
         its limit on suppressed_records, else 0.02.
@@ -136,9 +162,17 @@ def protect(
         A recoding that is given, column by column or by the manifest of an earlier release, whose
         hierarchies are taken as well: nothing is searched.
     keep
-        Other columns that the release holds.
+        Other columns that the release holds besides those of [roles.kept] in the policy: their
+        names, or each with the reason. A column that the policy calls identifier, person,
+        household, ignored or dropped is refused.
+    suppressed_rows
+        What becomes of suppressed records: keep leaves their rows in the release with `*` in every
+        quasi-identifier, drop leaves them out. auto keeps them where they meet the limits as a
+        class of their own, and drops them otherwise. They count as suppressed in any case.
     drop
-        Leave suppressed records out of the release.
+        The same as suppressed_rows="drop".
+    keep_order
+        Write the records in the order of the table, which can give values back.
     how
         The method: full (full-domain recoding), or as [protect] in the policy says. With anatomy
         the secrets are in a table of their own, `<out>.secrets.csv` for an `out` of `<out>.csv`.
@@ -172,6 +206,7 @@ def protect(
     assert own is not None
     how = how or own.protect.how or "full"
     check_known("--how", how, HOW)
+    suppressed_rows = choose_rows(suppressed_rows, drop=drop)
     for option, stated in (("frontier", frontier), ("levels", levels), ("seconds", seconds)):
         require(how == "full" or not stated, f"--{option} is not read by --how {how}", hint=FULL)
     require(
@@ -191,7 +226,14 @@ def protect(
         trees, dict(orders or {}), dict(partitions or {}), needed
     ).with_policy(own)
     search = SearchSettings(
-        0.0, loss, None, weights, seconds, frontier, memory=source.get("memory")
+        0.0,
+        loss,
+        None,
+        weights,
+        seconds,
+        frontier,
+        memory=source.get("memory"),
+        suppressed_rows=suppressed_rows,
     )
     settings = MethodSettings(
         0.0,
@@ -214,13 +256,16 @@ def protect(
     in_parts = kind == "parquet" and choose_engine(source.get("engine"), data) == "spark"
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
     manifest_path = None if out is None else files.manifest_beside(Path(out))
+    # Rows have numbers where the records are read from a file or from memory.
+    numbered = choose_engine(source.get("engine"), data) == "duckdb" and not keep_order
+    pairing = None if out is None or not numbered else files.pairing_beside(Path(out))
     reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     cautions: list[str] = []
     clock, inputs = reading.clock, [data, policy, levels, *trees.values()]
-    kept = (keep,) if isinstance(keep, str) else tuple(keep)
     try:
         others = [earlier] if is_one_table(earlier) else list(earlier)
         require(how == "full" or not others, "--earlier goes with --how full")
+        refuse_engines("--earlier reads", {}, *others)
         before = read_earlier(others, key, requested, reading)
         given = [beside] if is_one_table(beside) else list(beside)
         require(frontier or not given, "--beside goes with --frontier")
@@ -229,11 +274,16 @@ def protect(
         with (
             private_directory(source.get("temp")) as private,
             files.write_whole(manifest_path, sources=inputs, force=force) as manifest_file,
+            files.write_whole(pairing, sources=inputs, force=force) as pairing_file,
             files.write_whole(apart, sources=inputs, force=force) as secrets,
             files.write_whole(out, sources=inputs, force=force, directory=in_parts) as target,
             reading(
                 data,
-                outputs=[p for p in (target, secrets, private / f"people.{kind}") if p],
+                outputs=[
+                    path
+                    for path in (target, secrets, pairing_file, private / f"people.{kind}")
+                    if path is not None
+                ],
                 states=True,
             ) as (table, questions),
         ):
@@ -245,6 +295,11 @@ def protect(
                 hint="the table, with the levels that were found",
             )
             require(
+                table.state is None or not {*own.roles.kept} & {*questions.columns},
+                "a count state does not have the columns that the policy keeps",
+                hint="the table itself",
+            )
+            require(
                 questions.engine.name == "duckdb" or how == "full",
                 f"--how {how} needs the records here, not on {questions.engine.name}",
                 hint="--how full, or the table as a file",
@@ -252,9 +307,12 @@ def protect(
             share = share_to_suppress(own, questions.records) if suppress is None else suppress
             share = 0.0 if how in PLAIN else share
             search, settings = replace(search, suppress=share), replace(settings, suppress=share)
-            for column in kept:
-                check_known("--keep: column", column, questions.columns)
-                cautions.append(Caution(KEPT.format(repr(column))))
+            if keep_order:
+                cautions.append(Caution(ORDER_KEPT))
+            asked = kept_columns(keep, questions.columns)
+            requested = keep_with_reasons(requested, asked, questions.columns)
+            own, kept = requested.policy or own, columns_to_keep(requested, asked, questions)
+            cautions += [Caution(KEPT.format(repr(c))) for c in kept if c not in own.roles.kept]
             if how == "full":
                 protection = find_protection(
                     *(questions, requested, measuring, search, levels, missing, clock),
@@ -268,22 +326,32 @@ def protect(
                 target or private / f"release.{kind}",
                 secrets or private / f"secrets.{kind}",
                 *(kind, table, questions, protection, measuring),
-                drop=drop,
+                drop=suppressed_rows == DROP or protection.drops,
+                seed=None if keep_order else seed,
             )
             people, judgement = protection.people, protection.judgement
             described = describe_input(table, people or questions, missing)
             if judgement is None or (target and judgement.met):
                 clock("writing the release", questions)
                 with files.name_output(Path(str(out or "release"))):
-                    records = recoded_records(questions, protection, kept, drop=drop)
+                    records = recoded_records(questions, protection, kept, drop=file.drop)
                     if records is not None:
                         file.write_in_engine(private / f"people.{kind}", records)
                     else:
                         file.write_from_memory(private / f"people.{kind}", kept)
             if judgement is None:
                 judgement = file.judge(source)
+                _, drops = settle_suppressed(judgement.verdicts, suppressed_rows)
+                if drops and not file.drop:
+                    file.drop = True
+                    file.write_from_memory(private / f"people.{kind}", kept)
+                    judgement = file.judge(source)
+                gone = protection.release.suppressed_records if protection.release else 0
+                protection.notes.extend(what_became(gone, suppressed_rows, drops=file.drop))
             protection.notes[:0] = cautions
+            judgement = judgement.resting_on(ORDER_STAYS if keep_order else ORDER_BY_HASH)
             result = _result(how, protection, judgement, questions, described, search)
+            result = replace(result, drops=file.drop)
             budget = limits_suppressed(protection.policy) and not limits_suppressed(own)
             lacks = _dropped(questions, {*protection.roles.measured_columns, *kept})
             result = replace(result, beside=releases, budget=budget, dropped_columns=lacks)
@@ -293,13 +361,43 @@ def protect(
             warnings = (*file.confirm(source), *result.warnings)
             names = {name for part in file.parts for name in part.names}
             lacks = _dropped(questions, names)
-            result = replace(result, released=True, dropped_columns=lacks, warnings=warnings)
-            content = manifest(result, file.parts, settings, kept, drop=drop)
+            result = replace(
+                result,
+                released=True,
+                order="kept" if keep_order else "by_hash",
+                paired=pairing is not None,
+                dropped_columns=lacks,
+                warnings=warnings,
+            )
+            content = manifest(result, file.parts, settings, kept, drop=file.drop)
+            content |= _order(file, pairing_file, data)
             text = json.dumps(content, indent=1, sort_keys=True)
             manifest_file.write_text(f"{text}\n", encoding="utf-8")
     except _NothingIsWritten as stop:
         result = stop.result
     return replace(result, **clock.stop())
+
+
+def choose_rows(suppressed_rows: str, *, drop: bool) -> str:
+    """What becomes of suppressed records, as one of two options says."""
+    check_known("--suppressed-rows", suppressed_rows, SUPPRESSED_ROWS)
+    require(
+        not drop or suppressed_rows in (AUTO, DROP),
+        f"--drop and --suppressed-rows {suppressed_rows} contradict each other",
+        hint="one of them",
+    )
+    return DROP if drop else suppressed_rows
+
+
+def _order(file: ReleaseFile, pairing: Path | None, data: Any) -> dict[str, Any]:
+    """Write the pairing file; what the manifest says of it, and of the order of the records."""
+    if file.seed is None:
+        return {"order": "kept"}
+    said: dict[str, Any] = {"order": "by_hash", "seed": file.seed}
+    if pairing is not None:
+        file.write_pairing(pairing, OriginalFile(data, file.table))
+        said["pairing"] = {"sha256": files_sha256([pairing]), "internal": True}
+    return said
 
 
 class _NothingIsWritten(Exception):  # noqa: N818
@@ -318,9 +416,16 @@ def _result(
     table: Mapping[str, Any],
     search: SearchSettings,
 ) -> Protected:
-    release, roles = protection.release, protection.roles
+    release, roles = protection.release, protection.given_roles
+    breached = [
+        verdict
+        for verdict in judgement.verdicts
+        if verdict.met is False
+        and verdict.reading not in NOT_HELD
+        and verdict.scope is None  # limits are held in the classes that a method makes
+    ]
     require(
-        release is None or not release.holds or not judgement.breached,
+        release is None or not release.holds or not breached,
         NOT_CHECKED,
         error=InvariantError,
     )

@@ -39,7 +39,7 @@ def confirm(
 
 def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:
     """A policy held against a file, by the ordinary path."""
-    judged: Judgement | None = _assess(path, policy, options).policy
+    judged: Judgement | None = _assess(path, policy, {**options, "planned": False}).policy
     assert judged is not None
     return judged
 
@@ -72,7 +72,7 @@ def cautions_of(order: Mapping[str, Any]) -> list[str] | None:
     result = _assess(**checked)
     rows = result.table["rows"] + result.table["suppressed"]
     confirmed = (
-        result.policy.met is True
+        result.policy.outcome is True
         and order["records"] in (None, rows)
         and (
             released == checked["path"]

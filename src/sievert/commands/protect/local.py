@@ -186,13 +186,17 @@ def _attack(
     import sievert
 
     names = (*quasi, secret)
+    key = "record"  # both have the same records, whatever the evidence of their order says
+    while key in names:
+        key += "_"
+    records_by_key = [str(number) for number in range(records)]
     attacked = sievert.attack(
-        {name: release[name] for name in names},
-        {name: original[name] for name in names},
+        {**{name: release[name] for name in names}, key: records_by_key},
+        {**{name: original[name] for name in names}, key: records_by_key},
         list(quasi),
         secret,
+        key=key,
         hierarchies=trees,
-        paired=True,
         sweeps=None if records <= MOST_RECORDS["sets"] else WORK // records,
     )
     return attacked.reasoning[secret].headlines if secret in attacked.reasoning else {}

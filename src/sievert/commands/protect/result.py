@@ -46,7 +46,10 @@ class Protected(Result):
     beside: Sequence[GivenRelease] = ()  # measured as the frontier is
     earlier: Mapping[str, Any] | None = None  # together with earlier releases
     stopped: bool = False  # whether time was over before any recoding was found
+    order: str | None = None  # of the rows of the file: by_hash, or kept from the table
+    paired: bool = False  # whether a private file pairs its rows with those of the table
     budget: bool = False  # whether suppressed records are limited by `allowed`, not by the policy
+    drops: bool = False  # whether suppressed records are left out of the release
 
     @property
     def met(self) -> bool | None:
@@ -71,8 +74,15 @@ class Protected(Result):
         return {column.name: column.floor for column in columns if column.floor}
 
     @property
+    def suppressed_rows(self) -> str | None:
+        """What becomes of suppressed records: kept or dropped; None where there are none."""
+        if not self.suppressed_records:
+            return None
+        return "dropped" if self.drops else "kept"
+
+    @property
     def suppressed_records(self) -> int:
-        """How many records of the release have `*` in every quasi-identifier."""
+        """How many records are suppressed: with `*` in every quasi-identifier, or left out."""
         of = self.recoding or self.release
         return 0 if of is None else of.suppressed_records
 
@@ -85,7 +95,10 @@ class Protected(Result):
             "columns": {name: dict(vars(column)) for name, column in self.columns.items()},
             "allowed": self.allowed,
             "budget": self.budget,
+            "suppressed_rows": self.suppressed_rows,
             "released": self.released,
+            "order": self.order,
+            "pairing_file": self.paired,
             "unmet": self.unmet,
             "dropped_columns": list(self.dropped_columns),
             "policy": self.policy.to_dict(),
@@ -124,7 +137,7 @@ class Protected(Result):
     def _point(self, point: FrontierPoint) -> dict[str, Any]:
         recoding = point.recoding
         return {
-            "levels": dict(zip(self.roles.quasi, recoding.hierarchy_levels, strict=True)),
+            "levels": dict(zip(self.roles.quasi, recoding.hierarchy_levels, strict=False)),
             "classes": recoding.classes,
             "suppressed": recoding.suppressed_records,
             "disclosed": point.disclosed,

@@ -8,10 +8,13 @@ import numpy as np
 
 from sievert.commands._combinations import count_combinations
 from sievert.commands._common import RequestedRoles, check_known
+from sievert.commands._kept_columns import judge_kept
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._people_problem import PeopleProblem, check_memory
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import (
+    AUTO,
+    DROP,
     ProtectionProblem,
     SearchSettings,
     assign_hierarchies,
@@ -24,7 +27,7 @@ from sievert.commands._search_floor import (
     find_floor,
     fits,
 )
-from sievert.commands._table_description import respelt_columns
+from sievert.commands._spellings import BOTH_READ, Respelt, compare_spellings
 from sievert.commands.protect.earlier import EarlierRelease, JointReleases
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease, check_weights
@@ -38,12 +41,18 @@ from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
 from sievert.measures import BY_ID
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
 from sievert.methods.full_domain.rules import size_rule
-from sievert.policy import Gate, Judgement, Policy, unjudged_secrets
+from sievert.policy import Gate, Judgement, Policy, Verdict, unjudged_secrets
+from sievert.policy.judgement import SUPPRESSED
 from sievert.roles import Roles, check_secrets
 from sievert.session import Clock, count_people
 
 EARLIER = "--earlier"  # what no recoding may hold, in place of a limit
 STOPPED = "--seconds"  # why none was found, in place of a limit
+STAY = "{} suppressed, which stay as * in the release: as a class of their own they meet the limits"
+LEFT_OUT = (
+    "{} suppressed, which are left out of the release: as a class of their own they would breach a "
+    "limit; they count as suppressed all the same"
+)
 IN_THE_ENGINE = 10**6  # records from which the engine writes the release
 NO_WILDCARDS = "a missing value that matches anything is not defined for people with several rows"
 
@@ -67,7 +76,14 @@ class Protection:
     limit: LimitCurve | None = None  # beside the frontier
     people: PeopleQuestions | None = None  # where somebody has several rows
     earlier: Mapping[str, Any] | None = None  # the release together with earlier ones
+    drops: bool = False  # whether suppressed records are left out of the release
     stopped: bool = False  # whether time was over before any recoding was found
+    own_roles: Roles | None = None  # as given, where a search takes more for quasi-identifiers
+
+    @property
+    def given_roles(self) -> Roles:
+        """The roles of the columns as the caller and the policy give them."""
+        return self.own_roles or self.roles
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,16 @@ class Preparation:
     policy: Policy
     gate: Gate
     notes: list[str]
+
+    def with_kept_known(self) -> "Preparation":
+        """The same for a search, in which kept columns that outsiders may know stay as they are.
+
+        They are quasi-identifiers without a hierarchy: no class may tell too few people apart.
+        """
+        if not self.roles.knowable:
+            return self
+        quasi = (*self.roles.quasi, *self.roles.knowable)
+        return replace(self, roles=replace(self.roles, quasi=quasi))
 
 
 def prepare(
@@ -100,7 +126,7 @@ def prepare(
     assert policy is not None
     roles, notes = requested.assign(questions, people=people)
     check_secrets(roles, roles.sensitive)
-    dropped, more = requested.prepare(questions, roles, missing)
+    dropped, more = requested.prepare(questions, roles, missing, roles.kept)
     notes += more
     require(
         not dropped and not questions.suppression.left_out,
@@ -118,11 +144,13 @@ def prepare(
     policy = limit_share_suppressed(policy, suppress, questions.records, notes)
     columns = dict.fromkeys((*roles.measured_columns, *keep, roles.person))
     gate = requested.gate(
-        [c for c in columns if c is not None], roles, missing, 0, questions.suppression
+        *([c for c in columns if c is not None], roles, missing, 0, questions.suppression),
+        released=[*roles.measured_columns, *keep],
     )
     assert gate is not None
     if replaced := measuring.replaced(policy, roles.sensitive):
         gate.not_met("settings_replaced", replaced)
+    judge_kept(gate, questions, roles, None, wild=missing == "wildcard")
     return Preparation(roles, policy, gate, notes)
 
 
@@ -140,10 +168,16 @@ def find_protection(
 ) -> Protection:
     """The recoding of least loss that meets the policy, or the nearest one."""
     start = prepare(questions, requested, measuring, settings.suppress, missing, keep, people=True)
+    given_roles = start.roles
+    start = start.with_kept_known()
+    measuring = replace(
+        measuring, hierarchies={**measuring.hierarchies, **dict.fromkeys(given_roles.knowable)}
+    )
     roles, policy, notes = start.roles, start.policy, start.notes
     people = _people(questions, start, missing)
-    if respelt := respelt_columns(questions, questions, roles, policy):
-        start.gate.undecided("spelt_differently", respelt)
+    respelt = compare_spellings(questions, roles, policy, measuring.orders)
+    respelt.doubt(start.gate)
+    notes += respelt.cautions
     if people is not None:
         check_memory(people, roles, settings.memory)
     check_weights("--column-weight", settings.weights or {}, roles.quasi)
@@ -153,9 +187,18 @@ def find_protection(
     problem, counted, trees, sources = _problem(
         questions, people, start, measuring, settings, given, beside
     )
+    if problem.floor is None:
+        problem.alike = _alike(problem, respelt, questions, trees)
     if beside is not None:
         k = size_rule({**policy.everywhere, **policy.reidentification})
-        problem.beside = JointReleases(counted, roles.quasi, beside, earlier, k)
+        distinct = beside in policy.roles.distinct_spellings
+        joint = JointReleases(counted, roles.quasi, beside, earlier, k, distinct=distinct)
+        problem.beside = joint
+        if joint.respelt:
+            notes.append(Caution(BOTH_READ.format(plural(joint.respelt, "value"), repr(beside))))
+            if beside not in start.gate.spellings:
+                start.gate.undecided("spelt_differently", [beside])
+            start.gate.spellings[beside] = joint.respelt
     clock("searching", questions)
     recoding, unmet = _solve(problem, policy, given, roles.quasi)
     if levels is not None:
@@ -166,7 +209,9 @@ def find_protection(
             if is_made_from_data(source) and levels.get(name)
         )
     stopped, unmet = unmet == STOPPED, None if unmet == STOPPED else unmet
-    judgement = _judge(problem, start.gate, policy, recoding, stopped=stopped)
+    judgement, drops = _judge(problem, start.gate, policy, recoding, stopped=stopped)
+    gone = 0 if recoding is None else problem.gone_records(recoding)
+    notes += what_became(gone, settings.suppressed_rows, drops=drops)
     fixed = {name: tree.fixed if tree else None for name, tree in trees.items()}
     points, limit = list[FrontierPoint](), None
     if settings.frontier:
@@ -188,13 +233,16 @@ def find_protection(
         for name, column, level in zip(
             roles.quasi, problem.columns, recoding.levels if recoding else (), strict=False
         )
+        if name in given_roles.quasi
     }
     return Protection(
         *(roles, policy, start.gate, columns, notes, problem, recoding, judgement, unmet),
+        own_roles=given_roles,
         frontier=points,
         limit=limit,
         people=people,
         earlier=_together(problem, recoding, earlier),
+        drops=drops,
         stopped=stopped,
     )
 
@@ -234,6 +282,26 @@ def _problem(
         return ProtectionProblem(questions, *parts), counted, trees, sources
     people = people if floor is None else count_people(counted, people.person)
     return PeopleProblem(people, *parts), counted, trees, sources
+
+
+def _alike(
+    problem: ProtectionProblem,
+    respelt: Respelt,
+    questions: Questions,
+    trees: Mapping[str, Hierarchy | None],
+) -> ProtectionProblem | None:
+    """The same problem of the table with all spellings merged; None where none coincide."""
+    roles, person = problem.roles, problem.roles.person
+    columns = [*roles.measured_columns, *([] if person is None else [person])]
+    merged = respelt.merge(questions, columns)
+    if merged is None:
+        return None
+    combinations = count_combinations(merged, roles.quasi, roles.sensitive)
+    parts = (roles, combinations, problem.measuring, trees, problem.settings)
+    people = None if person is None else count_people(merged, person)
+    if people is None or not people.repeat(roles.quasi):
+        return ProtectionProblem(merged, *parts)
+    return PeopleProblem(people, *parts)
 
 
 def _people(questions: Questions, start: Preparation, missing: str) -> PeopleQuestions | None:
@@ -315,9 +383,17 @@ def _judge(
     recoding: FullDomainRecoding | None,
     *,
     stopped: bool,
-) -> Judgement:
-    """The policy held against the release that the recoding makes."""
-    verdicts = () if recoding is None else problem.verdicts(recoding, policy, possible=True)
+) -> tuple[Judgement, bool]:
+    """The policy held against the release that the recoding makes.
+
+    And whether suppressed records are left out of the release.
+    """
+    rows, verdicts = problem.settings.suppressed_rows, tuple[Verdict, ...]()
+    if recoding is not None:
+        kept = rows != DROP
+        verdicts = problem.verdicts(recoding, policy, possible=True, kept=kept)
+        gate.certain = problem.certain_people(recoding, gate.unlimited)
+    verdicts, drops = settle_suppressed(verdicts, rows)
     if not verdicts and any(policy.every_limit()):
         nothing: dict[str, Any] = {"everywhere": {}, "reidentification": {}, "inference": {}}
         as_it_is = problem.search(policy.model_copy(update=nothing)).at([0] * len(problem.columns))
@@ -328,8 +404,27 @@ def _judge(
         gate.not_met("too_many_suppressed")
     if recoding and problem.beside and problem.joint_k(recoding) < problem.beside.k:
         gate.not_met("too_few_together")
-    gate.suppressed_records = 0 if recoding is None else recoding.suppressed_records
-    return gate.judge(verdicts)
+    gate.suppressed_records = 0 if recoding is None else problem.gone_records(recoding)
+    return gate.judge(verdicts), drops
+
+
+def settle_suppressed(verdicts: Sequence[Verdict], rows: str) -> tuple[tuple[Verdict, ...], bool]:
+    """The verdicts on a release, and whether its suppressed records are left out of it.
+
+    With `auto` they are left out unless they meet every limit as a class of their own.
+    """
+    lines = [verdict for verdict in verdicts if verdict.scope == SUPPRESSED]
+    if rows == AUTO and not all(line.met is True for line in lines):
+        return tuple(verdict for verdict in verdicts if verdict not in lines), True
+    return tuple(verdicts), rows == DROP
+
+
+def what_became(suppressed: int, rows: str, *, drops: bool) -> list[str]:
+    """A remark on what becomes of suppressed records, where the release decides it."""
+    if not suppressed or rows != AUTO:
+        return []
+    became = LEFT_OUT if drops else STAY
+    return [became.format(plural(suppressed, "record"))]
 
 
 def release_columns(
@@ -337,12 +432,13 @@ def release_columns(
 ) -> tuple[list[FileColumn], Any]:
     """The columns of the release, in the order of the input, and which records are suppressed."""
     roles, recoding = protection.roles, protection.recoding
-    if recoding is None:
+    if recoding is None or protection.problem is None:
         assert protection.release is not None
         return [*protection.file_columns], protection.release.gone
     columns = read_columns(questions, {*roles.quasi, *roles.sensitive, *keep})
     codes = _value_numbers(protection, columns)
-    suppressed, labels = recoding.suppresses(codes), recoding.labels(codes)
+    gone, labels = protection.problem.gone_keys(recoding), recoding.labels(codes)
+    suppressed = np.isin(recoding.class_keys[recoding.class_numbers(codes)].astype(np.int64), gone)
     for j, name in enumerate(roles.quasi):
         level = recoding.levels[j]
         texts = [*recoding.columns[j].labels[level], ROOT]
@@ -377,7 +473,7 @@ def recoded_records(
     if small and questions.engine.name == "duckdb":
         return None
     wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
-    gone = recoding.class_keys[recoding.suppressed_classes].astype(np.int64)
+    gone = problem.gone_keys(recoding)
     for j, name in enumerate(roles.quasi):
         if recoding.hierarchy_levels[j] or len(gone):  # else it is as it was
             maps[name] = problem.label_map(j, recoding.levels[j], recoding.lows[j])

@@ -6,19 +6,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sievert.arrays import Ints
 from sievert.commands._measuring import MeasureSettings
-from sievert.commands._release_files import FileColumn, write_release
+from sievert.commands._pairing_file import OriginalFile, pairing_details
+from sievert.commands._release_files import FileColumn, order_by_hash, write_release
 from sievert.commands.protect.check import confirm, judge
 from sievert.commands.protect.run import Protection, release_columns
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.counts.recoded_records import RecodedRecords
-from sievert.hierarchies import Hierarchy
+from sievert.counts.release_order import order_key
+from sievert.counts.row_pairing import write_row_numbers
+from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID
-from sievert.policy import Judgement, Policy, to_tables
+from sievert.policy import Judgement, KeptColumn, Policy, Verdict, to_tables
 from sievert.sources.table import Table
 
 MEANS = ("memory", "threads", "temp", "master")  # with which a release is read back, as the table
+
+
+# A fresh number that nobody has seen before.
+JOINS = KeptColumn(reason="it joins the two tables", outsiders_cannot_know=True)
 
 
 @dataclass(frozen=True)
@@ -51,10 +61,13 @@ class ReleaseFile:
         measuring: MeasureSettings,
         *,
         drop: bool,
+        seed: int | None,
     ) -> None:
         self.path, self.secrets_path, self.kind = path, secrets_path, kind
         self.table, self.questions = table, questions
         self.protection, self.measuring, self.drop = protection, measuring, drop
+        self.seed = seed  # of the order of records; None if it is that of the input
+        self.row_numbers: Ints | str | None = None  # of released rows, or the table that has them
         self.parts: list[ReleasePart] = []
         self.with_person: Path | None = None
 
@@ -67,24 +80,36 @@ class ReleaseFile:
         if people is not None and people.person not in names:
             columns.append(person_column(people))
             self.with_person = with_person
+        release = self.protection.release
+        rows = np.arange(1, len(columns[0].codes) + 1)
+        if release is not None and release.chosen is not None:
+            rows = release.chosen + 1
         if self.drop:
-            columns = [c.only(~suppressed) for c in columns]
+            columns, rows = [c.only(~suppressed) for c in columns], rows[~suppressed]
+        if self.seed is not None:
+            order = order_by_hash(columns[: len(names)], order_key(self.seed))
+            columns, self.row_numbers = [c.only(order) for c in columns], rows[order]
         self._write(self.path, columns[: len(names)])
         if self.with_person is not None:
             self._write(self.with_person, columns)
         self.parts = [self._whole(names)]
-        release = self.protection.release
         if release is not None and release.secrets:
             self.parts = self._apart(names, release.secrets)
 
     def _whole(self, names: Iterable[str]) -> ReleasePart:
-        roles, policy = self.protection.roles, self.protection.policy
+        roles, policy = self.protection.given_roles, self.protection.policy
         return ReleasePart(self.path, tuple(names), roles.quasi, roles.sensitive, policy)
 
     def _apart(self, names: Sequence[str], secrets: Sequence[FileColumn]) -> list[ReleasePart]:
-        """Write the secrets into a file of their own; both files, and what each is held against."""
+        """Write the secrets into a file of their own; both files, and what each is held against.
+
+        Its order has a key of its own, so that rows of the two files do not go together.
+        """
+        if self.seed is not None:
+            order = order_by_hash(secrets, order_key(self.seed, "secrets"))
+            secrets = [column.only(order) for column in secrets]
         self._write(self.secrets_path, secrets)
-        roles, policy = self.protection.roles, self.protection.policy
+        roles, policy = self.protection.given_roles, self.protection.policy
         group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
         return [
@@ -95,12 +120,23 @@ class ReleaseFile:
     def write_in_engine(self, with_person: Path, records: RecodedRecords) -> None:
         """Let the engine write the release from its own records; with a person, as above."""
         engine, people = self.questions.engine, self.protection.people
-        engine.write_release(records, self.path, self.kind, **self._csv())
-        self.parts = [self._whole(records.names)]
+        key = None if self.seed is None else order_key(self.seed)
         if people is not None and people.person not in records.names:
             beside = replace(records, names=(*records.names, people.person))
-            engine.write_release(beside, with_person, self.kind, **self._csv())
+            places = engine.write_release(beside, with_person, self.kind, key=key, **self._csv())
+            if places is not None:
+                engine.forget(places)
             self.with_person = with_person
+        self.row_numbers = engine.write_release(
+            records, self.path, self.kind, key=key, **self._csv()
+        )
+        self.parts = [self._whole(records.names)]
+
+    def write_pairing(self, path: Path, original: OriginalFile) -> None:
+        """Write which row of the original each row of the release is; the release is written."""
+        assert self.row_numbers is not None
+        details = pairing_details(self.path, original, self.questions.records)
+        write_row_numbers(self.questions.engine, self.row_numbers, path, details)
 
     def _csv(self) -> dict[str, Any]:
         """A text file is written as the input is."""
@@ -120,10 +156,29 @@ class ReleaseFile:
             gate.not_met("all_suppressed")
             return replace(gate.judge(()), reasons=tuple(gate.reasons))
         of_files = [judge(part.path, *self._order(part, source)) for part in self._limited]
-        gate.suppressed_records = sum(each.suppressed_records for each in of_files)
-        of_table = gate.judge([verdict for each in of_files for verdict in each.verdicts])
+        gate.certain = self._certain(of_files, source)
+        dropped = release.suppressed_records if release is not None and self.drop else 0
+        gate.suppressed_records = dropped + sum(each.suppressed_records for each in of_files)
+        verdicts = [verdict for each in of_files for verdict in each.verdicts]
+        of_table = gate.judge([with_dropped(verdict, dropped) for verdict in verdicts])
         reasons = [reason for each in (of_table, *of_files) for reason in each.reasons]
         return replace(of_table, reasons=tuple(dict.fromkeys(reasons)))
+
+    def _certain(
+        self, of_files: Sequence[Judgement], source: Mapping[str, Any]
+    ) -> dict[str, tuple[int, int]]:
+        """Of secrets without a limit how many people are in classes where all have one value.
+
+        A file that no limit is about is assessed for this number only.
+        """
+        others = [part for part in self.parts if part.sensitive and part not in self._limited]
+        judged = [*of_files, *(judge(part.path, *self._order(part, source)) for part in others)]
+        return {
+            each.secret: (each.people, each.of)
+            for judgement in judged
+            for each in judgement.unjudged
+            if each.people is not None and each.of is not None
+        }
 
     def confirm(self, source: Mapping[str, Any]) -> list[str]:
         """The cautions of a new process; an error unless it meets the policy with every file."""
@@ -137,8 +192,10 @@ class ReleaseFile:
     def _records(self) -> int | None:
         """How many records the file must have; None where its method decides."""
         recoding = self.protection.recoding
-        gone = recoding.suppressed_records if recoding is not None and self.drop else 0
-        return None if recoding is None else self.questions.records - gone
+        if recoding is None or self.protection.problem is None:
+            return None
+        gone = self.protection.problem.gone_records(recoding) if self.drop else 0
+        return self.questions.records - gone
 
     @property
     def _limited(self) -> list[ReleasePart]:
@@ -154,6 +211,8 @@ class ReleaseFile:
             "quasi": list(part.quasi),
             "sensitive": list(part.sensitive),
             "identifier": [c for c in self.protection.roles.identifier if c in part.names],
+            # The private file with the person beside is not the one that goes out.
+            "planned": self.with_person is not None,
             "orders": {c: list(o) for c, o in measuring.orders.items() if c in part.names},
             "hierarchies": {
                 s: _plain_hierarchy(tree)
@@ -168,12 +227,23 @@ class ReleaseFile:
         options |= {o: os.fspath(v) if isinstance(v, os.PathLike) else v for o, v in means.items()}
         if self.questions.engine.name == "spark":
             options["engine"] = "spark"
+        options["suppressed"] = ROOT  # which we write, whatever mark the policy has for others
         if self.kind == "csv":
             types = {c: t for c, t in (source.get("types") or {}).items() if c in part.sensitive}
             options |= {"types": types or None, **self._csv()}
         person = self.protection.roles.person
         beside = [person] if self.with_person and person else []
         return to_tables(part.policy, [*part.names, *beside]), options
+
+
+def with_dropped(verdict: Verdict, dropped: int) -> Verdict:
+    """The verdict on suppressed records with those that are not in the file any more."""
+    if verdict.measure != "suppressed_records" or verdict.value is None or not dropped:
+        return verdict
+    number = verdict.value + dropped
+    least, most = verdict.min, verdict.max
+    met = (least is None or number >= least) and (most is None or number <= most)
+    return replace(verdict, value=number, met=met)
 
 
 def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Policy, Policy]:
@@ -185,9 +255,7 @@ def split_policy(policy: Policy, group: str, secrets: Sequence[str]) -> tuple[Po
     }
     of_people = policy.model_copy(
         update={
-            "roles": policy.roles.model_copy(
-                update={"ignored": {**policy.roles.ignored, group: "it joins the two tables"}}
-            ),
+            "roles": policy.roles.model_copy(update={"kept": {**policy.roles.kept, group: JOINS}}),
             "parameters": policy.parameters.model_copy(update={"alpha_k": None}),
             "everywhere": {},
             "reidentification": {**about["record"], **policy.reidentification},

@@ -106,7 +106,8 @@ def merge(
     subtract
         Take the other states away from the first. Records that are not there are refused.
     again
-        Accept a state with the records of another one, or with a table that is in another one.
+        Accept a state with the records of another one, or with most of them, or with a table that
+        is in another one.
     force
         Replace a state that is there.
     memory, threads, temp
@@ -154,7 +155,7 @@ def update(
         quarter of the rows of the first segment.
     again
         Accept a table with the same records as one that was added already and not removed since,
-        or was removed already.
+        or was removed already, and one whose records mostly seem to be counted already.
     source
         How to read: engine, memory, threads, temp.
     """

@@ -16,13 +16,14 @@ from sievert.counts.state.segments import (
     Means,
     Sum,
     check_sum,
+    count_overlap,
     digest_content,
     is_fragmented,
     returned_type,
     segment_path,
     write_counts,
 )
-from sievert.errors import InputError, SievertError, require
+from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import list_names
 from sievert.numerics import machine
 from sievert.roles import Roles, tells_people_apart
@@ -182,10 +183,14 @@ def add_up(
     """The sum of states, each with its sign, as a state of one segment in a folder."""
     (first, _), *others = states
     first.check_growing()
-    whole = first
+    whole, before = first, [(path, 1) for path in first.paths]
     for other, sign in others:
         first.check_addable(other, other.folder.name)
-        whole = whole.add(other, sign, name=other.folder.name, again=again)
+        summed = whole.add(other, sign, name=other.folder.name, again=again)
+        if sign > 0 and not again:
+            check_overlap(before, whole.records, other, means)
+        whole = summed
+        before += [(path, sign) for path in other.paths]
     parts = [(path, sign) for state, sign in states for path in state.paths]
     segment = _add_segments(parts, len(first.kept), segment_path(folder, 0), means, whole.records)
     return replace(whole, segments=(segment,), folder=folder)
@@ -219,6 +224,7 @@ def change_state(
     if tables:
         state.check_growing()
     folder, changed, numbers = state.folder, state, []
+    changes: list[tuple[StateManifest, int]] = []
     last = max((int(s.file[5:-8]) for s in state.segments), default=-1)
     with private_directory(means.scratch.parent) as private:
         parts = []
@@ -227,9 +233,12 @@ def change_state(
             own.mkdir(mode=0o700)
             change = _count_change(state, data, own, reading)
             changed = changed.add(change, sign, name=change.table["name"], again=again)
+            changes.append((change, sign))
             parts += [(path, sign) for path in change.paths]
             numbers.append(change.records)
         segments = [*state.segments]
+        if not again:
+            _check_additions(state, changes, means)
         if parts:
             reading.clock("adding up", None)
             path = segment_path(folder, last + 1)
@@ -246,6 +255,42 @@ def change_state(
         changed = replace(changed, segments=(whole,))
     write_manifest(changed)
     return changed, numbers, compacted
+
+
+def _check_additions(
+    state: StateManifest, changes: Sequence[tuple[StateManifest, int]], means: Means
+) -> None:
+    """Compare each added table with the state, without what is taken away at the same time."""
+    before, records = [(path, 1) for path in state.paths], state.records
+    for change, sign in changes:
+        if sign < 0:
+            before += [(path, sign) for path in change.paths]
+            records -= change.records
+    for change, sign in changes:
+        if sign > 0:
+            check_overlap(before, records, change, means)
+            before += [(path, sign) for path in change.paths]
+            records += change.records
+
+
+def check_overlap(
+    before: Sequence[tuple[Path, int]], records: int, other: StateManifest, means: Means
+) -> None:
+    """Raise an error where most records of another table seem to be counted already."""
+    if records <= 0 or other.records <= 0:
+        return
+    added = [(path, 1) for path in other.paths]
+    small, large = (added, before) if other.records <= records else (before, added)
+    overlap = count_overlap(small, large, len(other.kept), means)
+    name = other.folder.name if is_state(other.folder) else other.table["name"]
+    require(
+        not overlap.suspicious,
+        f"{name}: most of these records seem to be counted already: of {overlap.records:,}, "
+        f"{overlap.unseen:,} have a combination that was not there, and about "
+        f"{overlap.expected:,.0f} of other people would",
+        hint="--again, if they are other people whose records look the same",
+        error=RefusedError,
+    )
 
 
 def _count_change(state: StateManifest, data: Any, folder: Path, reading: Reading) -> StateManifest:

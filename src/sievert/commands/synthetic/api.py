@@ -12,7 +12,15 @@ from sievert import files
 from sievert.arrays import Floats
 from sievert.attacks.synthetic.attacks import SyntheticSettings
 from sievert.attacks.synthetic.kernels import Workers
-from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
+from sievert.commands._common import (
+    LARGE,
+    PolicySource,
+    Reading,
+    refuse_engines,
+    requested_roles,
+)
+from sievert.commands._kept_columns import many_unique
+from sievert.commands._spellings import TOLD_APART
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.synthetic.result import SyntheticAssessment
 from sievert.commands.synthetic.run import (
@@ -26,10 +34,14 @@ from sievert.commands.synthetic.run import (
     own_rows,
     read_codes,
     shared_roles,
+    spelt_people,
+    spelt_values,
     split_columns,
 )
-from sievert.errors import require
+from sievert.errors import Caution, require
 from sievert.files import escape_formula
+from sievert.formatting import plural
+from sievert.policy import Policy
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -106,6 +118,7 @@ def synthetic(
     many = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
     require(many, "no synthetic table given", hint="sievert synthetic ORIGINAL SYNTHETIC")
     require(records is None or len(many) == 1, "--records goes with one synthetic table")
+    refuse_engines("synthetic reads", source, original, *many, control)
     reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
     clock, notes, lacking = reading.clock, [], list[str]()
     inputs = [original, *many, control, policy]
@@ -134,15 +147,21 @@ def synthetic(
                 clock("reading the control", questions)
                 strangers = read_codes(questions, table.name, unused, together)
                 controlled = describe_input(table, questions)
-        attacked = []
+        attacked, spelt = [], spelt_people(together, people, strangers)
+        notes += (
+            Caution(TOLD_APART.format(plural(number, "value"), repr(column)))
+            for column, number in spelt.items()
+        )
         for data in many:
             with reading(data) as (table, questions):
                 clock("reading the synthetic table", questions)
                 fake = read_codes(questions, table.name, unused, None)
+                telling = many_unique(questions, kept_here(requested.policy, questions.columns))
             clock("bringing the tables together", None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
-            lacking += beside(people, fake, names, roles)
+            respelt = spelt_values(tables, people, fake)
+            lacking += beside(people, fake, names, roles, respelt)
             clock("checking the control", None)
             if strangers is not None:
                 check_control(tables, people, strangers)
@@ -154,7 +173,11 @@ def synthetic(
                 Workers(source.get("threads"), clock.count),
             )
             released = [*fake.columns, *fake.unused]
-            own = attack_table(tables, settings, fake.name, requested, roles, released)
+            own = attack_table(
+                *(tables, settings, fake.name, requested, roles, released),
+                spelt={**spelt, **respelt},
+                telling=telling,
+            )
             if strangers is not None:
                 check_strangers(tables, own, strangers.name)
             attacked.append(own)
@@ -186,6 +209,11 @@ def synthetic(
         unassessed=unassessed,
         **clock.stop(),
     )
+
+
+def kept_here(policy: Policy | None, columns: Sequence[str]) -> list[str]:
+    """The columns of a table that a policy keeps."""
+    return [] if policy is None else [c for c in policy.roles.kept if c in columns]
 
 
 def _record_columns(scores: Mapping[str, Floats], records: int) -> dict[str, Any]:

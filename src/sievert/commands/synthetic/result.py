@@ -13,6 +13,11 @@ from sievert.policy import Judgement
 ALARM = 0.05  # of all headline tests together
 
 
+def alarms_of(results: SyntheticAttacks) -> list[str]:
+    """List the headline tests that say more than chance, all of them being looked at."""
+    return [name for name, p in results.adjusted.items() if p < ALARM]
+
+
 @dataclass(frozen=True)
 class AttackedTable:
     """One synthetic table: what it is, and what every attack found."""
@@ -36,7 +41,7 @@ class AttackedTable:
     @property
     def alarms(self) -> list[str]:
         """The headline tests that say more than chance, all of them being looked at."""
-        return [name for name, p in self.results.adjusted.items() if p < ALARM]
+        return alarms_of(self.results)
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON."""
@@ -60,8 +65,12 @@ class AttackedTable:
                 **self.utility.to_dict(),
                 "control": None if self.chance is None else self.chance.to_dict(),
             },
-            "policy": None if self.policy is None else self.policy.to_dict(),
+            "policy": self._policy_dict(),
         }
+
+    def _policy_dict(self) -> dict[str, Any] | None:
+        """The verdict with the alarms beside it: limits may be met, and traces be found."""
+        return None if self.policy is None else {**self.policy.to_dict(), "alarms": self.alarms}
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,13 +97,13 @@ class SyntheticAssessment(Result):
         # One verdict for all: that of a table that does not meet the policy, if there is one.
         worst = next((t for t in self.tables if t.policy and t.policy.met is not True), None)
         worst = next((t for t in self.tables if t.policy and t.policy.met is False), worst)
-        policy = (worst or self.tables[0]).policy
+        worst = worst or next((t for t in self.tables if t.alarms), self.tables[0])
         return {
             "synthetic": tables,
             "attacks": tables[0]["attacks"],
             "control": None if self.control is None else dict(self.control),
             "settings": dict(self.settings),
-            "policy": None if policy is None else policy.to_dict(),
+            "policy": worst.to_dict()["policy"],
         }
 
     def _rows(self) -> Iterator[dict[str, Any]]:

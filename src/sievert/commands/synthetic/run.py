@@ -22,10 +22,11 @@ from sievert.attacks.synthetic.control import (
 from sievert.attacks.synthetic.evidence import SyntheticAttack
 from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
 from sievert.commands._common import RequestedRoles, check_known
-from sievert.commands.synthetic.result import AttackedTable
+from sievert.commands.synthetic.result import AttackedTable, alarms_of
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, UsageError, require
 from sievert.formatting import list_names, plural
+from sievert.formatting.canonical import canonical_text, group_spellings
 from sievert.losses.unpaired import UnpairedLoss, group_numbers, unpaired_loss
 from sievert.losses.unpaired_models import model_loss
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
@@ -190,6 +191,44 @@ def split_columns(
     return first, second
 
 
+# -- spellings ------------------------------------------------------------------------------------
+
+
+def spelt_people(
+    column: str | None, original: TableCodes, control: TableCodes | None
+) -> dict[str, int]:
+    """Count the people whose names coincide with others' if they are spelt alike.
+
+    `column` tells which rows are of one person. Its rows count as rows of others otherwise, and a
+    control with people of the original would not be found.
+    """
+    parts = [table.clusters for table in (original, control) if table is not None]
+    names = {text for part in parts if part is not None for text in part[0] if text is not None}
+    number = sum(map(len, group_spellings(names)))
+    return {column: number} if column is not None and number else {}
+
+
+def spelt_values(
+    tables: SyntheticTables, original: TableCodes, synthetic: TableCodes
+) -> dict[str, int]:
+    """Count the values of a synthetic table that the original only spells otherwise, by column.
+
+    No attack takes them for copies. Numbers are compared by their value.
+    """
+    found: dict[str, int] = {}
+    for column in tables.columns:
+        own, fake = (
+            {text for text in table.columns[column.name][0] if text is not None}
+            for table in (original, synthetic)
+        )
+        if column.is_number or own >= fake:
+            continue
+        known = {canonical_text(text) for text in own}
+        if number := sum(canonical_text(text) in known for text in fake - own):
+            found[column.name] = number
+    return found
+
+
 # -- the policy -----------------------------------------------------------------------------------
 
 
@@ -200,14 +239,29 @@ def judge(
     roles: Roles,
     columns: Sequence[str],
     released: Sequence[str],
+    spelt: Mapping[str, int],
+    telling: Sequence[str],
 ) -> Judgement | None:
-    """The limits on attacks held against one table, of which some columns are attacked."""
+    """The limits on attacks held against one table, of which some columns are attacked.
+
+    Values of the columns `spelt` coincide if they are spelt alike: how many, by column. In the
+    kept columns `telling` many rows have values of their own.
+    """
     if policy is None:
         return None
     gate = requested.gate(released, roles)
     assert gate is not None
     if apart := [c for c in (*roles.quasi, *roles.sensitive) if c in {*released} - {*columns}]:
         gate.undecided("columns_not_compared", apart)
+    doubtful = {c: n for c, n in spelt.items() if not requested.calls_distinct(c)}
+    if doubtful:
+        gate.undecided("spelt_differently", doubtful)
+        gate.spellings |= doubtful
+    if telling:
+        gate.undecided("kept_unique", telling)
+    limited = {*policy.synthetic}
+    if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
+        gate.undecided("traces_not_limited", unlimited)
     return gate.judge(list(_verdicts(policy, results)))
 
 
@@ -268,14 +322,20 @@ def attack_table(
     requested: RequestedRoles,
     roles: Roles,
     released: Sequence[str],
+    spelt: Mapping[str, int],
+    telling: Sequence[str] = (),
 ) -> AttackedTable:
     """Every attack on one synthetic table, and the policy held against it.
 
-    `released` are its columns, of which those are attacked that the tables share.
+    `released` are its columns, of which those are attacked that the tables share. `spelt` says how
+    many values of a column coincide if they are spelt alike. In the kept columns `telling` many
+    rows have values of their own.
     """
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
-    judgement = judge(requested.policy, results, requested, roles, columns, released)
+    judgement = judge(
+        *(requested.policy, results, requested, roles, columns, released), spelt, telling
+    )
     settings.workers.count("measuring what was lost", 1)()
     return AttackedTable(
         name,
@@ -352,14 +412,27 @@ def _utility(
 
 
 def beside(
-    original: TableCodes, synthetic: TableCodes, columns: Sequence[str], roles: Roles
+    original: TableCodes,
+    synthetic: TableCodes,
+    columns: Sequence[str],
+    roles: Roles,
+    respelt: Mapping[str, int],
 ) -> Iterator[str]:
-    """What is to be said of columns that are not attacked, as not all tables have them alike."""
+    """What is to be said of columns that are not attacked, as not all tables have them alike.
+
+    Some values of columns are `respelt`: how many.
+    """
     name = synthetic.name
     if lacking := [c for c in original.columns if c not in synthetic.columns]:
         yield f"{name} lacks {plural(len(lacking), 'column')} of the original, which no attack uses"
     if left_out := [c for c in (*roles.quasi, *roles.sensitive) if c in lacking]:
         yield f"{name}: attackers know and infer nothing of {list_names(left_out)}, which it lacks"
+    for column, number in respelt.items():
+        values = plural(number, "value")
+        yield Caution(
+            f"{name}: {values} of {column!r} are in the original in another spelling only: no "
+            "attack takes them for copies"
+        )
     if more := [c for c in synthetic.columns if c not in original.columns]:
         yield Caution(
             f"{name}: no attack uses {list_names(more)}, which the original lacks: a column under "

@@ -16,6 +16,7 @@ class DuckDB:
     """One table on DuckDB, in memory, spilling to a private directory."""
 
     name = "duckdb"
+    keeps_order = True
     weight: str | None = None
     expected: int | None = None
     _connection: Any = None
@@ -96,11 +97,9 @@ class DuckDB:
         values = [list(values) for _, values in columns.values()]
         self.run(f"CREATE TEMP TABLE {table} AS SELECT {reading.lists(columns)}", values)
 
-    def write(
-        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
-    ) -> None:
-        options = reading.COPY[kind].format(delimiter=literal(delimiter), header=header)
-        self.run(f"COPY ({sql}) TO {literal(str(path))} ({options})")
+    def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
+        written = reading.copy_options(kind, **options)
+        self.run(f"COPY ({sql}) TO {literal(str(path))} ({written})")
 
     write_release, show_recoded = releases.write_release, releases.show_recoded
     read_arrow, stream = reading.read_arrow, reading.stream
@@ -165,3 +164,8 @@ class DuckDB:
 
     def has_text(self, column: str, text: str) -> str:
         return f"{self.as_text(column)} = {literal(text)}"
+
+    record_text, text_literal = as_text, staticmethod(literal)
+
+    def matches(self, column: str, pattern: str) -> str:
+        return f"regexp_full_match({self.as_text(column)}, {literal(pattern)})"

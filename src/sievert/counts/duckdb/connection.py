@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -138,9 +139,21 @@ def _size(table: Table) -> int:
 def own_engine(table: Table) -> duckdb.DuckDBPyConnection:
     """An engine for one table, not locked yet; for a small text it starts no threads of its own."""
     small = table.kind == "csv" and _size(table) < SMALL_FILE
-    return duckdb.connect(
+    engine = duckdb.connect(
         ":memory:", config={**CONFIGURATION, **({"threads": "1"} if small else {})}
     )
+    _measure_progress(engine)
+    return engine
+
+
+def _measure_progress(engine: duckdb.DuckDBPyConnection) -> None:
+    """Let `engine` tell how much of a query is done, and draw nothing itself.
+
+    In Jupyter without ipywidgets it refuses this, whatever is to be drawn. Only the share that is
+    done stays unknown then.
+    """
+    with suppress(duckdb.InvalidInputException):
+        engine.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
 
 
 def _files(table: Table) -> tuple[Path, ...]:
@@ -158,8 +171,6 @@ def lock_down(
         "temp_directory": literal(str(scratch)),
         "threads": threads,
         "memory_limit": memory and literal(engine_memory(memory)),
-        "enable_progress_bar": "true",
-        "enable_progress_bar_print": "false",
         # In this order, or the engine refuses: first what may be read and written, then the lock.
         "allowed_paths": f"[{', '.join(literal(str(p)) for p in (*inputs, *outputs))}]",
     }

@@ -25,11 +25,18 @@ COPY = {
     "state": "FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sievert: 'state'}}, "
     "USE_TMP_FILE false",
     "release_parquet": "FORMAT parquet, USE_TMP_FILE false",
+    "pairing": "FORMAT parquet, COMPRESSION zstd, KV_METADATA {{sievert: 'pairing', pairing: "
+    "{details}}}, USE_TMP_FILE false",
 }
 INT96 = "{} holds timestamps of the old kind (INT96), compared to the microsecond"
 LINE = 1 << 21
 MOST_MEMORY = 1 << 60
 SHARE = 0.6  # of the memory of a process: the rest is for what is made of the counts
+
+
+def copy_options(kind: str, *, delimiter: str = ",", header: bool = True, details: str = "") -> str:
+    """How a file of some kind is written; `details` are what a pairing file says of itself."""
+    return COPY[kind].format(delimiter=literal(delimiter), header=header, details=literal(details))
 
 
 def literal(value: str) -> str:

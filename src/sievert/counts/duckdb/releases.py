@@ -1,32 +1,79 @@
-"""A release that DuckDB writes from its own records, in the order of the input."""
+"""A release that DuckDB writes from its own records."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import literal
 from sievert.counts.recoded_records import ColumnMap, RecodedRecords
+from sievert.counts.release_order import DUCKDB
 from sievert.errors import InvariantError, require
+
+RELEASED, PLACES = "released", "places"
 
 
 def write_release(
-    engine: Any, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
-) -> None:
-    """Write all records; columns without a map are as they are."""
+    engine: Any,
+    records: RecodedRecords,
+    path: Path,
+    kind: str,
+    *,
+    delimiter: str,
+    header: bool,
+    key: str | None,
+) -> str | None:
+    """Write all records; columns without a map are as they are.
+
+    Their order is that of the hashes with this key, or the order of the input without one.
+    """
     values, joins, tables = _join_maps(engine, records, "m")
-    fields = ", ".join(f"{value} AS {quote_identifier(name)}" for name, value in values.items())
     names = dict.fromkeys((*records.names, *records.maps))
     own = ", ".join(f"c{engine.columns.index(name)}" for name in names)
-    engine.write(
-        f"SELECT {fields} FROM (SELECT ROW_NUMBER() OVER () AS record, {own} FROM input) AS r "
-        f"{joins} ORDER BY r.record",
-        path,
-        f"release_{kind}",
-        delimiter=delimiter,
-        header=header,
+    fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
+    source = (
+        f"SELECT {fields}, r.record AS n FROM "
+        f"(SELECT ROW_NUMBER() OVER () AS record, {own} FROM input) AS r {joins}"
     )
+
+    def write(sql: str) -> None:
+        engine.write(sql, path, f"release_{kind}", delimiter=delimiter, header=header)
+
+    if key is None:
+        write(f"SELECT {name_fields(records.names)} FROM ({source}) AS d ORDER BY n")
+    else:
+        engine.keep(RELEASED, source)
+        write_by_hash(engine, records.names, key, write)
+        engine.forget(RELEASED)
     for table in tables:
         engine.forget(table)
+    return None if key is None else PLACES
+
+
+def name_fields(names: Sequence[str]) -> str:
+    """The columns o0, o1, ... with their names in the release."""
+    return ", ".join(f"o{i} AS {quote_identifier(name)}" for i, name in enumerate(names))
+
+
+def write_by_hash(
+    engine: Any, names: Sequence[str], key: str, write: Callable[[str], None]
+) -> None:
+    """Write the table of released rows in the order of their hashes; keep the place of each row.
+
+    The number n of a row tells equal rows apart, which are interchangeable, and nothing else.
+    """
+    columns = [f"o{i}" for i in range(len(names))]
+    row = DUCKDB.row(key, columns, engine.as_text)
+    place = DUCKDB.number.format(DUCKDB.place(key, "h", "copy"))
+    copies = (
+        "SELECT n, h, ROW_NUMBER() OVER (PARTITION BY h ORDER BY n) AS copy "
+        f"FROM (SELECT n, {row} AS h FROM {RELEASED}) AS d"
+    )
+    engine.keep(PLACES, f"SELECT n, {place} AS place FROM ({copies}) AS d")
+    write(
+        f"SELECT {name_fields(names)} FROM {RELEASED} AS r JOIN {PLACES} AS p ON r.n = p.n "
+        "ORDER BY p.place"
+    )
 
 
 def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
@@ -34,7 +81,7 @@ def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
     values, joins, _ = _join_maps(engine, records, f"{view}_")
     fields = [f"{value} AS c{engine.columns.index(name)}" for name, value in values.items()]
     fields += [] if engine.weight is None else [f"r.{engine.weight}"]
-    engine.view(view, f"SELECT {', '.join(fields)} FROM input AS r {joins}")
+    engine.view(view, f"SELECT {', '.join(fields)} FROM {records.source} AS r {joins}")
 
 
 def _join_maps(
@@ -49,6 +96,7 @@ def _join_maps(
         lambda own, value: f"{own} IS NOT DISTINCT FROM {value}",
         literal,
         tables,
+        engine.record_text,
     )
     if len(records.suppressed):
         engine.load("gone", {"k": ("int", records.suppressed.tolist())})
@@ -67,6 +115,7 @@ def _load_map(engine: Any, table: str, column: str, labels: ColumnMap) -> None:
         f"ON {text} IS NOT DISTINCT FROM l.v",
     )
     sizes = [engine.rows(f"SELECT COUNT(*) FROM {t}") for t in ("occurring", table)]
-    require(sizes[0] == sizes[1], "values of a column have no label, or two", error=InvariantError)
+    whole = labels.partial or sizes[0] == sizes[1]
+    require(whole, "values of a column have no label, or two", error=InvariantError)
     for other in ("labels", "occurring"):
         engine.forget(other)

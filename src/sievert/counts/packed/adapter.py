@@ -6,6 +6,7 @@ has the integers that DuckDB's SQL would give; what is not answered here, DuckDB
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,18 @@ from sievert.counts.cells import Adapter
 from sievert.counts.cube import Cube, histogram
 from sievert.counts.packed.blocked_cells import BlockedCells
 from sievert.counts.packed.class_cells import PackedCells, code_field, rank_codes, spell_totals
-from sievert.counts.packed.coding import CodedColumn, UnfitError
+from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
+from sievert.counts.packed.kernels import add_to, sum_fields
 from sievert.counts.packed.keys import Counted, KeyBlocks, KeyCounter, KeyCounts
-from sievert.counts.packed.sources import CodedSource, Source
-from sievert.counts.packed.threads import Pace
+from sievert.counts.packed.row_order import RunCounter
+from sievert.counts.packed.sources import CodedSource, RecordBatch, Source
+from sievert.counts.packed.threads import Pace, map_threads
 from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED, Questions
+from sievert.counts.row_runs import ColumnRuns
 from sievert.counts.wildcards import count_matches
 
+MOST_TOTAL_BITS = 20  # of a column whose codes are added up for each block of cells
+MOST_CODE_BITS = 26  # of a column whose codes are counted in an array
 FEW_CELLS = 10**5  # that are kept beside others
 Cells = PackedCells | BlockedCells
 Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
@@ -39,6 +45,7 @@ class PackedQuestions(Questions):
         self._counter = KeyCounter(source, room, threads, self._pace)
         self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
+        self._value_sizes: dict[str, Sizes] = {}  # of all records of the source
         self._headers: dict[tuple[tuple[str, ...], str | None], int] = {}
         self._plan: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._together: Counted | None = None  # what was counted of all planned secrets
@@ -180,6 +187,11 @@ class PackedQuestions(Questions):
         new = [c for c in columns if c is secret or c.name not in self._tallies]
         for column, pair in zip(new, cells.code_totals(new), strict=True):
             self._tallies[column.name] = spell_totals(column, *pair, MOST_TALLIED)
+            totals = pair[1]
+            if column.name in self._counter.runs.columns and column.bits <= MOST_TOTAL_BITS:
+                totals = np.sum(cells.map(partial(_sum_codes, column)), axis=0)
+            if int(totals.sum()) == self._source.records:
+                self._value_sizes[column.name] = histogram(totals[totals > 0])
         names = {c.name: c.name for c in columns}
         key = tuple(c.name for c in cells.layout.quasi), None if secret is None else secret.name
 
@@ -315,6 +327,77 @@ class PackedQuestions(Questions):
             if "order" in needs and not missing and cells.secret.kind in ("int", "date", "float")
             else None,
         )
+
+    # -- the order of the rows ------------------------------------------------------------------
+
+    def plan_runs(self, columns: Sequence[str]) -> None:
+        """Say whose runs will be asked for: they are counted beside the keys of these columns."""
+        self._counter.runs = RunCounter(columns)
+
+    def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
+        """The runs of each column in the order of the input; no records are left out."""
+        runs: dict[str, ColumnRuns] = {}
+        for column in columns:
+            number = self._counter.runs.runs(column, self._source.records)
+            values = self._value_sizes.get(column)
+            if number is not None and values is not None:
+                runs[column] = ColumnRuns(runs=number, values=values)
+        lacking = [column for column in columns if column not in runs]
+        try:
+            runs |= {column: self._count_runs(column) for column in lacking}
+        except UnfitError:
+            runs |= super().count_runs(lacking)
+        return {column: runs[column] for column in columns}
+
+    def _count_runs(self, name: str) -> ColumnRuns:
+        """The runs of one column, which is read once more."""
+        codes, column = self._read_codes(name)
+        counts = np.zeros(1 << column.bits, dtype=np.int64)
+        add_to(counts, codes)
+        alone = RunCounter([name])
+        alone.add(0, codes, [column])
+        number = alone.runs(name, len(codes))
+        return ColumnRuns(runs=number or 0, values=histogram(counts[counts > 0]))
+
+    def codes_in_order(self, column: str) -> tuple[Ints, list[str | None]]:
+        """The code of a column in every row, in the order of the input, and the text of each."""
+        try:
+            codes, coded = self._read_codes(column)
+        except UnfitError:
+            return super().codes_in_order(column)
+        there = np.zeros(1 << coded.bits, dtype=bool)
+        there[codes] = True
+        present = np.flatnonzero(there)
+        place = np.zeros(len(there), dtype=codes.dtype)
+        place[present] = np.arange(len(present))
+        return place[codes], self.spell(coded, present)
+
+    def _read_codes(self, name: str) -> tuple[Ints, CodedColumn]:
+        """The codes of one column for all records of the source; an error if it has too many."""
+        while True:
+            (column,) = self._source.code([name], self._room, self.threads, self._pace)
+            try:
+                return self._fill_codes(column), column
+            except GrownError:
+                column.grow()
+
+    def _fill_codes(self, column: CodedColumn) -> Ints:
+        if column.bits > MOST_CODE_BITS:
+            raise UnfitError
+        codes = np.zeros(self._source.records, dtype=np.uint32)
+
+        def fill(batch: RecordBatch) -> None:
+            self._pace.step()
+            batch.pack([column], codes[batch.start : batch.start + batch.records])
+
+        map_threads(fill, self._pace.start(self._source.batches()), self.threads, self._pace)
+        return codes
+
+
+def _sum_codes(column: CodedColumn, cells: PackedCells) -> Ints:
+    """How many records of some cells have each code of a column."""
+    keys, shift = cells.counted.fields()[column.name]
+    return sum_fields(keys, shift, column.bits, cells.counted.counts)
 
 
 def _find_texts(

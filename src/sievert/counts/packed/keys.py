@@ -17,6 +17,7 @@ from sievert.counts.cube import MOST_BITS
 from sievert.counts.packed import kernels
 from sievert.counts.packed.blocks import KeyBlock, Run, cut_blocks, merge_runs
 from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
+from sievert.counts.packed.row_order import RunCounter
 from sievert.counts.packed.sorting import count_sorted
 from sievert.counts.packed.sources import RecordBatch, Source
 from sievert.counts.packed.threads import WORTH_THREADS, Pace, map_threads
@@ -184,6 +185,7 @@ class KeyCounter:
 
     def __init__(self, source: Source, room: int, threads: int, pace: Pace) -> None:
         self._source, self._room, self._threads, self._pace = source, room, threads, pace
+        self.runs = RunCounter()
 
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
         """The keys of the classes with each secret; where these are large, the records' codes."""
@@ -223,9 +225,12 @@ class KeyCounter:
                 # Zeros take no memory until they are written: a file may boast of its records.
                 keys = np.zeros(batch.records, dtype=np.uint32)
                 batch.pack(quasi, keys, low)
+                self.runs.add(batch.start, keys, quasi, low)
                 for number, own in enumerate(counts):
                     mine = keys if number == len(counts) - 1 else keys.copy()
-                    batch.pack(secrets[number : number + 1], mine)
+                    secret = secrets[number : number + 1]
+                    batch.pack(secret, mine)
+                    self.runs.add(batch.start, mine, secret)
                     kernels.add_to(own, mine)
             return counts
 
@@ -264,9 +269,11 @@ class KeyCounter:
             part = slice(batch.start, batch.start + batch.records)
             for level, own in zip(levels, keys, strict=True):
                 batch.pack(level, own[part])
+                self.runs.add(batch.start, own[part], level)
             for column in beside:
                 own = np.zeros(batch.records, dtype=np.uint32)
                 batch.pack([column], own)
+                self.runs.add(batch.start, own, [column])
                 codes[column.name][part] = own
 
         map_threads(fill, self._pace.start(self._source.batches()), self._threads, self._pace)
@@ -351,6 +358,7 @@ class KeyCounter:
             self._pace.step()
             at = batch.start - first
             batch.pack(columns, keys[at : at + batch.records])
+            self.runs.add(batch.start, keys[at : at + batch.records], columns)
 
         map_threads(fill, batches, self._threads, self._pace)
 

@@ -26,6 +26,7 @@ class Postgres(Transfer):
     """One table of Postgres; its cells on DuckDB."""
 
     name = "postgres"
+    keeps_order = False
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None
@@ -135,13 +136,12 @@ class Postgres(Transfer):
     # -- the rest -------------------------------------------------------------------------------
 
     def has_text(self, column: str, text: str) -> str:
-        """Without quotes to escape, and without the signs of parameters."""
-        literal = f"CONVERT_FROM(DECODE('{text.encode().hex()}', 'hex'), 'UTF8')"
-        return f"CAST({column} AS TEXT) = {literal}"
+        return f"{self.record_text(column)} = {self.text_literal(text)}"
 
-    def write(
-        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
-    ) -> None:
+    record_text, text_literal = values.record_text, values.text_literal
+    matches = values.matches
+
+    def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
 
     def check_writable(self) -> None:

@@ -2,15 +2,15 @@
 
 The maps are constants of the query, so that nothing is written there, not even temporary tables.
 What leaves the database are the rows of the release; they are streamed through a private file into
-our DuckDB, which spills, and writes them in the order of the scan.
+our DuckDB, which spills, and writes them.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import literal
+from sievert.counts.duckdb.releases import PLACES, RELEASED, name_fields, write_by_hash
 from sievert.counts.recoded_records import ColumnMap, RecodedRecords
 from sievert.errors import InvariantError, require
 
@@ -18,9 +18,20 @@ ONE_SCAN = "SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL synchronize
 
 
 def write_release(
-    engine: Any, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
-) -> None:
-    """Write all records; columns without a map are as they are."""
+    engine: Any,
+    records: RecodedRecords,
+    path: Path,
+    kind: str,
+    *,
+    delimiter: str,
+    header: bool,
+    key: str | None,
+) -> str | None:
+    """Write all records; columns without a map are as they are.
+
+    Their order is that of the hashes with this key, or the order of the scan without one. The
+    database does not number its rows, so that no table of places is kept.
+    """
     values, joins = _join_maps(engine, records, "m")
     engine.ask(ONE_SCAN)  # so that the same table has the same order
     names = dict.fromkeys((*records.names, *records.maps))
@@ -28,29 +39,31 @@ def write_release(
     fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
     ways = ["VARCHAR" if name in records.maps else engine.way(name) for name in records.names]
     engine.take(
-        "released",
+        RELEASED,
         engine.with_views(
             f"SELECT {fields}, r.record AS n FROM "
             f"(SELECT ROW_NUMBER() OVER () AS record, {own} FROM input) AS r {joins}"
         ),
         {f"o{i}": way for i, way in enumerate(ways)},
     )
-    named = (f"o{i} AS {quote_identifier(name)}" for i, name in enumerate(records.names))
-    engine.write_here(
-        f"SELECT {', '.join(named)} FROM released ORDER BY n",
-        path,
-        f"release_{kind}",
-        delimiter=delimiter,
-        header=header,
-    )
-    engine.forget("released")
+
+    def write(sql: str) -> None:
+        engine.write_here(sql, path, f"release_{kind}", delimiter=delimiter, header=header)
+
+    if key is None:
+        write(f"SELECT {name_fields(records.names)} FROM {RELEASED} ORDER BY n")
+    else:
+        write_by_hash(engine, records.names, key, write)
+        engine.forget(PLACES)
+    engine.forget(RELEASED)
+    return None
 
 
 def show_recoded(engine: Any, view: str, records: RecodedRecords) -> None:
     """Make a view of recoded records, its columns called as those of the input; labels are text."""
     values, joins = _join_maps(engine, records, f"{view}_")
     fields = (f"{value} AS c{engine.columns.index(name)}" for name, value in values.items())
-    engine.view(view, f"SELECT {', '.join(fields)} FROM input AS r {joins}")
+    engine.view(view, f"SELECT {', '.join(fields)} FROM {records.source} AS r {joins}")
     engine.labelled = frozenset(records.maps)
 
 
@@ -59,11 +72,16 @@ def _join_maps(engine: Any, records: RecodedRecords, prefix: str) -> tuple[dict[
     tables = [f"{prefix}{i}" for i in range(len(records.maps))]
     engine.labelled = frozenset()
     for table, (name, column) in zip(tables, records.maps.items(), strict=True):
-        engine.view(table, _constants(_spelled(engine, name, column)))
+        spelled = _coded_texts(column) if column.partial else _spelled(engine, name, column)
+        engine.view(table, _constants(spelled))
     if len(records.suppressed):
         engine.view("gone", f"SELECT unnest({_array(records.suppressed.tolist(), 'bigint')}) AS k")
     return records.select(
-        engine.columns, lambda own, value: f"{_coded(own)} = {value}", literal, tables
+        engine.columns,
+        lambda own, value: f"{_coded(own)} = {value}",
+        literal,
+        tables,
+        engine.record_text,
     )
 
 
@@ -87,6 +105,12 @@ def _spelled(engine: Any, name: str, labels: ColumnMap) -> ColumnMap:
     )
     own = [label[text] for _, text in rows]
     return ColumnMap([v for v, _ in rows], [t for t, _ in own], [n for _, n in own])
+
+
+def _coded_texts(labels: ColumnMap) -> ColumnMap:
+    """The same map of texts, which the database spells as DuckDB does."""
+    values = [None if v is None else f"x{v}" for v in labels.values]
+    return ColumnMap(values, labels.labels, labels.numbers)
 
 
 def _coded(column: str) -> str:

@@ -6,6 +6,7 @@ Text is compared byte by byte; NaN is missing, -0 = 0; intervals and numbers of 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import PATTERNS, literal
@@ -133,3 +134,18 @@ def as_text(column: PostgresColumn) -> str:
         text = f"replace(replace({text}, '+', ''), 'mon', 'month')"
         text = rf"regexp_replace({text}, '(^| )-1 (year|month|day)s', '\1-1 \2', 'g')"
     return f'({text}) COLLATE "C"'
+
+
+def record_text(_engine: Any, value: str) -> str:
+    """The text of a value of records."""
+    return f"CAST({value} AS TEXT)"
+
+
+def matches(engine: Any, column: str, pattern: str) -> str:
+    """The condition that the text of a value fits a pattern as a whole."""
+    return f"{record_text(engine, column)} ~ {engine.text_literal(f'^({pattern})$')}"
+
+
+def text_literal(_engine: Any, value: str) -> str:
+    """A text without quotes to escape, and without the signs of parameters."""
+    return f"CONVERT_FROM(DECODE('{value.encode().hex()}', 'hex'), 'UTF8')"

@@ -24,6 +24,7 @@ class Spark(FetchedCells):
     """One table on Spark: in a session that runs already, or in one of our own."""
 
     name = "spark"
+    keeps_order = False
     weight: str | None = None
 
     def __init__(
@@ -90,9 +91,7 @@ class Spark(FetchedCells):
             self._context.setLocalProperty(GROUP, group)
             self._context.cancelJobGroup(self._group)
 
-    def write(
-        self, sql: str, path: Path, kind: str, *, delimiter: str = ",", header: bool = True
-    ) -> None:
+    def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
 
     def check_writable(self) -> None:
@@ -100,13 +99,24 @@ class Spark(FetchedCells):
         raise NO_RECORDS
 
     def write_release(
-        self, records: RecodedRecords, path: Path, kind: str, *, delimiter: str, header: bool
-    ) -> None:
-        """Let Spark write a release: a directory of Parquet, or a file of text."""
+        self,
+        records: RecodedRecords,
+        path: Path,
+        kind: str,
+        *,
+        delimiter: str,
+        header: bool,
+        key: str | None,
+    ) -> str | None:
+        """Let Spark write a release: a directory of Parquet, or a file of text.
+
+        Its records have no numbers, and so there is no table of places.
+        """
         self._check_records()
         releases.write_release(
-            self._ask, self._there, self.columns, records, path, kind, delimiter, header
+            self._ask, self._there, self.columns, records, path, kind, delimiter, header, key
         )
+        return None
 
     def write_cells(
         self, sql: str, as_text: Collection[str], folder: Path, names: Sequence[str]
@@ -120,7 +130,7 @@ class Spark(FetchedCells):
         values, joins, tables = releases.join_maps(self._there, self.columns, records, f"{view}_")
         fields = (f"{value} AS c{self.columns.index(name)}" for name, value in values.items())
         hint = releases.send_whole(tables)
-        self.view(view, f"SELECT {hint}{', '.join(fields)} FROM input AS r {joins}")
+        self.view(view, f"SELECT {hint}{', '.join(fields)} FROM {records.source} AS r {joins}")
 
     def progress(self) -> float:
         """Per cent of the running tasks that are done, or -1."""
@@ -150,4 +160,14 @@ class Spark(FetchedCells):
             raise failures.explain(error, self, interrupted=self._interrupted) from None
 
     def has_text(self, column: str, text: str) -> str:
-        return f"CAST({column} AS STRING) = {spelling.literal(text)}"
+        return f"{self.record_text(column)} = {spelling.literal(text)}"
+
+    def text_literal(self, text: str) -> str:
+        return spelling.literal(text)
+
+    def record_text(self, column: str) -> str:
+        return f"CAST({column} AS STRING)"
+
+    def matches(self, column: str, pattern: str) -> str:
+        whole = rf"\A(?:{pattern})\z"
+        return f"{self.record_text(column)} RLIKE {spelling.literal(whole)}"

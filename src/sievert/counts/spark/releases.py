@@ -1,7 +1,7 @@
 """A release that Spark writes: no record comes to this process.
 
-Parquet is a directory of parts; of text, the parts are put together into one file. The records are
-in no order.
+Parquet is a directory of parts; of text, the parts are put together into one file. The records of
+the parts, one after the other, are in the order of their hashes.
 """
 
 import shutil
@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from sievert.counts.recoded_records import RecodedRecords
+from sievert.counts.release_order import SPARK
 from sievert.counts.spark import spelling
 from sievert.counts.spark.cluster_cells import Ask, ClusterCells
 from sievert.errors import ExhaustedError
@@ -28,14 +29,25 @@ def write_release(
     kind: str,
     delimiter: str,
     header: bool,
+    key: str | None,
 ) -> None:
-    """Write all records; columns without a map are as they are."""
+    """Write all records; columns without a map are as they are.
+
+    Without a key they are in the order in which Spark happens to have them.
+    """
     values, joins, tables = join_maps(cells, columns, records, "m")
+    texts = {n: v if n in records.maps else cells.as_text(v) for n, v in values.items()}
     if kind == "csv":
-        own = {n: v if n in records.maps else cells.as_text(v) for n, v in values.items()}
-        values = {"line": _line(own, delimiter)}
+        values = {"line": _line(texts, delimiter)}
     fields = ", ".join(f"{value} AS o{i}" for i, value in enumerate(values.values()))
     sql = f"SELECT {send_whole(tables)}{fields} FROM input AS r {joins}"
+    if key is not None:
+        row = SPARK.row(key, texts.values(), str)
+        sql = _by_hash(
+            f"SELECT {send_whole(tables)}{fields}, {row} AS h FROM input AS r {joins}",
+            [f"o{i}" for i in range(len(values))],
+            key,
+        )
     try:
         if kind == "csv":
             names = delimiter.join(csv_cell(n, delimiter) for n in records.names) if header else ""
@@ -49,6 +61,16 @@ def write_release(
             cells.forget(table)
 
 
+def _by_hash(sql: str, names: Sequence[str], key: str) -> str:
+    """Rows with their hash h, in the order of the places that it gives them."""
+    own, place = ", ".join(names), SPARK.place(key, "h", "copy")
+    copies = f"SELECT {own}, h, ROW_NUMBER() OVER (PARTITION BY h ORDER BY h) AS copy"
+    return (
+        f"SELECT {own} FROM (SELECT {own}, {place} AS place FROM ({copies} FROM ({sql}) AS d) "
+        "AS e) AS f ORDER BY place"
+    )
+
+
 def join_maps(
     cells: ClusterCells, columns: Sequence[str], records: RecodedRecords, prefix: str
 ) -> tuple[dict[str, str], str, dict[str, int]]:
@@ -60,7 +82,7 @@ def join_maps(
     def same(own: str, value: str) -> str:
         return f"{cells.as_text(own)} IS NOT DISTINCT FROM {value}"
 
-    values, joins = records.select(columns, same, spelling.literal, [*sizes])
+    values, joins = records.select(columns, same, spelling.literal, [*sizes], cells.as_text)
     if len(records.suppressed):
         cells.load("gone", {"k": ("int", records.suppressed.tolist())})
         sizes["gone"] = len(records.suppressed)

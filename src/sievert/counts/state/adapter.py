@@ -13,6 +13,7 @@ from sievert.sources.table import Table
 class StateAdapter(DuckDB):
     """The combinations of a state, all segments together, as rows with a weight."""
 
+    keeps_order = False
     weight: str | None = "w"
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:

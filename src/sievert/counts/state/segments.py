@@ -17,6 +17,7 @@ from sievert.counts.duckdb.reading import COPY, literal
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, RefusedError, require
 from sievert.formatting import plural
+from sievert.numerics.special_functions import poisson_below
 from sievert.sources.states import (
     AGAIN,
     DAMAGED,
@@ -34,6 +35,9 @@ AS_TEXT = re.compile(r"U?HUGEINT|TIME|TIMESTAMP(_S|_MS|_NS)?|UUID")
 MOST_SEGMENTS = 32  # beyond which a state is compacted
 BEYOND = f"{{0}} IS NULL OR abs({{0}}) > {MOST_RECORDS}"  # of a count: such a state is damaged
 LARGEST_CHANGE = 0.25  # of the rows of the first segment, beyond which it is
+LARGEST_UNSEEN = 0.5  # of the new combinations that are expected: fewer, and rows are counted twice
+SURE = 200  # expected: half of them are then rarer than that by the bound of Chernoff
+RARE = 1e-6  # the chance at which that is no accident
 
 
 Ask = Callable[[str], list[tuple[Any, ...]]]  # the rows that a query answers
@@ -188,11 +192,7 @@ class Sum:
         self._connection = connection.own_engine(self._files)
         settings = means.scratch, means.memory, means.threads, [output]
         self._run(connection.lock_down(self._files, *settings))
-        signed = " UNION ALL ".join(
-            f"SELECT {self._keys}, {sign} * CAST(n AS HUGEINT) AS n "
-            f"FROM read_parquet([{_paths(parts, sign)}])"
-            for sign in sorted({sign for _, sign in parts})
-        )
+        signed = _signed_union(parts, self._keys)
         self._run(
             f"CREATE TEMP TABLE sums AS SELECT {self._keys}, TRY_CAST(SUM(n) AS BIGINT) AS n "
             f"FROM ({signed}) AS d GROUP BY {self._keys} HAVING SUM(n) <> 0"
@@ -237,6 +237,65 @@ class Sum:
         how, target = COPY["state"].format(), literal(str(self.output))
         self._run(f"COPY (SELECT * FROM sums ORDER BY {self._keys}) TO {target} ({how})")
         return describe_segment(self.output, self._run, "sums")
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How many records of one table have a combination that another table lacks.
+
+    `expected` is how many would have one if they were other people of the same kind: as large a
+    share as the records that are alone in the larger table (Good 1953).
+    """
+
+    records: int
+    unseen: int
+    expected: float
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether far fewer combinations are new than other people would have brought."""
+        if self.unseen >= LARGEST_UNSEEN * self.expected:
+            return False
+        return self.expected > SURE or poisson_below(self.unseen, self.expected) < RARE
+
+
+def count_overlap(
+    small: Sequence[tuple[Path, int]], large: Sequence[tuple[Path, int]], columns: int, means: Means
+) -> Overlap:
+    """Compare the combinations of two counted tables, each given by its signed files."""
+    fields = stored_fields(columns)
+    keys, own_keys = ", ".join(fields), ", ".join(f"a.{v}" for v in fields)
+    same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
+    first = max((path for path, sign in large if sign > 0), key=lambda path: path.stat().st_size)
+    files = Table("parquet", "state", first, tuple({path for path, _ in (*small, *large)}))
+    engine = connection.own_engine(files)
+    try:
+        engine.execute(connection.lock_down(files, means.scratch, means.memory, means.threads, []))
+        ((alone, whole),) = engine.execute(
+            f"SELECT COUNT(*) FILTER (n = 1), SUM(n) FROM read_parquet([{literal(str(first))}])"
+        ).fetchall()
+        ((records, unseen),) = engine.execute(
+            "SELECT COALESCE(SUM(n), 0), COALESCE(SUM(n) FILTER (there <= 0), 0) FROM ("
+            "SELECT ANY_VALUE(a.n) AS n, COALESCE(SUM(b.n), 0) AS there FROM ("
+            f"SELECT {keys}, SUM(n) AS n FROM ({_signed_union(small, keys)}) AS s "
+            f"GROUP BY {keys} HAVING SUM(n) > 0) AS a "
+            f"LEFT JOIN ({_signed_union(large, keys)}) AS b ON {same} GROUP BY {own_keys}) AS d"
+        ).fetchall()
+    except duckdb.Error as error:
+        raise failures.explain(error, files, engine, "sums") from None
+    finally:
+        engine.close()
+    share = alone / whole if whole and whole > 0 else 0.0
+    return Overlap(int(records), int(unseen), float(records * share))
+
+
+def _signed_union(parts: Sequence[tuple[Path, int]], keys: str) -> str:
+    """The rows of some files, those of a negative sign taken away."""
+    return " UNION ALL ".join(
+        f"SELECT {keys}, {sign} * CAST(n AS HUGEINT) AS n "
+        f"FROM read_parquet([{_paths(parts, sign)}])"
+        for sign in sorted({sign for _, sign in parts})
+    )
 
 
 def _paths(parts: Sequence[tuple[Path, int]], sign: int) -> str:

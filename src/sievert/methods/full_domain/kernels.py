@@ -11,12 +11,13 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.numerics.acceleration import jit
 
-# What a rule asks of a class. Those from ENTROPY to BETA are convex in the distribution of the
+# What a rule asks of a class. Those from ENTROPY to ENHANCED are convex in the distribution of the
 # secret, as `slack` needs it.
 SIZE, DISTINCT, DISTINCT_KNOWN = 0, 1, 2
 ENTROPY, CONFIDENCE, NAMED, GAIN, EQUAL_T, ORDERED_T, TREE_T, BETA = 3, 4, 5, 6, 7, 8, 9, 10
-RECURSIVE, DELTA, DELTA_PRESENT, CONFIDENCE_KNOWN, NAMED_KNOWN = 11, 12, 13, 14, 15
-GAIN_KNOWN, ENTROPY_KNOWN, RECURSIVE_KNOWN = 16, 17, 18
+ENHANCED = 11
+RECURSIVE, DELTA, DELTA_PRESENT, CONFIDENCE_KNOWN, NAMED_KNOWN = 12, 13, 14, 15, 16
+GAIN_KNOWN, ENTROPY_KNOWN, RECURSIVE_KNOWN = 17, 18, 19
 NO_TREE = np.zeros((0, 0), dtype=np.int64)
 LN2 = math.log(2.0)
 
@@ -142,7 +143,9 @@ def rule_distance(
     """What a class has of the quantity that a convex rule bounds from above by its limit.
 
     `tally[s]` counts value s in the class, `seen` are the values that occur, `totals[s]` counts it
-    in the table. For ENTROPY it is log(limit) minus the entropy, in nats, and the bound is 0.
+    in the table. For ENTROPY it is log(limit) minus the entropy, in nats, and the bound is 0. For
+    ENHANCED it is how far the gain of a value is above its own bound, the smaller of the limit and
+    -ln p(s), plus the limit.
     """
     m, records = len(totals), totals.sum()
     if kind == ENTROPY:
@@ -163,6 +166,12 @@ def rule_distance(
                 gain = tally[s] * records - totals[s] * size
                 largest = max(largest, gain / (size * base))
         return largest
+    if kind == ENHANCED:
+        furthest = 0.0
+        for s in seen:
+            gain = (tally[s] * records - totals[s] * size) / (size * totals[s])
+            furthest = max(furthest, gain - min(limit, math.log(records / totals[s])))
+        return furthest
     if kind == EQUAL_T:
         over = 0
         for s in seen:
@@ -183,6 +192,17 @@ def rule_distance(
         for gap in gaps:
             moved += max(0, gap)
     return moved / (size * records * levels)
+
+
+@jit
+def rule_excess(
+    kind: int, limit: float, tally: Ints, seen: Ints, size: int, totals: Ints, tree: Ints
+) -> Any:
+    """How far a class is beyond the limit of a convex rule; 0 or less if it holds the rule."""
+    distance = rule_distance(kind, limit, tally, seen, size, totals, tree)
+    if kind == ENTROPY:
+        return distance if distance > 1e-12 else 0.0
+    return distance if kind == ENHANCED else distance - limit
 
 
 @jit
@@ -219,11 +239,11 @@ def breaks_other(
         if missing >= 0:
             tally[missing] = totals[missing] = 0
         if kind == CONFIDENCE_KNOWN:
-            return rule_distance(CONFIDENCE, limit, tally, seen, size, totals, NO_TREE) > limit
+            return rule_excess(CONFIDENCE, limit, tally, seen, size, totals, NO_TREE) > 0
         if kind == GAIN_KNOWN:
-            return rule_distance(GAIN, limit, tally, seen, size, totals, NO_TREE) > limit
+            return rule_excess(GAIN, limit, tally, seen, size, totals, NO_TREE) > 0
         if kind == ENTROPY_KNOWN:
-            return rule_distance(ENTROPY, limit, tally, seen, size, totals, NO_TREE) > 1e-12
+            return rule_excess(ENTROPY, limit, tally, seen, size, totals, NO_TREE) > 0
     if kind in (RECURSIVE, RECURSIVE_KNOWN):
         left, most, rest = tally.copy(), 0, size
         for s in seen:
@@ -235,7 +255,7 @@ def breaks_other(
                     top = s
             rest -= left[top]
             left[top] = 0
-        return rest == 0 or most / rest > limit
+        return rest == 0 or most / rest >= limit  # strict, as the limit on the measure
     if kind in (DELTA, DELTA_PRESENT):
         records, largest = totals.sum(), 0.0
         for s in seen:
@@ -280,12 +300,10 @@ def judge_classes(
             i += 1
         here = seen[:distinct]
         for r in range(len(kinds)):
-            if ENTROPY <= kinds[r] <= BETA and kinds[r] != NAMED:
-                over = rule_distance(kinds[r], limits[r], tally, here, size, totals, tree)
-                if kinds[r] != ENTROPY:
-                    over -= limits[r]
+            if ENTROPY <= kinds[r] <= ENHANCED and kinds[r] != NAMED:
+                over = rule_excess(kinds[r], limits[r], tally, here, size, totals, tree)
                 slack[r] += size * max(0.0, over)
-                if over > (1e-12 if kinds[r] == ENTROPY else 0.0):
+                if over > 0.0:
                     broken[k] = 1
                 continue
             if kinds[r] == NAMED:

@@ -96,7 +96,8 @@ def judge_tallies(
     if kind == "recursive":
         ordered = -np.sort(-tally, axis=1)
         rest = ordered[:, value - 1 :].sum(axis=1)
-        return (rest == 0) | (ordered[:, 0] > limit * rest), none
+        ratio = ordered[:, 0] / np.maximum(rest, 1)
+        return (rest == 0) | (ratio >= limit), none  # strict, as the limit on the measure
     if kind in ("delta", "delta_present"):
         with np.errstate(divide="ignore"):
             logs = np.abs(np.log(tally * records / np.outer(sizes, np.maximum(totals, 1))))
@@ -112,6 +113,11 @@ def judge_tallies(
         quantity = tally[:, value] / sizes
     elif kind == "confidence":
         quantity = tally.max(axis=1) / sizes
+    elif kind == "enhanced":
+        gains = np.where(totals > 0, over / np.outer(sizes, np.maximum(totals, 1)), 0.0)
+        bounds = np.minimum(limit, np.log(records / np.maximum(totals, 1)))
+        excess = np.maximum((gains - bounds).max(axis=1), 0.0)
+        return excess > 0, excess
     elif kind in ("gain", "beta"):
         base = totals if kind == "beta" else records - totals
         gains = np.where(base > 0, over / np.outer(sizes, np.maximum(base, 1)), 0.0)

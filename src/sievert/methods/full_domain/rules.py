@@ -23,6 +23,7 @@ KINDS = (
     "ordered_t",
     "tree_t",
     "beta",
+    "enhanced",
     "recursive",
     "delta",
     "delta_present",
@@ -44,11 +45,12 @@ MOST = {
     "t_closeness_ordered": ("ordered_t",),
     "t_closeness_hierarchical": ("tree_t",),
     "beta_likeness": ("beta",),
+    "enhanced_beta_likeness": ("enhanced",),
     "recursive_c": ("recursive", "recursive_known"),
     "delta_disclosure": ("delta",),
     "delta_disclosure_present": ("delta_present",),
 }
-CONVEX = frozenset(KINDS[3:11])
+CONVEX = frozenset(KINDS[3:12])
 MONOTONE = frozenset(KINDS[:3])  # what a coarser class holds, if a finer one does
 
 
@@ -75,7 +77,19 @@ class Rule:
         if self.kind == "beta":
             rarest = min(int(n) for n in totals if n)
             return max(0.0, (int(totals.sum()) - rarest) / rarest - self.limit)
+        if self.kind == "enhanced":
+            return self._largest_enhanced_excess(totals)
         return max(0.0, 1.0 - self.limit)
+
+    def _largest_enhanced_excess(self, totals: Any) -> float:
+        """How far a gain can be above the bound of its value: all records of a class have it."""
+        records, largest = int(totals.sum()), 0.0
+        for number in totals:
+            if number:
+                gain = (records - int(number)) / int(number)
+                bound = min(self.limit, math.log(records / int(number)))
+                largest = max(largest, gain - bound)
+        return largest
 
 
 def size_rule(limits: Mapping[str, Any]) -> int:

@@ -8,11 +8,11 @@ from numba import njit
 
 from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain.kernels import (
-    BETA,
+    ENHANCED,
     ENTROPY,
     NAMED,
     breaks_other,
-    rule_distance,
+    rule_excess,
 )
 from sievert.methods.local.states import SecretRules
 from sievert.numerics.acceleration import jit
@@ -65,10 +65,9 @@ def slack(rules: SecretRules, tally: Ints) -> float:
             kind, limit = rules.kinds[r], rules.limits[r]
             if rules.secrets[r] != s:
                 continue
-            if ENTROPY <= kind <= BETA and kind != NAMED:
-                over = rule_distance(kind, limit, own, seen[:values], size, totals, tree)
-                over -= 0.0 if kind == ENTROPY else limit
-                total += size * over if over > (1e-12 if kind == ENTROPY else 0.0) else 0.0
+            if ENTROPY <= kind <= ENHANCED and kind != NAMED:
+                over = rule_excess(kind, limit, own, seen[:values], size, totals, tree)
+                total += size * max(0.0, over)
             elif breaks_other(
                 *(kind, limit, rules.values[r], own),
                 *(seen[:values], size, totals, rules.missing[s]),

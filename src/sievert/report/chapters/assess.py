@@ -21,6 +21,7 @@ from sievert.report.limits import (
     counts_rows,
     limits_of,
     numbers_chapter,
+    outcome_of,
     suppressed_records,
     titles,
     value_with_unit,
@@ -235,7 +236,7 @@ def _key_sets(part: ReportPart) -> Iterator[Chapter]:
             part.writer.share(_number(each["reidentification"], "unique_records")),
             part.writer.share(_number(each["reidentification"], "average_risk")),
             part.writer.share(_highest_gain(each)),
-            *(part.say(f"key_sets_{STATES[each['policy']['met']]}") for _ in judged),
+            *(part.say(f"key_sets_{STATES[outcome_of(each['policy'])]}") for _ in judged),
         )
         for each in sets
     )

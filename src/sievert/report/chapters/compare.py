@@ -23,7 +23,7 @@ from sievert.report.chapters.numbers import (
     pairing_paragraphs,
     some_names,
 )
-from sievert.report.limits import STATES, limits_of, reasons_of, state_of
+from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
 from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
 from sievert.report.parts import Data, ReportPart
 
@@ -328,7 +328,7 @@ def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) ->
     yield smallest_class(view.writer, table["assessment"]["reidentification"])
     yield view.writer.count(suppressed)
     if judged:
-        limits, state = limits_of(table), STATES[state_of(table)]
+        limits, state = each_limit(limits_of(table)), STATES[state_of(table)]
         met = sum(limit["met"] is True for limit in limits)
         key = f"table_{state}" if table.get("policy") is not None else ""
         reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]

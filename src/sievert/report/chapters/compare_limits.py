@@ -6,8 +6,11 @@ from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.chapters.numbers import side_by_side, some_names, why
 from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
+    NOTHING,
     STATES,
+    SUPPRESSED_SCOPE,
     asked,
+    basis_texts,
     left_out,
     limits_of,
     reasons_of,
@@ -38,12 +41,13 @@ def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
 
 
 def bases(view: ComparisonView) -> list[Paragraph]:
-    """What verdicts rest on: people or rows, roles, the rules for missing values and marks."""
-    return [
-        Paragraph(view.texts("front.rests_on", basis=view.texts.remark(b)), "note")
-        for b in dict.fromkeys((r.data.get("policy") or {}).get("rests_on") for r in view.releases)
-        if b
+    """What verdicts rest on: people or rows, roles, the secrets that no limit is about."""
+    texts = [
+        text
+        for release in view.releases
+        for text in basis_texts(view.texts, release.data.get("policy"), view.writer.name)
     ]
+    return [Paragraph(text, "note") for text in dict.fromkeys(texts)]
 
 
 def limits_of_releases(view: ComparisonView) -> BulletList:
@@ -77,12 +81,25 @@ def _grids(view: ComparisonView) -> Iterator[Grid]:
     ):
         some = view.releases[abreast]
         tables = [view.data["original"], *(r.data for r in some)]
-        rows = (_row(view, verdicts) for verdicts in zip(*map(limits_of, tables), strict=True))
+        rows = (_row(view, verdicts) for verdicts in _side_by_side(tables))
         yield make_grid(title, (*head, *(r.label for r in some)), rows, ())
 
 
-def _row(view: ComparisonView, verdicts: Sequence[Data]) -> tuple[object, ...]:
-    first = verdicts[0]
+def _side_by_side(tables: Sequence[Data]) -> Iterator[list[Data | None]]:
+    """The verdicts of all tables on each limit; only some have suppressed records to judge."""
+    by_table = [
+        {(v["where"], v["measure"], v.get("scope")): v for v in limits_of(table)}
+        for table in tables
+    ]
+    every = dict.fromkeys(line for verdicts in by_table for line in verdicts)
+    of_tables = [line for line in every if line[2] is None]
+    of_suppressed = [line for line in every if line[2] is not None]
+    for line in (*of_tables, *of_suppressed):
+        yield [verdicts.get(line) for verdicts in by_table]
+
+
+def _row(view: ComparisonView, verdicts: Sequence[Data | None]) -> tuple[object, ...]:
+    first = next(verdict for verdict in verdicts if verdict is not None)
     title = Link(_title(view, first), f"def-{first['measure']}")
     return title, _where(view, first), asked(view.texts, first), *(_cell(view, v) for v in verdicts)
 
@@ -92,7 +109,10 @@ def _title(view: ComparisonView, verdict: Data, short: int = 0) -> str:
     chapter, _, secret = verdict["where"].partition(".")
     values = view.data["original"]["assessment"].get(chapter) or {}
     values = values.get(secret) or {} if secret else values
-    return titles(view.texts, verdict["measure"], values.get(verdict["measure"]) or {})[short]
+    title = titles(view.texts, verdict["measure"], values.get(verdict["measure"]) or {})[short]
+    if verdict.get("scope") == SUPPRESSED_SCOPE:
+        return view.texts("limits_table.of_suppressed", measure=title)
+    return title
 
 
 def _notes(view: ComparisonView) -> tuple[str, ...]:
@@ -115,8 +135,10 @@ def _where(view: ComparisonView, verdict: Data) -> str:
     return view.writer.name(secret) if secret else view.texts("front.about_finding")
 
 
-def _cell(view: ComparisonView, verdict: Data) -> str:
-    """The verdict with its number."""
+def _cell(view: ComparisonView, verdict: Data | None) -> str:
+    """The verdict with its number; a dash where there is nothing to judge."""
+    if verdict is None:
+        return NOTHING
     mark = view.texts(f"front.{STATES[verdict['met']]}")
     if verdict["value"] is not None:
         value = shown_value(view, verdict)

@@ -3,7 +3,13 @@
 from collections.abc import Iterator
 
 from sievert.report.chapters.numbers import measure_title
-from sievert.report.limits import NOTHING, bound_text, value_with_unit
+from sievert.report.limits import (
+    NOTHING,
+    bound_text,
+    limited_row,
+    limits_of,
+    value_with_unit,
+)
 from sievert.report.page import Block, BulletList, Cell, Chapter, Grid, Link, Paragraph, make_grid
 from sievert.report.parts import Data, ReportPart
 
@@ -57,8 +63,13 @@ def _number(part: ReportPart, number: Data) -> tuple[Cell, str, str]:
     if secret:
         title = texts("frameworks.of_secret", title=title, secret=part.writer.name(secret))
     values = part.data["inference"][secret] if secret else part.data["reidentification"]
-    entry = values.get(measure) or {"value": None}
-    shown = NOTHING if entry["value"] is None else value_with_unit(part, measure, entry)
+    shown = NOTHING
+    if number["value"] is not None:
+        shown = value_with_unit(part, measure, {**values[measure], "value": number["value"]})
+    for verdict in limits_of(part.data):  # the digits that tell on which side of a limit it is
+        same = (verdict["where"], verdict["measure"]) == (number["where"], measure)
+        if same and verdict.get("scope") is None:
+            shown = limited_row(part, values, verdict).value
     threshold = texts("frameworks.none_named")
     if number["max"] is not None:
         key = {True: "within", False: "above", None: "open"}[number["within"]]

@@ -179,6 +179,8 @@ def _pairing_text(part: ReportPart, pairing: Data) -> str:
     """What is said of one pairing: nothing of a key."""
     if pairing.get("by") == "stated":
         return part.texts("pairing.stated")
+    if pairing.get("by") == "file":
+        return part.texts("pairing.file")
     if pairing.get("by") != "order":
         return ""
     if pairing["paired"] is None:

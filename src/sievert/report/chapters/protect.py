@@ -67,7 +67,8 @@ def points(part: ReportPart) -> list[tuple[str, str]]:
     }
     said = [key for key, names in (("coarser", changed), ("gone", one_label)) if names]
     first = " ".join(part.say(key, **values) for key in said or ["unchanged"])
-    findings = [(first, part.say("suppressed" if data["suppressed"] else "nobody", **values))]
+    gone = "suppressed_dropped" if data.get("suppressed_rows") == "dropped" else "suppressed"
+    findings = [(first, part.say(gone if data["suppressed"] else "nobody", **values))]
     proven = "above_floor" if "floor" in data else "proven"
     why = proven if data["proven"] else "open" if data["evaluated"] else "given"
     why = "nearest" if data["unmet"] else why
@@ -147,6 +148,8 @@ def _meaning(part: ReportPart, key: str) -> Iterator[Paragraph]:
         yield Paragraph(part.say("together", **numbers), "note")
     if part.data["policy"]["met"]:
         yield Paragraph(part.say("checked" if part.data["released"] else "unwritten"), "note")
+    if part.data["released"] and part.data.get("order") == "by_hash":
+        yield Paragraph(part.say("paired" if part.data["pairing_file"] else "unpaired"), "note")
 
 
 def _losses(part: ReportPart) -> Any:

@@ -120,13 +120,13 @@ def _traces(part: ReportPart, table: Data) -> tuple[str, str]:
     if not _controlled(part):
         return part.say("rates_only"), part.say("rates_only_why")
     if alarms := table["alarms"]:
-        what = part.texts.join(_alarm_names(part, table, alarms))
+        what = part.texts.join(alarm_names(part, table, alarms))
         return part.say("traces", table=name), part.say("traces_why", attacks=what)
     unseen = part.writer.share(table["attacks"]["membership"]["least_excess"])
     return part.say("no_traces", table=name), part.say("no_traces_why", excess=unseen)
 
 
-def _alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
+def alarm_names(part: ReportPart, table: Data, alarms: list[str]) -> list[str]:
     """The attacks that saw something; of many inferred columns how many."""
     names = [part.say(f"name_{alarm}") for alarm in alarms if "." not in alarm]
     secrets = [alarm for alarm in alarms if "." in alarm]

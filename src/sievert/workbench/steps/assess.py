@@ -2,15 +2,17 @@
 
 from typing import Any
 
-from sievert.report.limits import STATES, limits_of, own_limits, state_of
+from sievert.report.first_screen import PLANNED, held_columns
+from sievert.report.limits import STATES, is_plan, limits_of, own_limits, state_of
 from sievert.report.page import OptionCards, walk
 from sievert.workbench.choices import Choices
 from sievert.workbench.level_names import level_of, levels_text
 from sievert.workbench.result_pages import page_of, rendered
-from sievert.workbench.step import OPEN, Argv, Step, View
+from sievert.workbench.step import MET, OPEN, Argv, Step, View
 from sievert.workbench.step_commands import (
     has_policy,
     has_roles,
+    is_planned,
     table_command,
     table_result,
 )
@@ -29,11 +31,12 @@ def commands(choices: Choices) -> tuple[Argv, ...]:
 def context(view: View) -> dict[str, Any]:
     """The page's blocks, and the ways that can be taken to the next step."""
     if not has_roles(view.choices):
-        return {"need": "roles"}
+        return {"need": "roles", "plan": False}
     result = table_result("assess", view)
+    plan = is_planned(view.choices)
     if result is None:
-        return {"need": ""}
-    return {"need": "", **rendered(result, view.texts), "ways": _ways(view, result)}
+        return {"need": "", "plan": plan}
+    return {"need": "", "plan": plan, **rendered(result, view.texts), "ways": _ways(view, result)}
 
 
 def _ways(view: View, result: Any) -> list[dict[str, str]]:
@@ -52,13 +55,18 @@ def _ways(view: View, result: Any) -> list[dict[str, str]]:
 
 
 def status(view: View) -> tuple[str, str]:
-    """Whether the policy is met; without one, that nothing is decided."""
+    """Whether the policy is met, of the file or as a plan; without one, nothing is decided."""
     result = table_result("assess", view)
     if result is None or not limits_of(result):
         key = "status_open" if result is None else "status_no_policy"
         return OPEN, view.texts(f"workbench.assess.{key}")
     state = STATES[state_of(result)]
+    if held := held_columns(result):
+        columns = view.texts.number_of(len(held), "column")
+        return state, view.texts("workbench.assess.status_holds", columns=columns)
     number = sum(STATES[limit["met"]] == state for limit in own_limits(result))
+    if state == MET and is_plan(result):
+        return PLANNED, view.texts("workbench.assess.status_planned", number=number)
     return state, view.texts(f"workbench.assess.status_{state}", number=number)
 
 

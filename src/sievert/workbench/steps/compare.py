@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from sievert.errors import require
 from sievert.report.chapters.compare_view import ComparisonView
-from sievert.report.limits import STATES, limits_of, state_of
+from sievert.report.limits import STATES, each_limit, limits_of, state_of
 from sievert.workbench.choices import Choices
 from sievert.workbench.maps import DOUBTFUL, MapPoint, MapWords, draw_map
 from sievert.workbench.result_pages import part_of, releases_state, rendered
@@ -55,7 +55,7 @@ def _rows(view: View, result: Any) -> tuple[list[dict[str, Any]], str]:
     rows = []
     for release in comparison.releases:
         texts = release.secrets.get(secret)
-        limits = limits_of(release.data)
+        limits = each_limit(limits_of(release.data))
         state = STATES[state_of(release.data)] if limits else DOUBTFUL
         better = comparison.dominating(release) if comparison.dominators[release.number] else ""
         met = sum(limit["met"] is True for limit in limits)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sievert.errors import require
+from sievert.policy import FILE, PLANNED
 from sievert.sources.addresses import DATABASES
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE, reading_arguments
@@ -21,12 +22,13 @@ TABLES = (
     *(".xlsx", ".sav", ".dta", ".sas7bdat", ".db", ".duckdb"),
 )
 MOST_LISTED = 200  # files of a folder
-TEXTS = ("delimiter", "encoding", "suppressed", "missing")
+TEXTS = ("delimiter", "encoding", "suppressed", "missing", "question")
+QUESTIONS = (PLANNED, FILE)  # what the table is: the original, or the file to be passed on
 KEPT = ("folder", "show_values", "language")  # whatever the table is
 CHECKED = ("no_header", "keep_suppressed")
 DELIMITERS = {"": "", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 MISSING = ("value", "wildcard", "drop", "error")
-UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value"}
+UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value", "question": PLANNED}
 
 
 def begin(start: str, *, show_values: bool = False) -> Choices:
@@ -70,6 +72,7 @@ def _context(view: View) -> dict[str, Any]:
         "types": ", ".join(f"{c}={k}" for c, k in choices.mapping("load", "types").items()),
         "delimiters": DELIMITERS,
         "missing_rules": MISSING,
+        "questions": QUESTIONS,
         "uploaded": choices.table.startswith(PRIVATE),
         "shown_table": choices.table.removeprefix(PRIVATE).rpartition("/")[2]
         if choices.table.startswith(PRIVATE)
@@ -112,6 +115,11 @@ def _change(choices: Choices, form: Form) -> Choices:
         "types": _types(form.one("types")),
     }
     require(settings["missing"] in ("", *MISSING), "missing values: no such rule", hint=MISSING[0])
+    require(
+        settings["question"] in ("", *QUESTIONS),
+        "a table is the original or the file to be passed on",
+        hint=", ".join(QUESTIONS),
+    )
     return choices.put("load", **settings)
 
 

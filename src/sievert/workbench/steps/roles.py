@@ -13,10 +13,17 @@ from sievert.workbench.step import DOUBTFUL, MET, OPEN, Form, Step, View
 from sievert.workbench.steps.load import columns_command, commands
 from sievert.workbench.working_policy import LISTS, SINGLE, role_table, with_roles
 
-ROLES = ("quasi", "sensitive", "identifier", "household", "weight", "ignored")
+ROLES = (
+    *("quasi", "sensitive", "identifier", "household", "weight"),
+    *("ignored", "dropped", "kept"),
+)
+WITH_REASON = ("ignored", "kept")
 OPTION = re.compile(r" \(-[-\w]+\)")  # of the command line, in the words of a reason
 ROWS_ARE_PEOPLE = "rows"  # in place of the column that tells people apart
-SETTINGS = (*LISTS, *SINGLE, "ignored", "rows_are_people")
+SETTINGS = (
+    *(*LISTS, *SINGLE, *WITH_REASON),
+    *("unknowable", "distinct_spellings", "rows_are_people"),
+)
 
 
 def roles_by_column(choices: Choices) -> dict[str, str]:
@@ -25,7 +32,7 @@ def roles_by_column(choices: Choices) -> dict[str, str]:
     return {
         **{column: role for role in LISTS for column in choices.texts("roles", role)},
         **{column: role for column, role in single.items() if column},
-        **dict.fromkeys(choices.mapping("roles", "ignored"), "ignored"),
+        **{c: role for role in WITH_REASON for c in choices.mapping("roles", role)},
     }
 
 
@@ -42,7 +49,7 @@ def _context(view: View) -> dict[str, Any]:
     listed, by_column = ColumnList.from_dict(result), roles_by_column(choices)
     people = ROWS_ARE_PEOPLE if choices.text("roles", "rows_are_people") else ""
     person = choices.text("roles", "person") or people
-    reasons = choices.mapping("roles", "ignored")
+    reasons = {c: why for role in WITH_REASON for c, why in choices.mapping("roles", role).items()}
     if view.sent is not None:
         by_column, reasons, person = _sent_roles(view.sent)
     records = listed.table["rows"]
@@ -114,17 +121,30 @@ def _change(choices: Choices, form: Form) -> Choices:
     person = next((c for c, own in given.items() if own == "person"), person)  # as suggested
     people = "yes" if person == ROWS_ARE_PEOPLE else ""
     settings |= {"person": "" if people else person, "rows_are_people": people}
-    return choices.put("roles", **settings, ignored=_ignored(given, reasons))
+    kept = _with_reasons("kept", given, reasons)
+    before = with_roles(choices)
+    unknowable = tuple(c for c in before.texts("roles", "unknowable") if c in kept)
+    spelt = tuple(c for c in before.texts("roles", "distinct_spellings") if c in given)
+    settings |= {"kept": kept, "unknowable": unknowable, "distinct_spellings": spelt}
+    return choices.put("roles", **settings, ignored=_with_reasons("ignored", given, reasons))
 
 
-def _ignored(given: Mapping[str, str], reasons: Mapping[str, str]) -> dict[str, str]:
-    """Columns that are left out on purpose, each with the reason."""
-    columns = [column for column, role in given.items() if role == "ignored"]
+def _with_reasons(
+    wanted: str, given: Mapping[str, str], reasons: Mapping[str, str]
+) -> dict[str, str]:
+    """Columns that are left out or kept on purpose, each with the reason."""
+    columns = [column for column, role in given.items() if role == wanted]
     for column in columns:
+        if wanted == "ignored":
+            require(
+                reasons.get(column),
+                f"column {column!r} is left out: say why",
+                hint="dropped from the release",
+            )
         require(
             reasons.get(column),
-            f"column {column!r} is left out: say why",
-            hint="dropped from the release",
+            f"column {column!r} is kept: say why",
+            hint="the analysis needs it",
         )
     return {column: reasons[column] for column in columns}
 

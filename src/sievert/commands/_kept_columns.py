@@ -1,0 +1,98 @@
+"""Columns that a release keeps besides the measured ones: how they help to find people.
+
+An outsider who can know such a column knows it as a quasi-identifier. The limits on finding people
+are therefore also compared with the numbers of the wider classes, and the worse number decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.counts.questions import Questions
+from sievert.measures import BY_ID
+from sievert.measures.measure import UNBOUNDED, Value
+from sievert.roles import Roles
+from sievert.session import no_progress
+
+if TYPE_CHECKING:
+    from sievert.counts.suppressed_class import MarkedRecords
+    from sievert.policy import Gate
+
+MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
+DETAIL = "with_kept"
+
+
+def measure_with_kept(
+    questions: Questions,
+    roles: Roles,
+    measuring: MeasureSettings,
+    numbers: Mapping[str, Value],
+) -> dict[str, Value]:
+    """Add to the `numbers` of finding people those of classes that kept columns make smaller."""
+    ids = [m for m in numbers if m in BY_ID]
+    if not roles.knowable or not ids:
+        return dict(numbers)
+    wide = replace(roles, quasi=(*roles.quasi, *roles.knowable))
+    others = TableMeasures(questions, wide, measuring, ids, no_progress).reidentification()
+    return with_kept(numbers, others)
+
+
+def with_kept(numbers: Mapping[str, Value], others: Mapping[str, Value]) -> dict[str, Value]:
+    """Put the number of the smaller classes beside each number that it differs from."""
+    return {m: _with_detail(value, others.get(m)) for m, value in numbers.items()}
+
+
+def _with_detail(value: Value, other: Value | None) -> Value:
+    """A number with the one of the smaller classes beside it, where these differ."""
+    if other is None or (other.value, other.reason) == (value.value, value.reason):
+        return value
+    details = {**value.details, DETAIL: other.value}
+    if other.reason == UNBOUNDED:
+        details[f"{DETAIL}_reason"] = UNBOUNDED
+    return replace(value, details=details)
+
+
+def many_unique(questions: Questions, columns: Iterable[str]) -> list[str]:
+    """The columns in which too many people have values of their own, each or all together.
+
+    Suppressed records count as well, and as a group of their own: a value that nobody else has
+    finds them too.
+    """
+    columns = list(columns)
+    telling = [column for column in columns if _tells_people_apart(questions, [column])]
+    if not telling and len(columns) > 1 and _tells_people_apart(questions, columns):
+        return columns
+    return telling
+
+
+def _tells_people_apart(questions: Questions, columns: Sequence[str]) -> bool:
+    """Whether too many people share their values of some columns with nobody."""
+    sizes = questions.sizes(columns)
+    alone = sum(n for size, n in zip(sizes.sizes, sizes.times, strict=True) if size == 1)
+    people = questions.people or questions.records
+    if alone > MOST_UNIQUE * people:
+        return True
+    suppressed: MarkedRecords | None = questions.suppressed
+    if suppressed is None:
+        return False
+    found, size = suppressed.alone(columns), suppressed.size()
+    of_suppressed = found.members > MOST_UNIQUE * size.members
+    return of_suppressed or found.everybody > MOST_UNIQUE * size.everybody
+
+
+def judge_kept(
+    gate: Gate, questions: Questions, roles: Roles, counted: Collection[str] | None, *, wild: bool
+) -> None:
+    """Add to a gate what is not known of kept columns.
+
+    Of a count state only some columns are `counted`. With `wild` cards nothing is measured of them.
+    """
+    kept = [c for c in roles.kept if counted is None or c in counted]
+    if telling := many_unique(questions, kept):
+        gate.undecided("kept_unique", telling)
+    unknown = [c for c in roles.knowable if wild or c not in kept]
+    if unknown:
+        gate.undecided("kept_not_measured", unknown)

@@ -1,0 +1,188 @@
+"""Values that coincide only canonically: what is said of them, and the worse of two readings.
+
+Sievert reads such a table twice: values as they are spelt, and all spellings of a value merged. The
+worse number is compared with each limit. Under a policy the table is undecided as well, unless the
+policy says that the spellings of the column differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sievert.counts.spellings import (
+    Spellings,
+    find_spellings,
+    merge_spellings,
+    tallied_spellings,
+)
+from sievert.errors import Caution
+from sievert.formatting import plural
+from sievert.formatting.canonical import group_spellings
+from sievert.measures import BY_ID
+from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+    from sievert.policy import Gate, Policy
+    from sievert.roles import Roles
+
+COINCIDE = (
+    "{} of {} coincide with others if they are spelt alike (case, blanks, invisible characters, "
+    "forms of numbers and dates)"
+)
+BOTH_READ = COINCIDE + ": both readings are computed, and the worse decides"
+TOLD_APART = COINCIDE + ", and are counted as different"
+NOT_COMPARED = (
+    "{} has too many values to look for those that coincide if they are spelt alike: they are "
+    "counted as different"
+)
+MERGED, MERGED_REASON = "spellings_merged", "spellings_merged_reason"
+OF_MISSING = ("without_missing", "missing_as_value")  # readings of missing values, by their details
+
+
+@dataclass(frozen=True)
+class Respelt:
+    """What was found about the spellings of a table's values."""
+
+    decisive: Mapping[str, Spellings] = field(default_factory=dict)  # the person, secrets, keys
+    others: Mapping[str, Spellings] = field(default_factory=dict)  # quasi-identifiers
+    people: tuple[str, ...] = ()  # the columns that tell who somebody is
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of which two readings are computed."""
+        return [name for name, found in self.decisive.items() if found.values]
+
+    @property
+    def not_compared(self) -> list[str]:
+        """Columns with too many values."""
+        return [name for name, found in self.decisive.items() if not found.compared]
+
+    @property
+    def cautions(self) -> list[str]:
+        """What is to be said of every column, with the number of its values."""
+        pairs = [(BOTH_READ, found) for found in self.decisive.values()]
+        pairs += [(TOLD_APART, found) for found in self.others.values()]
+        said = [
+            words.format(plural(found.values, "value"), repr(found.column))
+            for words, found in pairs
+            if found.values
+        ]
+        said += [NOT_COMPARED.format(repr(name)) for name in self.not_compared]
+        return [Caution(words) for words in said]
+
+    def doubt(self, gate: Gate) -> bool:
+        """Make a policy undecided where a limit depends on such values; whether it is.
+
+        Limits depend on who is a person, and on the secrets that they are about.
+        """
+        judged = {*self.people, *limited_secrets(gate.policy, self.decisive)}
+        spelt = [name for name in self.columns if name in judged]
+        unknown = [name for name in self.not_compared if name in judged]
+        if spelt:
+            gate.undecided("spelt_differently", spelt)
+            gate.spellings |= {name: self.decisive[name].values for name in spelt}
+        if unknown:
+            gate.undecided("spellings_not_compared", unknown)
+        return bool(spelt or unknown)
+
+    def merge(
+        self, rows: Questions, columns: Iterable[str], named: Collection[str] = ()
+    ) -> Questions | None:
+        """Ask about the same records with all spellings merged; None where none can be.
+
+        A value that is `named` somewhere is the one that its spellings become.
+        """
+        merged = {name: self.decisive[name].merging(named) for name in self.columns}
+        known = {name: own for name, own in merged.items() if own}
+        return merge_spellings(rows, [*columns], known) if known else None
+
+
+def limited_secrets(policy: Policy, secrets: Iterable[str]) -> set[str]:
+    """Give the secrets that a limit of the policy is about."""
+    every = any("secret" in BY_ID[measure].kinds for measure in policy.everywhere)
+    return {secret for secret in secrets if every or policy.inference.get(secret)}
+
+
+def compare_spellings(
+    rows: Questions,
+    roles: Roles,
+    policy: Policy | None,
+    orders: Mapping[str, Iterable[str]],
+    keys: Iterable[str] = (),
+) -> Respelt:
+    """Look for values of a table that coincide only canonically.
+
+    `rows` are questions about its rows. Values that one of `orders` lists are different, and so are
+    those of the columns that the policy calls distinct. `keys` find people in other tables.
+    """
+    apart = () if policy is None else policy.roles.distinct_spellings
+    suppressed = rows.only_suppressed()
+    decisive: dict[str, Spellings] = {}
+    for secret in roles.sensitive:
+        if secret not in apart:
+            found = tallied_spellings(rows, secret, roles.quasi)
+            found = find_spellings(rows, secret) if found is None else found
+            if suppressed is not None and not found.values:
+                found = find_spellings(suppressed, secret)
+            decisive[secret] = without_listed(found, orders.get(secret, ()))
+    people = dict.fromkeys([*([] if roles.person is None else [roles.person]), *keys])
+    for column in people:
+        if column not in apart:
+            found = find_spellings(rows, column)
+            if suppressed is not None and not found.values:
+                found = find_spellings(suppressed, column)
+            decisive[column] = found
+    others = {}
+    for column in roles.quasi:
+        if column not in apart and column not in decisive:
+            others[column] = tallied_spellings(rows, column, roles.quasi) or Spellings(column)
+    return Respelt(decisive, others, tuple(people))
+
+
+def without_listed(found: Spellings, listed: Iterable[str]) -> Spellings:
+    """Leave out groups of values that an order lists one by one: it says that they differ."""
+    known = {str(value) for value in listed}
+    groups = tuple(group for group in found.groups if not known.issuperset(group))
+    if len(groups) == len(found.groups):
+        return found
+    return replace(found, groups=groups, values=sum(map(len, groups)))
+
+
+def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[str]:
+    """Cautions on values of some columns that coincide, for a command that counts as spelt."""
+    cautions: list[str] = []
+    for column, texts in columns.items():
+        groups = group_spellings(text for text in texts if text is not None)
+        if number := sum(map(len, groups)):
+            cautions.append(Caution(TOLD_APART.format(plural(number, "value"), repr(column))))
+    return cautions
+
+
+def with_merged(spelt: Mapping[str, Value], merged: Mapping[str, Value]) -> dict[str, Value]:
+    """Put the number of the merged reading beside each number that it differs from."""
+    return {name: _beside(value, merged.get(name)) for name, value in spelt.items()}
+
+
+def _beside(value: Value, merged: Value | None) -> Value:
+    if merged is not None and merged.details.get("satisfiable") is False:
+        value = replace(value, details={**value.details, "satisfiable": False})
+    if merged is None or (merged.value, merged.reason) == (value.value, value.reason):
+        return value
+    number, reason = merged.value, merged.reason
+    for reading in OF_MISSING:  # the worse one decides here too
+        other = merged.details.get(reading)
+        if merged.details.get(f"{reading}_reason") == UNBOUNDED:
+            number, reason = None, UNBOUNDED
+        elif number is not None and other is not None and _is_worse(other, number, value.riskier):
+            number = other
+    details: dict[str, Any] = {**value.details, MERGED: number}
+    if reason in (UNBOUNDED, NOTHING_TO_LEARN):
+        details[MERGED_REASON] = reason
+    return replace(value, details=details)
+
+
+def _is_worse(number: float, than: float, riskier: str) -> bool:
+    return number < than if riskier == "low" else number > than

@@ -1,0 +1,84 @@
+"""The columns that a release holds besides those that are measured, each with its reason."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sievert.commands._common import RequestedRoles, check_known
+from sievert.counts.questions import Questions
+from sievert.errors import require
+from sievert.policy import KeptColumn
+from sievert.policy.document import check_reason
+from sievert.roles import Typed, names
+
+REASON = "="  # between a column and its reason, on the command line
+
+
+def kept_columns(
+    given: str | Iterable[str] | Mapping[str, str], columns: Sequence[str]
+) -> dict[str, str | None]:
+    """The columns to keep, each with its reason, or None where none is given.
+
+    >>> kept_columns(["visit=to join the visits, by month", "batch"], ["visit", "batch"])
+    {'visit': 'to join the visits, by month', 'batch': None}
+    """
+    if isinstance(given, Mapping):
+        asked: dict[str, str | None] = dict(given)
+    else:
+        asked = {}
+        for text in [given] if isinstance(given, str) else given:
+            column, equals, reason = text.partition(REASON)
+            if equals and text not in columns:
+                asked[column.strip()] = reason
+            else:
+                asked.update(dict.fromkeys(names(Typed([text]), columns)))
+    for column, why in asked.items():
+        check_known("--keep: column", column, columns)
+        if why is not None:
+            try:
+                asked[column] = check_reason(f"--keep {column}", why)
+            except ValueError as error:
+                require(False, str(error), hint=f'--keep {column}="why"')
+    return asked
+
+
+def keep_with_reasons(
+    requested: RequestedRoles, asked: Mapping[str, str | None], columns: Sequence[str]
+) -> RequestedRoles:
+    """The roles with a policy that keeps the columns for which a reason is given.
+
+    A column that the policy or the caller does not release is refused.
+    """
+    policy = requested.policy
+    assert policy is not None
+    typed = {*requested.names(columns)[2], requested.person}
+    other_role = {c: role for role, own in policy.roles.columns_by_role.items() for c in own}
+    for column, reason in asked.items():
+        role = "identifier" if column in typed else other_role.get(column)
+        require(
+            column not in typed and column not in policy.roles.not_released,
+            f"--keep: column {column!r} is {role}: no release may have it",
+            hint="without --keep",
+        )
+        require(
+            reason is None or role in (None, "kept"),
+            f"--keep: column {column!r} is {role} and would be kept: it has one role only",
+            hint="without a reason",
+        )
+    kept = {
+        c: KeptColumn(reason=why, outsiders_cannot_know=False)
+        for c, why in asked.items()
+        if why is not None
+    }
+    if not kept:
+        return requested
+    roles = policy.roles.model_copy(update={"kept": {**policy.roles.kept, **kept}})
+    return replace(requested, policy=policy.model_copy(update={"roles": roles}))
+
+
+def columns_to_keep(
+    requested: RequestedRoles, asked: Mapping[str, str | None], questions: Questions
+) -> tuple[str, ...]:
+    """The columns that the policy keeps and the table has, and those that the caller keeps."""
+    assert requested.policy is not None
+    own = [c for c in requested.policy.roles.kept if c in questions.columns]
+    return tuple(dict.fromkeys((*own, *asked)))

@@ -1,0 +1,226 @@
+"""Attempts to pass the gates of commands besides `assess`, and limits that could not be breached.
+
+None may end with a policy that is met, or with exit code 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import sievert
+from sievert.cli import app
+
+Table = dict[str, list[Any]]
+
+
+def policy(measure: str, limit: float, **more: Any) -> dict[str, Any]:
+    return {
+        "roles": {"quasi": ["zip"], "sensitive": ["ill"], "rows_are_people": True},
+        "limits": {"inference": {"ill": {measure: {"max": limit}}}},
+        **more,
+    }
+
+
+# -- enhanced beta-likeness -----------------------------------------------------------------------
+
+
+def rare_secret() -> Table:
+    """A hundred people; all four with the rare secret live in one place."""
+    return {
+        "zip": ["1"] * 8 + ["2"] * 92,
+        "ill": ["rare"] * 4 + ["flu", "cold"] * 48,
+    }
+
+
+def test_a_large_limit_on_enhanced_beta_likeness_is_not_met_by_every_table() -> None:
+    """The number never exceeds -ln of the rarest share, so that a limit of 10 was always met."""
+    found = sievert.assess(rare_secret(), policy=policy("enhanced_beta_likeness", 10.0))
+    number = found.inference["ill"]["enhanced_beta_likeness"]
+    assert number.value == pytest.approx(-math.log(0.04)) and number.value < 10
+    (verdict,) = found.verdicts or ()
+    assert found.met is False and verdict.met is False
+    assert verdict.reason == "a value gains more than the smaller of the limit and -ln of its share"
+    assert "A value gains more than its own bound" in found._repr_html_()
+
+
+def test_a_value_may_gain_up_to_the_logarithm_of_its_own_share() -> None:
+    """A gain of 0.6 of half the people is below the limit 0.65, and below -ln(1/2) = 0.69."""
+    zips = ["1"] * 10 + ["2"] * 10
+    table = {"zip": zips, "ill": ["a"] * 8 + ["b"] * 2 + ["a"] * 2 + ["b"] * 8}
+    assert sievert.beta_likeness(table, "zip", "ill") == pytest.approx(0.6)
+    assert sievert.assess(table, policy=policy("enhanced_beta_likeness", 0.65)).met is True
+    assert sievert.assess(table, policy=policy("enhanced_beta_likeness", 0.55)).met is False
+    table["ill"] = (["a"] * 9 + ["b"]) + (["a"] + ["b"] * 9)  # a gain of 0.8
+    assert sievert.assess(table, policy=policy("enhanced_beta_likeness", 5.0)).met is False
+
+
+def test_a_constant_secret_gains_nothing_from_any_class() -> None:
+    """p(s) = 1 leaves a bound of 0, which a gain of 0 does not exceed; the secret is certain."""
+    table = {"zip": ["1"] * 5 + ["2"] * 5, "ill": ["flu"] * 10}
+    found = sievert.assess(table, policy=policy("enhanced_beta_likeness", 1.0))
+    details = found.inference["ill"]["enhanced_beta_likeness"].details
+    assert details["satisfiable"] is True
+    both = policy("enhanced_beta_likeness", 1.0)
+    both["limits"]["inference"]["ill"]["confidence_gain"] = {"max": 0.5}
+    assert sievert.assess(table, policy=both).met is False
+
+
+@pytest.mark.parametrize("how", ["full", "local"])
+def test_a_release_keeps_the_bound_of_every_value(tmp_path: Path, how: str) -> None:
+    random = Random("enhanced beta")
+    table = {
+        "zip": [str(random.randrange(10, 16)) for _ in range(120)],
+        "age": [str(random.randrange(20, 24)) for _ in range(120)],
+        "ill": [random.choice(["flu"] * 8 + ["cold"] * 4 + ["gout"]) for _ in range(120)],
+    }
+    rules = policy("enhanced_beta_likeness", 10.0)
+    rules["roles"]["quasi"] = ["zip", "age"]
+    rules["hierarchies"] = {"zip": "interval:2,4", "age": "interval:2"}
+    assert sievert.assess(table, policy=rules).met is False
+    out = tmp_path / "release.csv"
+    result = sievert.protect(table, policy=rules, how=how, out=out, seed=1, suppress=0)
+    assert result.released
+    released = sievert.assess(out, policy=rules)
+    assert released.met is True
+    assert gains_within_bounds(out, released.roles.quasi)
+
+
+def gains_within_bounds(path: Path, quasi: Any) -> bool:
+    """The published criterion, record by record."""
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    secrets = [row["ill"] for row in rows]
+    classes: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        classes.setdefault(tuple(row[c] for c in quasi), []).append(row["ill"])
+    for members in classes.values():
+        for secret in set(members):
+            share = secrets.count(secret) / len(secrets)
+            gain = (members.count(secret) / len(members) - share) / share
+            if gain > min(10.0, -math.log(share)) + 1e-12:
+                return False
+    return True
+
+
+def test_a_comparison_judges_the_same_limit(tmp_path: Path) -> None:
+    table = rare_secret()
+    rules = policy("enhanced_beta_likeness", 10.0)
+    result = sievert.compare(table, {"same": table}, key=None, policy=rules, paired=True)
+    assert result.met is not True
+
+
+# -- recursive (c,l)-diversity --------------------------------------------------------------------
+
+
+def test_a_limit_on_recursive_c_is_strict() -> None:
+    """r_1 < c (r_2 + ... + r_m): a class of two and one does not meet c = 2."""
+    table = {"zip": ["1"] * 3 + ["2"] * 3, "ill": ["a", "a", "b"] * 2}
+    assert sievert.recursive_c(table, "zip", "ill") == 2
+    assert sievert.assess(table, policy=policy("recursive_c", 2.0)).met is False
+    assert sievert.assess(table, policy=policy("recursive_c", 2.001)).met is True
+    found = sievert.assess(table, policy=policy("recursive_c", 2.0))
+    assert "below 2" in " ".join(repr(found).split()) or "below 2" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("measure", "limit"),
+    [("max_confidence", 2 / 3), ("t_closeness", 0.0), ("beta_likeness", 0.0)],
+)
+def test_no_other_limit_is_strict(measure: str, limit: float) -> None:
+    table = {"zip": ["1"] * 3 + ["2"] * 3, "ill": ["a", "a", "b"] * 2}
+    assert sievert.assess(table, policy=policy(measure, limit)).met is True
+
+
+@pytest.mark.parametrize("how", ["full", "local"])
+def test_a_release_does_not_stop_at_the_limit_on_recursive_c(tmp_path: Path, how: str) -> None:
+    """The first place alone has c = 2; both together have 7/5."""
+    table = {
+        "zip": ["1"] * 6 + ["2"] * 6,
+        "sex": ["f"] * 12,
+        "ill": ["a"] * 4 + ["b"] * 2 + ["a"] * 3 + ["b"] * 3,
+    }
+    rules = policy("recursive_c", 2.0, hierarchies={"zip": "*", "sex": "*"})
+    rules["roles"]["quasi"] = ["zip", "sex"]
+    out = tmp_path / "release.csv"
+    result = sievert.protect(table, policy=rules, how=how, out=out, seed=1, suppress=0)
+    assert result.released
+    assert sievert.recursive_c(out, ["zip", "sex"], "ill") == pytest.approx(7 / 5)
+    assert sievert.assess(out, policy=rules).met is True
+
+
+# -- engines that a command does not have ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("synthetic", "t.csv", "t.csv", "--engine", "spark"),
+        ("synthetic", "t.csv", "t.csv", "--engine", "postgres"),
+        ("synthetic", "postgresql://host/db?table=t", "t.csv"),
+        ("synthetic", "t.csv", "postgresql://host/db?table=t"),
+        ("synthetic", "t.csv", "t.csv", "--control", "postgres://host/db?table=t"),
+        ("protect", "t.csv", "--policy", "p.toml", "--key", "who", "-o", "r.csv", "--earlier",
+         "postgresql://host/db?table=t"),
+    ],
+)  # fmt: skip
+def test_what_needs_files_is_refused_before_an_engine_starts(
+    given: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("who,zip,ill\n1,1,flu\n2,1,flu\n", encoding="utf-8")
+    text = '[roles]\nquasi = ["zip"]\n[roles.ignored]\nwho = "key"\nill = "not used"\n'
+    (tmp_path / "p.toml").write_text(f"{text}[limits]\nk_anonymity = {{ min = 1 }}\n")
+
+    def no_engine(*_: Any, **__: Any) -> Any:
+        raise AssertionError("an engine was started")
+
+    monkeypatch.setattr("sievert.commands._common.open_source", no_engine)
+    assert app._run([*given]) == 2
+    said = capsys.readouterr().err
+    assert "files and frames only, not Spark nor a database" in said and "No such file" not in said
+
+
+# -- policy check ---------------------------------------------------------------------------------
+
+
+def gaps(tmp_path: Path, table: Table, text: str) -> set[tuple[str, str]]:
+    path = tmp_path / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    return {(gap.what, gap.name) for gap in sievert.check_policy(path, table).gaps}
+
+
+def test_policy_check_counts_people_and_not_rows(tmp_path: Path) -> None:
+    """2,000 people with 4,384 rows are never 3,000 alike."""
+    people = [i % 2000 for i in range(4384)]
+    table = {"who": people, "zip": ["1"] * 4384, "ill": ["a", "b"] * 2192}
+    roles = '[roles]\nquasi = ["zip"]\nsensitive = ["ill"]\nperson = "who"\n'
+    for k, impossible in ((3000, True), (2000, False)):
+        found = gaps(tmp_path, table, f"{roles}[limits]\nk_anonymity = {{ min = {k} }}\n")
+        assert (("impossible_limits", "k_anonymity") in found) is impossible
+        policy = {
+            "roles": {"quasi": ["zip"], "sensitive": ["ill"], "person": "who"},
+            "limits": {"k_anonymity": {"min": k}},
+        }
+        (verdict,) = sievert.assess(table, policy=policy, quick=True).verdicts or ()
+        assert verdict.met is not impossible
+
+
+def test_policy_check_finds_an_order_that_assess_refuses(tmp_path: Path) -> None:
+    """No limit needs the order; assess reads it all the same."""
+    table = {"zip": ["1"] * 6, "ill": ["a", "b", "c"] * 2}
+    text = '[roles]\nquasi = ["zip"]\nsensitive = ["ill"]\n[orders]\nill = ["a", "b"]\n'
+    text += "[limits]\nk_anonymity = { min = 2 }\n"
+    assert gaps(tmp_path, table, text) == {("undecidable_limits", "ill")}
+    with pytest.raises(sievert.SievertError):
+        sievert.assess(table, policy=tmp_path / "policy.toml")
+    whole = text.replace('"b"]\n[limits]', '"b", "c"]\n[limits]')
+    assert gaps(tmp_path, table, whole) == set()
+    assert sievert.assess(table, policy=tmp_path / "policy.toml").met is not None

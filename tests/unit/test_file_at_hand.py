@@ -1,0 +1,180 @@
+"""A table that holds names: no command says yes to it, or ends with 0, unless it speaks of a plan.
+
+The table meets every limit, so that only its columns stand against it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sievert
+from sievert.cli import app
+
+POLICY = """
+[roles]
+quasi = ["age"]
+sensitive = ["ill"]
+{role}
+rows_are_people = true
+[limits]
+k_anonymity = {{ min = 2 }}
+"""
+ROLES = {  # by which a policy says that the column must not be released
+    "identifier": 'identifier = ["name"]',
+    "ignored": 'ignored = { name = "tidied up later" }',
+    "dropped": 'dropped = ["name"]',
+    "household": 'household = "name"',
+    "person": 'person = "name"',
+}
+PLAN = "A release without name would meet the policy."
+YES = ("Yes,", "Yes.", "All of its", "The policy is met")
+
+
+@pytest.fixture(params=ROLES)
+def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"n{number},{number % 3},{'abcd'[number // 3 % 4]}" for number in range(60)]
+    random.Random(41).shuffle(rows)  # an order that tells nothing
+    Path("data.csv").write_text("\n".join(("name,age,ill", *rows, "")))
+    text = POLICY.format(role=ROLES[request.param])
+    if request.param == "person":
+        text = text.replace("rows_are_people = true\n", "")
+    Path("policy.toml").write_text(text)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    """The exit code of a command."""
+    return app._run([*arguments])
+
+
+GATES: list[list[str]] = [
+    [],
+    ["--quick"],
+    ["--share"],
+    ["--share", "--mask-names"],
+    ["--json", "-"],
+    ["--json", "-", "--share"],
+    ["--html", "page.html"],
+    ["--html", "page.html", "--share"],
+    ["--markdown", "page.md"],
+    ["--junit", "limits.xml"],
+    ["--sarif", "limits.sarif", "--share"],
+    ["--key-set", "age"],
+    ["--missing", "wildcard"],
+    ["--all"],
+    ["--attacks"],
+    ["--engine", "duckdb", "--threads", "1"],
+]
+
+
+def refuses(more: list[str]) -> bool:
+    """Whether a policy with people and wild cards are refused together."""
+    return "wildcard" in more and 'person = "name"' in Path("policy.toml").read_text()
+
+
+@pytest.mark.parametrize("more", GATES, ids=lambda more: " ".join(more) or "plain")
+def test_assess_says_no_to_the_file(
+    more: list[str], here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = run("assess", "data.csv", "--policy", "policy.toml", *more)
+    assert code == (2 if refuses(more) else 1)
+    said = capfd.readouterr().out
+    pages = [Path(name).read_text() for name in more if Path(name).suffix in (".html", ".md")]
+    for text in (said, *pages):
+        assert not any(word in text for word in YES), text
+    if "--json" in more:
+        policy = json.loads(said)["policy"]
+        assert policy["met"] is False and "planned_met" not in policy
+
+
+@pytest.mark.parametrize("more", GATES, ids=lambda more: " ".join(more) or "plain")
+def test_a_plan_calls_itself_one_or_is_refused(
+    more: list[str], here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = run("assess", "data.csv", "--policy", "policy.toml", "--planned", *more)
+    said = capfd.readouterr().out.replace("\n  ", " ")
+    pages = [Path(name).read_text() for name in more if Path(name).suffix in (".html", ".md")]
+    if {"--junit", "--sarif"} & {*more} or refuses(more):
+        assert code == 2 and not list(here.glob("limits.*"))
+        return
+    if "--json" in more:
+        result = json.loads(said)
+        assert result["question"] == "planned" and result["policy"]["met"] is None
+        assert result["policy"]["planned_met"] is (code == 0)
+        return
+    for text in pages or [said]:
+        assert "would" in text and not any(word in text for word in YES), text
+
+
+def test_python_says_no_to_the_file(here: Path) -> None:
+    result = sievert.assess("data.csv", policy="policy.toml")
+    assert result.met is False and not result.passed
+    plan = sievert.assess("data.csv", policy="policy.toml", planned=True)
+    assert plan.met is None and plan.planned_met is not None
+    with pytest.raises(sievert.SievertError, match="planned"):
+        sievert.assess("data.csv", ["age"], ["ill"], planned=True)
+    given = {"policy": "policy.toml", "planned": True}
+    with pytest.raises(sievert.SievertError, match="planned"):
+        sievert.compare("data.csv", "data.csv", **given)
+
+
+def test_counts_are_never_the_file(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("count", "data.csv", "--policy", "policy.toml", "-o", "counts.sievert") == 0
+    capfd.readouterr()
+    code = run("assess", "counts.sievert", "--policy", "policy.toml", "--json", "-")
+    policy = json.loads(capfd.readouterr().out)["policy"]
+    assert policy["met"] is None and policy["planned_met"] is (code == 0)
+    gate = ("--junit", "limits.xml")
+    assert run("assess", "counts.sievert", "--policy", "policy.toml", *gate) == 2
+
+
+def test_a_release_with_names_is_no_release(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The original passed off as its own release, and names among the released columns."""
+    assert run("compare", "data.csv", "data.csv", "--policy", "policy.toml", "--json", "-") == 1
+    (release,) = json.loads(capfd.readouterr().out)["releases"]
+    assert release["policy"]["met"] is False
+    assert run("compare", "data.csv", "data.csv", "--policy", "policy.toml") == 1
+    assert not any(word in capfd.readouterr().out for word in YES)
+    kept = ("--keep", "name", "-o", "kept.csv")
+    assert run("protect", "data.csv", "--policy", "policy.toml", *kept) != 0
+    assert not any(word in capfd.readouterr().out for word in YES)
+    planned = run("protect", "data.csv", "--policy", "policy.toml", "--planned", "-o", "p.csv")
+    assert planned == 2 and not Path("p.csv").exists()
+
+
+def test_what_protect_writes_is_the_file_at_hand(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if 'person = "name"' in Path("policy.toml").read_text():
+        pytest.skip("names that are people: a release says nothing of them")
+    code = run("protect", "data.csv", "--policy", "policy.toml", "-o", "release.csv")
+    assert code == 0 and "name" not in Path("release.csv").read_text().splitlines()[0]
+    capfd.readouterr()
+    assert run("assess", "release.csv", "--policy", "policy.toml", "--quick") == 0
+    assert "Yes" in capfd.readouterr().out
+
+
+def test_a_server_says_no_to_the_file(here: Path) -> None:
+    ask = '{"command": "assess", "data": "data.csv"}\n{"command": "assess", "planned": true}\n'
+    command = [sys.executable, "-m", "sievert", "serve", "--stdio", "--policy", "policy.toml"]
+    done = subprocess.run(command, input=ask, capture_output=True, text=True, timeout=120)
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["code"] == 1 and first["result"]["policy"]["met"] is False
+    assert second["ok"] is False and second["code"] != 0
+    refused = subprocess.run([*command, "--planned"], capture_output=True, text=True, timeout=120)
+    assert refused.returncode == 2
+
+
+def test_no_policy_can_ask_about_a_plan(here: Path) -> None:
+    """It would stay behind in a pipeline."""
+    text = Path("policy.toml").read_text()
+    for line in ("planned = true\n", "[release]\nplanned = true\n", 'question = "planned"\n'):
+        Path("odd.toml").write_text(line + text)
+        assert run("assess", "data.csv", "--policy", "odd.toml") == 2
