@@ -452,6 +452,33 @@ def test_records_that_are_a_part_of_those_counted_are_refused(given: str, tmp_pa
     assert sievert.assess(tmp_path / "state").rows == 200
 
 
+RESPELT: dict[str, Callable[[str], str]] = {
+    "capitals": str.upper,
+    "blanks": lambda text: f" {text} ",
+    "invisible": lambda text: f"{text}\u200b",
+    "wide": lambda text: text.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)}),
+}
+
+
+@pytest.mark.parametrize("way", RESPELT)
+@pytest.mark.parametrize("columns", [["ill"], ["zip"], ["zip", "age", "ill"]])
+def test_records_that_are_counted_already_in_another_spelling(
+    columns: list[str], way: str, tmp_path: Path
+) -> None:
+    """A respelt secret alone would double k."""
+    table = {c: [f"{c} {v}" for v in values] for c, values in visits(200, 1).items()}
+    respell = RESPELT[way]
+    again = {c: [respell(v) if c in columns else v for v in own] for c, own in table.items()}
+    sievert.count(table, *ROLES, out=tmp_path / "state")
+    with pytest.raises(RefusedError, match="seem to be counted already"):
+        sievert.update(tmp_path / "state", add=again)
+    sievert.count(again, *ROLES, out=tmp_path / "again")
+    with pytest.raises(RefusedError, match="seem to be counted already"):
+        sievert.merge([tmp_path / "state", tmp_path / "again"], out=tmp_path / "sum")
+    new = {c: [respell(f"{c} {v}") for v in own] for c, own in visits(200, 2).items()}
+    assert sievert.update(tmp_path / "state", add=new).records == 400
+
+
 def test_other_people_of_the_same_kind_are_added(tmp_path: Path) -> None:
     """About half of them have a new combination, as half of those counted are alone."""
     table = visits(200, 1)

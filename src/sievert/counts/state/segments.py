@@ -15,8 +15,10 @@ import duckdb
 from sievert.counts.duckdb import connection, failures
 from sievert.counts.duckdb.reading import COPY, literal
 from sievert.counts.questions import Questions
+from sievert.counts.spellings import LOWER, MOST_FETCHED, NUMBER
 from sievert.errors import InputError, RefusedError, require
 from sievert.formatting import plural
+from sievert.formatting.canonical import canonical_text
 from sievert.numerics.special_functions import poisson_below
 from sievert.sources.states import (
     AGAIN,
@@ -37,6 +39,7 @@ BEYOND = f"{{0}} IS NULL OR abs({{0}}) > {MOST_RECORDS}"  # of a count: such a s
 LARGEST_CHANGE = 0.25  # of the rows of the first segment, beyond which it is
 LARGEST_UNSEEN = 0.5  # of the new combinations that are expected: fewer, and rows are counted twice
 SURE = 200  # expected: half of them are then rarer than that by the bound of Chernoff
+CANONICAL = f"{NUMBER}|{LOWER}"  # texts that are their own canonical text
 RARE = 1e-6  # the chance at which that is no accident
 
 
@@ -192,7 +195,7 @@ class Sum:
         self._connection = connection.own_engine(self._files)
         settings = means.scratch, means.memory, means.threads, [output]
         self._run(connection.lock_down(self._files, *settings))
-        signed = _signed_union(parts, self._keys)
+        signed = _signed_union(parts, self._fields, {})
         self._run(
             f"CREATE TEMP TABLE sums AS SELECT {self._keys}, TRY_CAST(SUM(n) AS BIGINT) AS n "
             f"FROM ({signed}) AS d GROUP BY {self._keys} HAVING SUM(n) <> 0"
@@ -262,7 +265,10 @@ class Overlap:
 def count_overlap(
     small: Sequence[tuple[Path, int]], large: Sequence[tuple[Path, int]], columns: int, means: Means
 ) -> Overlap:
-    """Compare the combinations of two counted tables, each given by its signed files."""
+    """Compare the combinations of two counted tables, each given by its signed files.
+
+    All spellings of a value count as one: a table is not another one because it is spelt otherwise.
+    """
     fields = stored_fields(columns)
     keys, own_keys = ", ".join(fields), ", ".join(f"a.{v}" for v in fields)
     same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
@@ -271,15 +277,19 @@ def count_overlap(
     engine = connection.own_engine(files)
     try:
         engine.execute(connection.lock_down(files, means.scratch, means.memory, means.threads, []))
+        folded = _fold_spellings(engine, files.parts, fields)
         ((alone, whole),) = engine.execute(
-            f"SELECT COUNT(*) FILTER (n = 1), SUM(n) FROM read_parquet([{literal(str(first))}])"
+            "SELECT COUNT(*) FILTER (n = 1), SUM(n) FROM ("
+            f"SELECT SUM(n) AS n FROM ({_signed_union([(first, 1)], fields, folded)}) AS s "
+            f"GROUP BY {keys}) AS d"
         ).fetchall()
         ((records, unseen),) = engine.execute(
             "SELECT COALESCE(SUM(n), 0), COALESCE(SUM(n) FILTER (there <= 0), 0) FROM ("
             "SELECT ANY_VALUE(a.n) AS n, COALESCE(SUM(b.n), 0) AS there FROM ("
-            f"SELECT {keys}, SUM(n) AS n FROM ({_signed_union(small, keys)}) AS s "
+            f"SELECT {keys}, SUM(n) AS n FROM ({_signed_union(small, fields, folded)}) AS s "
             f"GROUP BY {keys} HAVING SUM(n) > 0) AS a "
-            f"LEFT JOIN ({_signed_union(large, keys)}) AS b ON {same} GROUP BY {own_keys}) AS d"
+            f"LEFT JOIN ({_signed_union(large, fields, folded)}) AS b ON {same} "
+            f"GROUP BY {own_keys}) AS d"
         ).fetchall()
     except duckdb.Error as error:
         raise failures.explain(error, files, engine, "sums") from None
@@ -289,10 +299,48 @@ def count_overlap(
     return Overlap(int(records), int(unseen), float(records * share))
 
 
-def _signed_union(parts: Sequence[tuple[Path, int]], keys: str) -> str:
-    """The rows of some files, those of a negative sign taken away."""
+def _fold_spellings(
+    engine: duckdb.DuckDBPyConnection, paths: Sequence[Path], fields: Sequence[str]
+) -> dict[str, str]:
+    """Say for each column that is spelt in several ways how its canonical texts are read.
+
+    The texts are tables of `engine`. Of a column with too many values only case and the blanks
+    around a value are folded.
+    """
+    source = f"read_parquet([{', '.join(literal(str(path)) for path in paths)}])"
+    described = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    texts = {name for name, kind, *_ in described if kind == "VARCHAR"}
+    folded: dict[str, str] = {}
+    for field in fields:
+        if field not in texts:
+            continue
+        spelt = engine.execute(
+            f"SELECT DISTINCT {field} FROM {source} WHERE {field} IS NOT NULL "
+            f"AND NOT regexp_full_match({field}, {literal(CANONICAL)}) LIMIT {MOST_FETCHED + 1}"
+        ).fetchall()
+        if len(spelt) > MOST_FETCHED:
+            folded[field] = f"lower(trim({field}))"
+            continue
+        canonical = {text: canonical_text(text) for (text,) in spelt}
+        changed = {text: own for text, own in canonical.items() if own != text}
+        if changed:
+            engine.execute(
+                f"CREATE TEMP TABLE canonical_{field} AS "
+                "SELECT UNNEST(?::VARCHAR[]) AS spelt, UNNEST(?::VARCHAR[]) AS text",
+                [[*changed], [*changed.values()]],
+            )
+            own = f"(SELECT text FROM canonical_{field} WHERE spelt = {field})"
+            folded[field] = f"COALESCE({own}, {field})"
+    return folded
+
+
+def _signed_union(
+    parts: Sequence[tuple[Path, int]], fields: Sequence[str], folded: Mapping[str, str]
+) -> str:
+    """The rows of some files, those of a negative sign taken away; columns are read as `folded`."""
+    columns = ", ".join(f"{folded[v]} AS {v}" if v in folded else v for v in fields)
     return " UNION ALL ".join(
-        f"SELECT {keys}, {sign} * CAST(n AS HUGEINT) AS n "
+        f"SELECT {columns}, {sign} * CAST(n AS HUGEINT) AS n "
         f"FROM read_parquet([{_paths(parts, sign)}])"
         for sign in sorted({sign for _, sign in parts})
     )
