@@ -191,10 +191,14 @@ def test_what_needs_files_is_refused_before_an_engine_starts(
 # -- policy check ---------------------------------------------------------------------------------
 
 
-def gaps(tmp_path: Path, table: Table, text: str) -> set[tuple[str, str]]:
+def check(tmp_path: Path, table: Table, text: str) -> list[Any]:
     path = tmp_path / "policy.toml"
     path.write_text(text, encoding="utf-8")
-    return {(gap.what, gap.name) for gap in sievert.check_policy(path, table).gaps}
+    return list(sievert.check_policy(path, table).gaps)
+
+
+def gaps(tmp_path: Path, table: Table, text: str) -> set[tuple[str, str]]:
+    return {(gap.what, gap.name) for gap in check(tmp_path, table, text)}
 
 
 def test_policy_check_counts_people_and_not_rows(tmp_path: Path) -> None:
@@ -203,8 +207,11 @@ def test_policy_check_counts_people_and_not_rows(tmp_path: Path) -> None:
     table = {"who": people, "zip": ["1"] * 4384, "ill": ["a", "b"] * 2192}
     roles = '[roles]\nquasi = ["zip"]\nsensitive = ["ill"]\nperson = "who"\n'
     for k, impossible in ((3000, True), (2000, False)):
-        found = gaps(tmp_path, table, f"{roles}[limits]\nk_anonymity = {{ min = {k} }}\n")
+        limit = f"[limits]\nk_anonymity = {{ min = {k} }}\n"
+        found = gaps(tmp_path, table, f"{roles}{limit}")
         assert (("impossible_limits", "k_anonymity") in found) is impossible
+        said = [gap.text for gap in check(tmp_path, table, f"{roles}{limit}")]
+        assert any("the table has too few people" in text for text in said) is impossible
         policy = {
             "roles": {"quasi": ["zip"], "sensitive": ["ill"], "person": "who"},
             "limits": {"k_anonymity": {"min": k}},

@@ -101,8 +101,8 @@ NEEDS = {
     "population": "it needs the size of the population",
 }
 WHY_IMPOSSIBLE = {
-    "k_anonymity": "the table has too few records",
-    "records_below": "the table has too few records",
+    "k_anonymity": "the table has too few people",
+    "records_below": "the table has too few people",
     "max_confidence": "the most frequent value alone is more frequent",
     "alpha_k": "the value alone is more frequent",
     "bayes_vulnerability_posterior": "guessing the most frequent value does better",
