@@ -63,8 +63,9 @@ class AssessmentSettings:
     alpha: Fraction | None = None  # of a match, where missing values match anything
     source: Mapping[str, Any] = field(default_factory=dict)  # how tables are read
     framework: str | None = None
-    # Whether the order of the rows is looked at; the benchmark leaves it out.
+    # Whether the order of the rows and the spellings are looked at; the benchmark leaves them out.
     row_order: bool = True
+    spellings: bool = True
     planned: bool = False  # whether a release without some columns is asked about
 
 
@@ -112,7 +113,9 @@ def assess_table(
     measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
     if alpha is None:  # first: with the records of a secret, its values are counted
         inference = {s: measures.inference(s) for s in roles.sensitive}
-    respelt = compare_spellings(rows, roles, requested.policy, measuring.orders)
+    respelt = Respelt()
+    if settings.spellings:
+        respelt = compare_spellings(rows, roles, requested.policy, measuring.orders)
     warnings += respelt.cautions
     if alpha is None:
         reidentification, inference = _worse_spelt(
