@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -1018,6 +1018,7 @@ SPELT_ALIKE = [
     ("A\u2013B", "A-B"),
     ("7", "7.0", "07"),
     ("1999-12-31", "31.12.1999", "12/31/1999"),
+    ("03/04/1999", "3/4/1999", "03/04/1999 00:00:00"),
 ]
 
 
@@ -1169,6 +1170,46 @@ def test_explain_tells_of_spellings() -> None:
     spelt = {**table(), "ill": [("flu", "Flu", "hiv")[i % 3] for i in range(N)]}
     told = sievert.explain(spelt, "zip", "ill").to_dict()
     assert any("2 values of 'ill' coincide" in caution for caution in told["cautions"])
+    people = {**table(), "key": [f"{'pP'[i % 2]}{i // 2}" for i in range(N)]}
+    told = sievert.explain(people, policy=with_roles(person="key")).to_dict()
+    assert any("values of 'key' coincide" in caution for caution in told["cautions"])
+    apart = with_roles(person="key", distinct_spellings=["key", "ill"])
+    told = sievert.explain({**people, **spelt}, policy=apart).to_dict()
+    assert not any("coincide" in caution for caution in told["cautions"])
+
+
+def test_attack_tells_of_spellings() -> None:
+    """Attacks take the spellings of a secret for different values, and guess less than others."""
+    spelt = {**table(), "ill": [("flu", "Flu", "hiv")[i % 3] for i in range(N)]}
+    found = sievert.attack(spelt, policy=policy())
+    assert any("2 values of 'ill' coincide" in caution for caution in found.cautions)
+    apart = sievert.attack(spelt, policy=with_roles(distinct_spellings=["ill"]))
+    assert not any("coincide" in caution for caution in apart.cautions)
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary"])
+def test_texts_that_a_file_calls_bytes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many programs write texts into Parquet files without saying that they are texts."""
+    pyarrow = pytest.importorskip("pyarrow")
+
+    def as_bytes(texts: Sequence[str]) -> Any:
+        values = [texts[i % len(texts)].encode() for i in range(N)]
+        return pyarrow.array(values, getattr(pyarrow, kind)())
+
+    def assess(texts: Sequence[str], **roles: Any) -> sievert.Assessment:
+        data = pyarrow.table({**table(), "ill": as_bytes(texts)})
+        rules = {**with_roles(**roles), "limits": {"l_diversity": {"min": 2}}}
+        return sievert.assess(data, policy=rules)
+
+    for texts in (("flu", "Flu"), ("flu", "flu\u200b", "é", "e\u0301")):
+        found = assess(texts)
+        assert found.met is None and reasons(found) == {"spelt_differently": (None, ["ill"])}
+        assert found.to_dict()["policy"]["spellings"] == {"ill": len(texts)}
+        assert assess(texts, distinct_spellings=["ill"]).met is True
+    assert assess(("flu", "hiv", "é")).met is True
+    monkeypatch.setattr("sievert.counts.spellings.MOST_FETCHED", 1)
+    assert reasons(assess(("flu", "Flu"))) == {"spellings_not_compared": (None, ["ill"])}
+    assert assess(("flu", "hiv")).met is True
 
 
 def test_spellings_where_records_were_left_out() -> None:

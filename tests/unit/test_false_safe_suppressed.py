@@ -241,11 +241,73 @@ def test_one_secret_spelt_in_two_ways_among_suppressed_rows() -> None:
         assert "spelt_differently" in [reason.what for reason in found.policy.reasons]
 
 
-def test_one_person_spelt_in_two_ways_among_suppressed_rows() -> None:
+def test_one_person_spelt_in_two_ways_among_suppressed_rows(tmp_path: Path) -> None:
+    """Both readings of the class are computed, of a table and of its counts."""
     data = {**table("flu", "hiv", "cold"), "who": [*map(str, range(N)), "p1", "P1", "p1 "]}
     rules = policy()
     rules["roles"] = {"quasi": ["zip"], "sensitive": ["ill"], "person": "who"}
-    assert sievert.assess(data, policy=rules, quick=True).met is not True
+    state = tmp_path / "state"
+    sievert.count(data, policy=rules, out=state)
+    for source in (data, state):
+        found = sievert.assess(source, policy=rules, quick=True, planned=source is data)
+        assert found.planned_met is False and found.policy.spellings == {"who": 3}
+        assert [(v.value, v.reading) for v in found.policy.of_suppressed] == [(1, MERGED)] * 2
+
+
+MERGED = "with all spellings of a value merged"
+
+
+def test_spellings_of_suppressed_rows_beside_others_that_are_said_to_differ() -> None:
+    """The order lists two spellings of the other rows, and says nothing of the suppressed ones."""
+    data = table("rare", "Rare", "rare")
+    data["ill"][:N] = [("a", "A", "b", "c")[i % 4] for i in range(N)]
+    listed = {**policy(), "orders": {"ill": ["a", "A", "b", "c", "rare"]}}
+    for rules, values in ((listed, 2), (policy(), 4)):
+        found = sievert.assess(data, policy=rules, quick=True)
+        assert found.met is False and found.policy.spellings == {"ill": values}
+        (verdict,) = [v for v in found.policy.of_suppressed if v.measure == "l_diversity"]
+        assert (verdict.value, verdict.reading) == (1, MERGED)
+
+
+def test_a_named_value_that_only_suppressed_rows_spell_otherwise() -> None:
+    """Nobody of them has the value as it is named, and nearly all of them have it."""
+    data = table(*["HIV"] * 6, "flu")
+    rules = policy(inference={"ill": {"alpha_k": {"max": 0.5}}})
+    rules["parameters"] = {"alpha_k": {"value": "hiv"}}
+    found = sievert.assess(data, policy=rules, quick=True)
+    assert found.met is False and found.policy.spellings == {"ill": 2}
+    assert [(v.value, v.reading) for v in found.policy.of_suppressed] == [(6 / 7, MERGED)]
+
+
+def test_spellings_of_suppressed_rows_that_are_compared() -> None:
+    secrets = ["rare", "Rare", "RARE"]
+    keys = [f"k{i}" for i in range(N + 3)]
+    whole = {"zip": [*map(str, range(N + 3))], "ill": table(*secrets)["ill"], "i": keys}
+    rules = policy()
+    rules["roles"]["ignored"] = {"i": "the key"}
+    found = sievert.compare(
+        whole, {"r": {**table(*secrets), "i": keys}}, policy=rules, key="i", shuffles=0
+    )
+    judged = found.releases[0].policy
+    assert judged is not None and lines(judged) == {"k_anonymity": True, "l_diversity": False}
+    assert [v.reading for v in judged.of_suppressed] == [None, MERGED]
+
+
+def test_spellings_of_rows_that_a_release_suppresses() -> None:
+    """They are three values as they are spelt: kept, they breach the limit; auto drops them."""
+    data = {
+        "zip": [*table()["zip"], "7", "8", "9"],
+        "ill": [*table()["ill"], "rare", "Rare", "RARE"],
+    }
+    kept, auto = (
+        sievert.protect(
+            data, policy=policy(), levels={"zip": 0}, suppress=0.2, suppressed_rows=rows
+        )
+        for rows in ("keep", "auto")
+    )
+    assert kept.met is False and lines(kept.policy) == {"k_anonymity": True, "l_diversity": False}
+    assert auto.met is None and auto.policy.of_suppressed == ()
+    assert any("3 records suppressed, which are left out" in note for note in auto.warnings)
 
 
 def test_a_limit_that_no_class_can_be_judged_by_keeps_the_caution() -> None:

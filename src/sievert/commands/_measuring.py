@@ -60,6 +60,17 @@ class MeasureSettings:
             {**policy.parameters.model_dump(exclude_none=True), **self.parameters},
         )
 
+    def named_value(self, secret: str) -> str | None:
+        """Give the value of a secret that a parameter names."""
+        value = self.parameters.get("alpha_k", {}).get("value")
+        named = value.get(secret) if isinstance(value, Mapping) else value
+        return None if named is None else str(named)
+
+    def named_values(self, secrets: Iterable[str]) -> list[str]:
+        """Give the values of some secrets that a parameter names."""
+        named = map(self.named_value, secrets)
+        return [value for value in named if value is not None]
+
     def replaced(self, policy: Policy, secrets: Collection[str]) -> list[str]:
         """The measures and columns whose settings are not those of the policy.
 
@@ -254,7 +265,7 @@ class TableMeasures:
             order=order,
             hierarchy=hierarchy,
             partition=partition,
-            named=self.named_value(secret),
+            named=self.settings.named_value(secret),
         )
         self.value_counts[secret] = counts.values.things
         self.values[secret] = counts.values, counts.missing
@@ -319,7 +330,7 @@ class TableMeasures:
         for secret, (values, missing) in self.values.items():
             if values.things > MOST_VALUES or not any("secret" in m.kinds for m in bounded):
                 continue
-            value, named = self.named_value(secret), None
+            value, named = self.settings.named_value(secret), None
             if value is not None:
                 named = self.questions.tally(secret, self.roles.quasi).get(value)
             target = SecretTarget(secret_in_one_class(values, missing, named))
@@ -374,7 +385,7 @@ class TableMeasures:
         spec = self.settings.hierarchies.get(secret)
         there = {"order": has_order, "hierarchy": spec is not None}
         chosen = [m for m in chosen if all(there.get(n, True) for n in m.needs)]
-        named = self.named_value(secret)
+        named = self.settings.named_value(secret)
         plain = values.secret_counts(secret, named=named)
         measured = {}
         for measure in chosen:
@@ -433,18 +444,6 @@ class TableMeasures:
         """The same measures of another table with the same roles."""
         ids = [measure.id for measure in self.measures]
         return TableMeasures(questions, self.roles, self.settings, ids, self.clock)
-
-    @property
-    def named_values(self) -> list[str]:
-        """The values of secrets that a parameter names."""
-        named = (self.named_value(secret) for secret in self.roles.sensitive)
-        return [value for value in named if value is not None]
-
-    def named_value(self, secret: str) -> str | None:
-        """The value of a secret that a parameter names."""
-        value = self.settings.parameters.get("alpha_k", {}).get("value")
-        named = value.get(secret) if isinstance(value, Mapping) else value
-        return None if named is None else str(named)
 
     def _value(self, measure: Measure, target: Any, options: Mapping[str, Any]) -> Value:
         result = measure.compute(target, options)

@@ -15,7 +15,7 @@ from sievert.commands._kept_columns import with_kept
 from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands._search_floor import SearchFloor
 from sievert.commands._secret_rules import secret_cells
-from sievert.commands._spellings import with_merged
+from sievert.commands._spellings import OfSuppressed, suppressed_with_merged, with_merged
 from sievert.commands.protect.earlier import JointReleases
 from sievert.counts.answers import RecordCounts
 from sievert.counts.cells import Suppression
@@ -182,13 +182,17 @@ class ProtectionProblem:
         if self.alike is not None:
             merged = self.alike._measures(levels, gone, ids)
             inference = {s: with_merged(own, merged.inference(s)) for s, own in inference.items()}
-            numbers = with_merged(numbers, self.alike._found_by(merged, levels, gone))
+            merged_numbers = self.alike._found_by(merged, levels, gone)
+            numbers = with_merged(numbers, merged_numbers)
         unique = int(numbers[UNIQUE].details["records"])
         best = measures.best_numbers(ids) if possible else None
         verdicts = judge(policy, numbers, inference, best)[0]
         if kept and gone.any():
-            measures.questions.suppressed = self._suppressed(gone)
-            verdicts += judge_suppressed(policy, *measures.of_suppressed(ids, numbers))
+            of_suppressed = self._of_suppressed(measures, gone, ids, numbers)
+            if self.alike is not None:
+                also = self.alike._of_suppressed(merged, gone, ids, merged_numbers)
+                of_suppressed = suppressed_with_merged(of_suppressed, also)
+            verdicts += judge_suppressed(policy, *of_suppressed)
         return tuple(verdicts), unique
 
     @cached_property
@@ -285,6 +289,20 @@ class ProtectionProblem:
         if len(quasi) == len(self.roles.quasi):
             return cube
         return cube.roll_up((*quasi, *cube.columns[len(self.roles.quasi) :]))
+
+    def _of_suppressed(
+        self,
+        measures: TableMeasures,
+        gone: Bools,
+        ids: Collection[str],
+        numbers: Mapping[str, Value],
+    ) -> OfSuppressed:
+        """Measure the combinations that are `gone` as a class of their own.
+
+        The `measures` are those of the other records, and `numbers` what they found of them.
+        """
+        measures.questions.suppressed = self._suppressed(gone)
+        return measures.of_suppressed(ids, numbers)
 
     def _suppressed(self, gone: Bools) -> SuppressedCells:
         """The suppressed records, as a class of their own beside all records."""

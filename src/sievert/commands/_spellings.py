@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert.counts.spellings import (
     Spellings,
@@ -39,6 +39,8 @@ NOT_COMPARED = (
     "counted as different"
 )
 MERGED, MERGED_REASON = "spellings_merged", "spellings_merged_reason"
+# Numbers of the suppressed records as a class of their own: of finding people, and of each secret.
+OfSuppressed: TypeAlias = tuple[Mapping[str, Value], Mapping[str, Mapping[str, Value]]]
 OF_MISSING = ("without_missing", "missing_as_value")  # readings of missing values, by their details
 
 
@@ -70,7 +72,8 @@ class Respelt:
             for words, found in pairs
             if found.values
         ]
-        said += [NOT_COMPARED.format(repr(name)) for name in self.not_compared]
+        every = {**self.decisive, **self.others}
+        said += [NOT_COMPARED.format(repr(c)) for c in every if not every[c].compared]
         return [Caution(words) for words in said]
 
     def doubt(self, gate: Gate) -> bool:
@@ -115,26 +118,21 @@ def compare_spellings(
 ) -> Respelt:
     """Look for values of a table that coincide only canonically.
 
-    `rows` are questions about its rows. Values that one of `orders` lists are different, and so are
-    those of the columns that the policy calls distinct. `keys` find people in other tables.
+    `rows` are questions about its rows; suppressed rows are looked at with them. Values that one of
+    `orders` lists are different, and so are those of the columns that the policy calls distinct.
+    `keys` find people in other tables.
     """
     apart = () if policy is None else policy.roles.distinct_spellings
-    suppressed = rows.only_suppressed()
     decisive: dict[str, Spellings] = {}
     for secret in roles.sensitive:
         if secret not in apart:
             found = tallied_spellings(rows, secret, roles.quasi)
             found = find_spellings(rows, secret) if found is None else found
-            if suppressed is not None and not found.values:
-                found = find_spellings(suppressed, secret)
             decisive[secret] = without_listed(found, orders.get(secret, ()))
     people = dict.fromkeys([*([] if roles.person is None else [roles.person]), *keys])
     for column in people:
         if column not in apart:
-            found = find_spellings(rows, column)
-            if suppressed is not None and not found.values:
-                found = find_spellings(suppressed, column)
-            decisive[column] = found
+            decisive[column] = find_spellings(rows, column)
     others = {}
     for column in roles.quasi:
         if column not in apart and column not in decisive:
@@ -151,6 +149,16 @@ def without_listed(found: Spellings, listed: Iterable[str]) -> Spellings:
     return replace(found, groups=groups, values=sum(map(len, groups)))
 
 
+def counted_as_spelt(rows: Questions, columns: Iterable[str], policy: Policy | None) -> list[str]:
+    """Find values of some columns that coincide, for a command that counts them as spelt.
+
+    Returns cautions. Columns that the policy calls distinct are not looked at.
+    """
+    apart = () if policy is None else policy.roles.distinct_spellings
+    found = {column: find_spellings(rows, column) for column in columns if column not in apart}
+    return Respelt(others=found).cautions
+
+
 def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[str]:
     """Cautions on values of some columns that coincide, for a command that counts as spelt."""
     cautions: list[str] = []
@@ -164,6 +172,12 @@ def told_apart(columns: Mapping[str, Iterable[str | None]]) -> list[str]:
 def with_merged(spelt: Mapping[str, Value], merged: Mapping[str, Value]) -> dict[str, Value]:
     """Put the number of the merged reading beside each number that it differs from."""
     return {name: _beside(value, merged.get(name)) for name, value in spelt.items()}
+
+
+def suppressed_with_merged(spelt: OfSuppressed, merged: OfSuppressed) -> OfSuppressed:
+    """Do the same with the numbers of the suppressed records as a class of their own."""
+    inference = {s: with_merged(own, merged[1].get(s, {})) for s, own in spelt[1].items()}
+    return with_merged(spelt[0], merged[0]), inference
 
 
 def _beside(value: Value, merged: Value | None) -> Value:

@@ -150,8 +150,18 @@ class Questions(CellTables):
         """Ask about the suppressed records alone; None where none are left out."""
         if self.suppressed is None:
             return None
-        other = Questions(self.engine, self.suppressed.size_of_marked)
-        other._input, other._number = self.suppressed.marked, self._number
+        return self._of_view(self.suppressed.marked, self.suppressed.size_of_marked)
+
+    def with_suppressed(self) -> "Questions":
+        """Ask about all records, those as well that are left out as suppressed."""
+        if self.suppressed is None:
+            return self
+        return self._of_view(self.suppressed.whole, self.suppressed.size_of_whole)
+
+    def _of_view(self, view: str, records: int) -> "Questions":
+        """Ask about the records of another view of the same engine."""
+        other = Questions(self.engine, records)
+        other._input, other._number = view, self._number
         return other
 
     def _may_hold_mark(self, column: str) -> bool:

@@ -4,12 +4,13 @@ Different values are compared in Python where they are not too many. Of larger c
 folds what is ASCII, and only the rest is fetched. A column with more of these is not compared.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sievert.counts.questions import Questions
+from sievert.counts.questions import MOST_TALLIED, Questions
 from sievert.counts.recoded_records import ColumnMap, RecodedRecords
 from sievert.formatting.canonical import canonical_text, group_spellings
 from sievert.hierarchies import ROOT
@@ -33,6 +34,9 @@ PADDED = "0[0-9]+"
 MIXED_CASE = "mixed"  # matches what is of one case, too: looked for last
 KINDS = {"number": NUMBER, "lower": LOWER, "upper": UPPER, "padded": PADDED, MIXED_CASE: MIXED}
 ODD = "odd"
+# Bytes as engines write them: each on its own, or all together.
+ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})")
+ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})+")
 # Kinds of which no two values coincide.
 APART = ({"number", "lower"}, {"number", "upper"})
 
@@ -63,16 +67,29 @@ class Spellings:
 def tallied_spellings(rows: Questions, column: str, quasi: Sequence[str]) -> Spellings | None:
     """Compare the values of a measured column that were counted with its classes.
 
-    None where these are too many to be held here.
+    Those of suppressed records are compared with them. None where they are too many to be held
+    here.
     """
+    if rows.engine.kind(column) == "other":
+        return None
     if rows.engine.kind(column) != "text":
         return Spellings(column)
     tally = rows.tally(column, quasi)
-    return _of_texts(column, tally) if sum(tally.values()) == rows.records else None
+    if sum(tally.values()) != rows.records:
+        return None
+    suppressed = rows.only_suppressed()
+    others = [] if suppressed is None else _fetch(suppressed, column, MOST_TALLIED)
+    return None if others is None else _of_texts(column, {*tally, *others})
 
 
 def find_spellings(rows: Questions, column: str) -> Spellings:
-    """Find the values of a column that coincide only canonically, from the records."""
+    """Find the values of a column that coincide only canonically, from the records.
+
+    Those of suppressed records are among them.
+    """
+    rows = rows.with_suppressed()
+    if rows.engine.kind(column) == "other":
+        return _of_bytes(rows, column)
     if rows.engine.kind(column) != "text":
         return Spellings(column)
     if rows.records > FEW_RECORDS and _kinds_apart(rows, column):
@@ -81,20 +98,64 @@ def find_spellings(rows: Questions, column: str) -> Spellings:
     return _in_the_engine(rows, column) if texts is None else _of_texts(column, texts)
 
 
+def _of_bytes(rows: Questions, column: str) -> Spellings:
+    """Compare the texts of a column that is none of text: its bytes may be texts all the same.
+
+    They are not merged. Where they are too many, some of them tell whether it can have spellings.
+    """
+    texts = _fetch(rows, column, MOST_FETCHED)
+    if texts is not None:
+        groups = group_spellings(map(_decode, texts))
+        return Spellings(column, values=sum(map(len, groups)))
+    c = rows.sql_name(column)
+    some = rows.engine.query_records(
+        f"SELECT {rows.engine.record_text(c)} AS v FROM {rows.source} WHERE {c} IS NOT NULL "
+        f"LIMIT {SAMPLE}"
+    )
+    decoded = [_decode(text) for (text,) in some]
+    return Spellings(column, compared=all(canonical_text(text) == text for text in decoded))
+
+
+def _decode(text: str) -> str:
+    r"""Read the bytes that engines write as \xE2\x80 or, all together, as \xe280.
+
+    >>> _decode(r"flu\xE2\x80\x8B") == "flu\u200b", _decode(r"\x666c75"), _decode(r"\xFF")
+    (True, 'flu', '\\xFF')
+    """
+    try:
+        if ESCAPED.fullmatch(text):
+            return bytes.fromhex(text[2:]).decode()
+        return ESCAPE.sub(lambda byte: chr(int(byte[1], 16)), text).encode("latin-1").decode()
+    except ValueError:  # no text
+        return text
+
+
 def merge_spellings(
     rows: Questions, columns: Sequence[str], merged: Mapping[str, Mapping[str, str]]
 ) -> Questions:
-    """Ask about some columns of the same records, with values merged as told for each column."""
+    """Ask about some columns of the same records, with values merged as told for each column.
+
+    The suppressed records that are left out are merged as well.
+    """
     maps = {
         column: ColumnMap([*own], [*own.values()], [0] * len(own), partial=True)
         for column, own in merged.items()
         if own
     }
-    none = np.zeros(0, dtype=np.int64)
-    view = f"alike{next(rows._number)}"
-    records = RecodedRecords(tuple(dict.fromkeys(columns)), maps, none, ROOT, source=rows.source)
-    other = rows.recode(view, records)
+    names = tuple(dict.fromkeys(columns))
+
+    def merge(source: str) -> tuple[str, RecodedRecords]:
+        none = np.zeros(0, dtype=np.int64)
+        view = f"alike{next(rows._number)}"
+        return view, RecodedRecords(names, maps, none, ROOT, source=source)
+
+    other = rows.recode(*merge(rows.source))
     other.suppression = rows.suppression
+    if rows.suppressed is not None:
+        marked, whole = merge(rows.suppressed.marked), merge(rows.suppressed.whole)
+        for view, records in (marked, whole):
+            rows.engine.show_recoded(view, records)
+        other.suppressed = replace(rows.suppressed, tables=other, marked=marked[0], whole=whole[0])
     return other
 
 

@@ -33,6 +33,8 @@ def canonical_text(text: str) -> str:
     ['7', '7', '7', '7', '7.5', '0', '1e3']
     >>> [canonical_text(t) for t in ("31.12.1999", "12/31/1999", "1999-12-31 00:00:00")]
     ['1999-12-31', '1999-12-31', '1999-12-31']
+    >>> [canonical_text(t) for t in ("3/4/1999", "03/04/1999 00:00", "03.04.1999")]
+    ['03/04/1999', '03/04/1999', '03.04.1999']
     """
     folded = _fold(text)
     if not folded or folded[0] not in "+-.0123456789":
@@ -94,14 +96,20 @@ def _plain_number(text: str) -> str | None:
 
 
 def _day(text: str) -> str | None:
-    """Write a date by its day; None where it is no date, or could be of two days."""
+    """Write a date by its day; None where it is no date.
+
+    A date that could be of two days keeps its order and its separator: whichever of both it is,
+    zeros before a number and midnight behind it change nothing.
+    """
     if match := _YEAR_FIRST.fullmatch(text):
         year, _, month, day = match.groups()
         return _iso(year, month, day)
     if match := _YEAR_LAST.fullmatch(text):
-        one, _, two, year = match.groups()
+        one, separator, two, year = match.groups()
         days = {_iso(year, one, two), _iso(year, two, one)} - {None}
-        return days.pop() if len(days) == 1 else None
+        if len(days) == 2:
+            return f"{one:0>2}{separator}{two:0>2}{separator}{year}"
+        return days.pop() if days else None
     return None
 
 

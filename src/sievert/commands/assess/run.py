@@ -19,7 +19,13 @@ from sievert.commands._kept_columns import judge_kept, measure_with_kept
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
 from sievert.commands._row_order import RowOrder, examine_order, judge_order, released_columns
-from sievert.commands._spellings import Respelt, compare_spellings, with_merged
+from sievert.commands._spellings import (
+    OfSuppressed,
+    Respelt,
+    compare_spellings,
+    suppressed_with_merged,
+    with_merged,
+)
 from sievert.commands._suppression import secrets_that_stay
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.assess.odd_values import missing_values
@@ -117,10 +123,13 @@ def assess_table(
     if settings.spellings:
         respelt = compare_spellings(rows, roles, requested.policy, measuring.orders)
     warnings += respelt.cautions
+    alike: TableMeasures | None = None
     if alpha is None:
-        reidentification, inference = _worse_spelt(
-            respelt, rows, measures, measures.reidentification(), inference
-        )
+        reidentification = measures.reidentification()
+        alike = _spelt_alike(respelt, rows, measures)
+        if alike is not None:
+            inference = {s: with_merged(own, alike.inference(s)) for s, own in inference.items()}
+            reidentification = with_merged(reidentification, alike.reidentification())
         known = replace(roles, kept={c: roles.kept[c] for c in kept})
         reidentification = measure_with_kept(questions, known, measuring, reidentification)
     else:
@@ -179,7 +188,7 @@ def assess_table(
         gate.counts = table.state is not None
         judge_kept(gate, questions, roles, counted, wild=wild)
         doubtful = respelt.doubt(gate)
-        policy, notes = _judge(measures, gate, reidentification, inference, wildcards=wild)
+        policy, notes = _judge(measures, alike, gate, reidentification, inference, wildcards=wild)
         warnings += notes
         if searched:
             from sievert.commands.assess.helpful_changes import OptionSearch
@@ -227,23 +236,16 @@ def assess_table(
     )
 
 
-def _worse_spelt(
-    respelt: Respelt,
-    rows: Questions,
-    measures: TableMeasures,
-    reidentification: dict[str, Value],
-    inference: dict[str, dict[str, Value]],
-) -> tuple[dict[str, Value], dict[str, dict[str, Value]]]:
-    """The numbers of a table, each with that of the table whose spellings are merged."""
+def _spelt_alike(
+    respelt: Respelt, rows: Questions, measures: TableMeasures
+) -> TableMeasures | None:
+    """The same measures of the table with all spellings merged; None where none coincide."""
     roles = measures.roles
     columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
-    merged = respelt.merge(rows, columns, measures.named_values)
+    merged = respelt.merge(rows, columns, measures.settings.named_values(roles.sensitive))
     if merged is None:
-        return reidentification, inference
-    counted = merged if roles.person is None else count_people(merged, roles.person)
-    other = measures.of_other(counted)
-    inference = {s: with_merged(own, other.inference(s)) for s, own in inference.items()}
-    return with_merged(reidentification, other.reidentification()), inference
+        return None
+    return measures.of_other(merged if roles.person is None else count_people(merged, roles.person))
 
 
 def _describe_population(
@@ -265,18 +267,25 @@ def _describe_population(
 
 def _judge(
     measures: TableMeasures,
+    alike: TableMeasures | None,
     gate: "Gate",
     reidentification: Mapping[str, Value],
     inference: Mapping[str, Mapping[str, Value]],
     *,
     wildcards: bool,
 ) -> "tuple[Judgement, list[str]]":
-    """The verdicts of a policy, and what is to be said of them."""
+    """The verdicts of a policy, and what is to be said of them.
+
+    `alike` measures the same table with all spellings merged.
+    """
     from sievert.policy import judge, judge_suppressed
     from sievert.policy.judgement import verdict_remarks
 
     limited = {m for _, m, _ in gate.policy.every_limit()}
-    of_suppressed = measures.of_suppressed(limited, reidentification)
+    of_suppressed: OfSuppressed = measures.of_suppressed(limited, reidentification)
+    if alike is not None:
+        merged = alike.of_suppressed(limited, alike.reidentification())
+        of_suppressed = suppressed_with_merged(of_suppressed, merged)
     if wildcards:  # limits on what they leave undefined are undecided, not mistakes
         undefined = {
             kind: {

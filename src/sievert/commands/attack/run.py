@@ -14,6 +14,7 @@ from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
 from sievert.commands import _pairing
 from sievert.commands._common import Reading, RequestedRoles, check_known
+from sievert.commands._spellings import counted_as_spelt
 from sievert.commands._suppression import count_suppressed, leave_out_suppressed
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.attack.reasoning import Reasoner
@@ -165,6 +166,7 @@ def read_release(
                 "in a release by groups, attacks on classes are left out; who finds somebody's row "
                 "knows the group and its secrets"
             )
+        run.notes += counted_as_spelt(questions, roles.sensitive, requested.policy)
         attacks, classes = _attack_alone(run, questions, roles)
         if reasoner is not None and len(every) > 1:
             reasoner.cells = {s: cube for s, cube in every.items() if s is not None}

@@ -19,7 +19,12 @@ from sievert.commands._measuring import (
     measure_table,
 )
 from sievert.commands._row_order import RowOrder, judge_order
-from sievert.commands._spellings import compare_spellings, limited_secrets, with_merged
+from sievert.commands._spellings import (
+    compare_spellings,
+    limited_secrets,
+    suppressed_with_merged,
+    with_merged,
+)
 from sievert.commands.compare.result import Assessed
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
@@ -73,8 +78,11 @@ class Judging:
         respelt = compare_spellings(questions, roles, self.policy, self.settings.orders)
         assessed = replace(assessed, respelt=respelt)
         secrets = {*respelt.columns} & {*roles.sensitive}
-        merged = respelt.merge(questions, roles.measured_columns) if secrets else None
-        if self.policy is None or merged is None:
+        if self.policy is None or not secrets:
+            return assessed
+        named = self.settings.named_values(roles.sensitive)
+        merged = respelt.merge(questions, roles.measured_columns, named)
+        if merged is None:
             return assessed
         other = self._measure(beside, table, merged, roles, clock, original=original)
         return replace(
@@ -84,6 +92,7 @@ class Judging:
                 secret: with_merged(own, other.inference.get(secret, {}))
                 for secret, own in assessed.inference.items()
             },
+            suppressed=suppressed_with_merged(assessed.suppressed, other.suppressed),
         )
 
     def _measure(

@@ -12,6 +12,7 @@ from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._population import LARGE
 from sievert.commands._population_settings import PopulationSettings
+from sievert.commands._spellings import counted_as_spelt
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (
@@ -120,6 +121,7 @@ def explain(
         show_values=show_values,
         hierarchies=hierarchies or {},
         stated=MeasureSettings().with_policy(requested.policy).hierarchies,
+        distinct=requested.policy.roles.distinct_spellings if requested.policy else (),
         population=stated,
         alpha=stated.share_of_match(missing),
     )
@@ -141,6 +143,7 @@ def explain(
             questions.engine.check_writable()
         dropped, notes = requested.prepare(questions, roles, missing)
         if roles.person is not None and roles.quasi:
+            notes += counted_as_spelt(questions, [roles.person], requested.policy)
             questions = in_people(questions, roles.person, settings)
         description = describe_input(table, questions, missing, dropped)
         run = ExplanationRun(questions, roles, settings, reading.clock, [*warnings, *notes])

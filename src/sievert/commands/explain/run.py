@@ -57,6 +57,7 @@ class ExplanationSettings(SubsetSettings):
     hierarchies: Mapping[str, Any]
     stated: Mapping[str, Any]  # the hierarchies of the policy, used where they fit
     population: PopulationSettings
+    distinct: tuple[str, ...] = ()  # columns whose values differ although they look alike
     alpha: Fraction | None = None  # of a match, where missing values match anything
 
 
@@ -185,7 +186,8 @@ def _count(run: ExplanationRun) -> CombinationCounts:
     )
     values = dict(zip(run.roles.quasi, combinations.classes.values, strict=True))
     values |= {secret: cube.values[-1] for secret, cube in combinations.secrets.items()}
-    run.warnings.extend(told_apart(values))
+    apart = run.settings.distinct
+    run.warnings.extend(told_apart({c: values[c] for c in values if c not in apart}))
     return combinations
 
 

@@ -293,7 +293,8 @@ def _alike(
     """The same problem of the table with all spellings merged; None where none coincide."""
     roles, person = problem.roles, problem.roles.person
     columns = [*roles.measured_columns, *([] if person is None else [person])]
-    merged = respelt.merge(questions, columns)
+    named = problem.measuring.named_values(roles.sensitive)
+    merged = respelt.merge(questions, columns, named)
     if merged is None:
         return None
     combinations = count_combinations(merged, roles.quasi, roles.sensitive)
