@@ -170,6 +170,8 @@ def test_a_limit_is_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert run("assess", table, "--policy", rules, "--quick", *files) == 0  # both are ours
     assert set(cases(junit)) == set(every) and set(cases(junit).values()) == {"passed"}
     assert findings(sarif) == []
+    said = junit.read_text()
+    assert "The policy is met. The verdicts rest on this: the answer is about this file" in said
     junit.write_text("<somebody-else/>")
     assert run("assess", table, "--policy", rules, "--quick", *files) == 7
 

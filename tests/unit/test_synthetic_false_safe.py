@@ -23,6 +23,7 @@ from sievert.errors import InputError, UsageError
 from sievert.numerics.special_functions import wilson
 from sievert.report.html import render as render_html
 from sievert.report.markdown import render as render_markdown
+from sievert.report.pipeline import junit
 
 WHO = ("age", "sex", "job", "weight")
 ROLES = {"quasi": ["age", "sex"], "sensitive": ["job", "weight"], "rows_are_people": True}
@@ -273,6 +274,22 @@ def test_limits_that_tolerate_a_leak_give_no_bare_yes() -> None:
     content = result.to_dict()
     assert content["policy"]["met"] is True and "copies" in content["policy"]["alarms"]
     assert content["synthetic"][0]["policy"]["alarms"] == content["synthetic"][0]["alarms"]
+
+
+def test_a_pipeline_has_no_bare_yes_beside_an_alarm() -> None:
+    text = junit(copied().to_dict())
+    assert "limits are met, but attacks found traces of people: copies" in text
+    assert "The policy is met" not in text
+    fresh = attack(as_dict(FRESH, WHO), policy=policy(copies={"rate": {"max": 1.0}}))
+    assert not fresh.tables[0].alarms and "The policy is met." in junit(fresh.to_dict())
+
+
+def test_a_secret_whose_inference_is_limited_is_judged() -> None:
+    """A page said that nothing limits what is learnt about a secret, beside the limit on it."""
+    assert [each.secret for each in copied().tables[0].policy.unjudged] == []
+    fake = as_dict(FRESH, WHO)
+    result = attack(fake, policy=policy(copies={"rate": {"max": 1.0}}))
+    assert [each.secret for each in result.tables[0].policy.unjudged] == ["job", "weight"]
 
 
 def test_a_leak_that_the_policy_does_not_limit_leaves_it_undecided() -> None:

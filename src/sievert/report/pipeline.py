@@ -20,12 +20,14 @@ from sievert.measures import BY_ID
 from sievert.measures.measure import SUPPRESSED
 from sievert.policy.document import read_tables
 from sievert.report.chapters.numbers import measure_title
+from sievert.report.chapters.synthetic import alarm_names
 from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
     NOTHING,
     STATES,
     SUPPRESSED_SCOPE,
     asked,
+    basis_texts,
     bound_text,
     is_plan,
     limited_row,
@@ -131,6 +133,8 @@ def _tables(result: Data, texts: Texts) -> Iterator[tuple[str, ReportPart]]:
                 "inference": {},
                 **each.get("assessment", {}),
             }
+            if kind == "synthetic":
+                own |= {"alarms": each["alarms"], "attacks": each["attacks"]}
             name = writer.file(each.get("name") or texts("pipeline.release", number=number))
             yield name, ReportPart(kind, {**own, "policy": each.get("policy")}, writer)
     elif "key_sets" in result:
@@ -148,7 +152,12 @@ def _cases(table: str, part: ReportPart) -> Iterator[LimitCase]:
     for reason in reasons_of(part.data):
         name, text = reason["what"], reason_text(part, reason)
         yield LimitCase(table, WHOLE, name, name.replace("_", " "), reason["met"], text)
-    text = texts(f"pipeline.policy_{STATES[met]}")
+    answer = texts(f"pipeline.policy_{STATES[met]}")
+    if met is True and part.data.get("alarms"):  # of attacks on a synthetic table: no bare yes
+        attacks = texts.join(alarm_names(part, part.data, part.data["alarms"]))
+        answer = part.say("headline_met_traces", attacks=attacks)
+    rests_on = basis_texts(texts, part.data.get("policy"), part.writer.name)
+    text = " ".join([answer, *rests_on])
     yield LimitCase(table, WHOLE, "met", texts("pipeline.policy"), met, text)
 
 

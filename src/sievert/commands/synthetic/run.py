@@ -262,13 +262,20 @@ def judge(
     limited = {*policy.synthetic}
     if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
         gate.undecided("traces_not_limited", unlimited)
+    guessed = {s for attack, each in _by_secret(results).items() if attack in limited for s in each}
+    gate.secrets = tuple(secret for secret in gate.secrets if secret not in guessed)
     return gate.judge(list(_verdicts(policy, results)))
+
+
+def _by_secret(results: SyntheticAttacks) -> dict[str, Mapping[str, SyntheticAttack]]:
+    """The attacks that are made on each secret."""
+    return {"inference": results.inference, "attribute_disclosure": results.disclosure}
 
 
 def _verdicts(policy: Policy, results: SyntheticAttacks) -> Iterator[Verdict]:
     for name, limits in policy.synthetic.items():
-        several = {"inference": results.inference, "attribute_disclosure": results.disclosure}
-        attacks = {f"{name}.{secret}": a for secret, a in several.get(name, {}).items()}
+        several = _by_secret(results).get(name, {})
+        attacks = {f"{name}.{secret}": attack for secret, attack in several.items()}
         attacks |= {name: results.attacks[name]} if name in results.attacks else {}
         require(
             attacks,
