@@ -178,3 +178,33 @@ def test_no_policy_can_ask_about_a_plan(here: Path) -> None:
     for line in ("planned = true\n", "[release]\nplanned = true\n", 'question = "planned"\n'):
         Path("odd.toml").write_text(line + text)
         assert run("assess", "data.csv", "--policy", "odd.toml") == 2
+
+
+@pytest.mark.parametrize("called", ["name", None, "Name "])
+def test_names_in_the_index_of_a_frame(called: str | None, here: Path) -> None:
+    """pandas writes the index into a file, so that it goes out with the columns."""
+    import pandas as pd
+
+    table = pd.read_csv("data.csv", dtype=str)
+    bare = table[["age", "ill"]]
+    held = bare.set_index(pd.Index(table["name"].to_numpy(), name=called))
+    whole = "name" if called == "name" else None  # otherwise it has no role
+    if whole or "person" not in Path("policy.toml").read_text():
+        found = sievert.assess(held, policy="policy.toml")
+        assert found.met is False and found.policy is not None
+        expected = "file_holds" if whole else "columns_without_role"
+        assert expected in [reason.what for reason in found.policy.reasons]
+    if "person" not in Path("policy.toml").read_text():
+        for same in (bare, bare.sample(frac=1, random_state=1)):  # numbers of rows are no names
+            assert sievert.assess(same, policy="policy.toml").met is True
+
+
+def test_an_index_beside_its_own_column(here: Path) -> None:
+    import pandas as pd
+
+    table = pd.read_csv("data.csv", dtype=str).set_index("name", drop=False)
+    found = sievert.assess(table, policy="policy.toml")
+    assert found.met is False and found.table["columns"] == 3
+    table.index = table.index[::-1]
+    with pytest.raises(sievert.SievertError, match="same name"):
+        sievert.assess(table, policy="policy.toml")

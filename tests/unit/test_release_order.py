@@ -282,6 +282,49 @@ def test_keep_order_is_the_order_of_the_table_with_a_caution(how: str, tmp_path:
         assert [row["ill"] for row in csv_rows(out)] == table["ill"]
 
 
+def visits() -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """People with three rows each, one after the other, and a policy that counts them."""
+    random = Random(5)
+    ages = [str(random.choice((20, 30, 40))) for _ in range(200)]
+    table = {
+        "age": [age for age in ages for _ in range(3)],
+        "ill": [random.choice(("flu", "cold", "gout")) for _ in range(600)],
+        "who": [f"p{i // 3}" for i in range(600)],
+    }
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "person": "who"}
+    return table, {"roles": roles, "limits": {"k_anonymity": {"min": 3}}}
+
+
+def towns() -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """People sorted by a number that the release lacks, and by which their town goes."""
+    table = people(400)
+    table["town"] = [("north", "south")[i // 50 % 2] for i in range(400)]
+    table["age"] = [str(Random(i).choice((20, 40))) for i in range(400)]
+    policy = rules()
+    del policy["release"]
+    return table, policy
+
+
+@pytest.mark.parametrize("made", [visits, towns])
+@pytest.mark.parametrize("large", [True, False])
+def test_keep_order_writes_nothing_where_the_order_tells(
+    made: Any, large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that goes out decides, and not one with a person beside."""
+    if large:
+        monkeypatch.setattr(run, "IN_THE_ENGINE", 1)
+    table, policy = made()
+    out = tmp_path / "r.csv"
+    given: dict[str, Any] = {"out": out, "levels": {}, "hierarchies": AGES, "keep_order": True}
+    result = sievert.protect(table, policy=policy, **given)
+    assert result.met is None and not result.released and not out.exists()
+    assert [reason.what for reason in result.policy.reasons] == ["order_tells"]
+    stated = {**policy, "release": {"order": "the table was shuffled by groups"}}
+    assert sievert.protect(table, policy=stated, **given).released
+    by_hash = {**given, "keep_order": False, "force": True}
+    assert sievert.protect(table, policy=policy, **by_hash).released
+
+
 def test_the_manifest_says_which_order(tmp_path: Path) -> None:
     release(people(), tmp_path / "r.csv", seed=9)
     manifest = json.loads((tmp_path / "r.csv.json").read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ from typing import Any
 from sievert.errors import InputError, UsageError, require
 
 EXACT = 2**53
+UNNAMED_INDEX = "index"  # as pandas' reset_index calls it
 TOO_FINE = re.compile(
     r"timedelta64\[ns|datetime64\[ns, |Duration\(time_unit='ns'|^duration\[ns|month_day_nano"
     r"|^date64|Datetime\(time_unit='ns', time_zone='|timestamp\[ns, tz|^decimal256|halffloat"
@@ -62,7 +63,7 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
         hint="its read_all()",
     )
     if library == "pandas" and kind == "DataFrame":
-        names = check_names(data.columns, "the frame")
+        check_names(data.columns, "the frame")
         require(
             data.index.nlevels == 1,
             "a frame with several levels of rows",
@@ -73,7 +74,8 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
             "a frame with several levels of columns",
             hint="flatten the columns",
         )
-        return _plain(data), names
+        data = _with_index(data)
+        return _plain(data), tuple(data.columns)
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
         names = getattr(data, "column_names", None) or data.columns
         return data, check_names(names, "the frame")
@@ -81,6 +83,29 @@ def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
         f"data of type {library}.{kind} is not understood",
         hint="a path, a pandas, Polars, Arrow or DuckDB table, or a dict of lists",
     )
+
+
+def _with_index(frame: Any) -> Any:
+    """Make the index of a pandas `frame` a column where it says more than the number of a row.
+
+    pandas writes it into a file, so that it goes out with the columns. An index says more if it
+    has a name, or if it holds no numbers.
+    """
+    import pandas as pd
+    from pandas.api.types import is_numeric_dtype
+
+    index = frame.index
+    name = index.name
+    if name is None and (is_numeric_dtype(index.dtype) or not len(index)):
+        return frame
+    if name is None:
+        name = UNNAMED_INDEX
+    if name in frame.columns and index.equals(pd.Index(frame[name])):
+        return frame  # the column is kept beside the index that was made of it
+    check_names([*frame.columns, name], "the frame")
+    whole = frame.copy(deep=False)
+    whole.insert(len(frame.columns), name, index)
+    return whole
 
 
 def _library(data: Any) -> str:

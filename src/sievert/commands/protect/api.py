@@ -348,6 +348,8 @@ def protect(
                     judgement = file.judge(source)
                 gone = protection.release.suppressed_records if protection.release else 0
                 protection.notes.extend(what_became(gone, suppressed_rows, drops=file.drop))
+            if target is not None:
+                judgement = file.judge_kept_order(judgement, source)
             protection.notes[:0] = cautions
             judgement = judgement.resting_on(ORDER_STAYS if keep_order else ORDER_BY_HASH)
             result = _result(how, protection, judgement, questions, described, search)

@@ -12,6 +12,7 @@ from sievert.arrays import Ints
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._pairing_file import OriginalFile, pairing_details
 from sievert.commands._release_files import FileColumn, order_by_hash, write_release
+from sievert.commands._row_order import examine_order
 from sievert.commands.protect.check import confirm, judge
 from sievert.commands.protect.run import Protection, release_columns
 from sievert.counts.people import PeopleQuestions
@@ -21,9 +22,11 @@ from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.measures import BY_ID
-from sievert.policy import Judgement, KeptColumn, Policy, Verdict, to_tables
+from sievert.policy import GateReason, Judgement, KeptColumn, Policy, Verdict, to_tables
+from sievert.session import OPTIONS, open_source
 from sievert.sources.table import Table
 
+ENGINE_OPTIONS = ("engine", "master")
 MEANS = ("memory", "threads", "temp", "master")  # with which a release is read back, as the table
 
 
@@ -179,6 +182,33 @@ class ReleaseFile:
             for each in judgement.unjudged
             if each.people is not None and each.of is not None
         }
+
+    def judge_kept_order(self, judgement: Judgement, source: Mapping[str, Any]) -> Judgement:
+        """Add to the `judgement` of written files what the order of the input tells in them.
+
+        The released files themselves are looked at, and not those with a person beside. `source`
+        says how the table is read.
+        """
+        stated = self.protection.policy.release.order is not None
+        if self.seed is not None or stated or not judgement.met:
+            return judgement
+        telling: dict[str, None] = {}
+        for part in self.parts:
+            telling |= dict.fromkeys(self._told_by_order(part, source))
+        if not telling:
+            return judgement
+        reason = GateReason("order_tells", None, tuple(telling))
+        return replace(judgement, reasons=(*judgement.reasons, reason))
+
+    def _told_by_order(self, part: ReleasePart, source: Mapping[str, Any]) -> tuple[str, ...]:
+        """The columns of a file that the order of its rows tells more of than their values do.
+
+        DuckDB reads the file, whatever wrote it: it has rows in an order.
+        """
+        _, options = self._order(part, source)
+        reading = {o: options[o] for o in OPTIONS if o in options and o not in ENGINE_OPTIONS}
+        with open_source(part.path, **reading) as (_, questions):
+            return examine_order(questions, part.names, options["orders"]).tells
 
     def confirm(self, source: Mapping[str, Any]) -> list[str]:
         """The cautions of a new process; an error unless it meets the policy with every file."""
