@@ -231,3 +231,102 @@ def test_policy_check_finds_an_order_that_assess_refuses(tmp_path: Path) -> None
     whole = text.replace('"b"]\n[limits]', '"b", "c"]\n[limits]')
     assert gaps(tmp_path, table, whole) == set()
     assert sievert.assess(table, policy=tmp_path / "policy.toml").met is not None
+
+
+# -- every command that has a gate ----------------------------------------------------------------
+
+NAMES = """
+[roles]
+identifier = ["name"]
+quasi = ["sex"]
+sensitive = ["ill"]
+rows_are_people = true
+[limits]
+k_anonymity = { min = 5 }
+l_diversity = { min = 2 }
+[limits.synthetic.copies]
+rate = { max = 1.0 }
+"""
+VISITS = """
+[roles]
+person = "who"
+quasi = ["zip"]
+sensitive = ["ill"]
+[limits]
+k_anonymity = { min = 2 }
+l_diversity = { min = 2 }
+"""
+GIVEN = ("--policy", "names.toml")
+# Attempts to get exit code 0 for a table that holds names, or whose people are exposed by others.
+ATTEMPTS = {
+    "a file with names": (1, "assess", "names.csv", *GIVEN),
+    "other roles": (1, "assess", "names.csv", *GIVEN, "-q", "sex", "-s", "ill"),
+    "only a shareable answer": (1, "assess", "names.csv", *GIVEN, "--share"),
+    "only a test report": (1, "assess", "names.csv", *GIVEN, "--junit", "report.xml"),
+    "a plan for a pipeline": (2, "assess", "names.csv", *GIVEN, "--planned", "--junit", "r.xml"),
+    "a plan for a server": (2, "serve", "--stdio", *GIVEN, "--planned"),
+    "a release with names": (1, "compare", "plain.csv", "names.csv", *GIVEN, "--paired"),
+    "a synthetic table with names": (1, "synthetic", "names.csv", "again.csv", *GIVEN),
+    "names that are kept": (2, "protect", "names.csv", *GIVEN, "--keep", "name", "-o", "r.csv"),
+    "names with a reason": (2, "protect", "names.csv", *GIVEN, "--keep", "name=x", "-o", "r.csv"),
+    "rows counted twice": (7, "update", "state", "--add", "again.csv"),
+    "rows added up twice": (7, "merge", "state", "state", "-o", "sum"),
+    "rows counted twice, respelt": (7, "update", "state", "--add", "respelt.csv"),
+    "an earlier release": (1, "ledger", "check", "ledger", "second.csv", "--policy", "v.toml"),
+    "a policy that cannot be decided": (1, "policy", "check", "names.toml", "respelt.csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gates")
+
+    def write(name: str, *rows: tuple[Any, ...]) -> None:
+        with (folder / name).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
+
+    people = [(f"Anna {i}", "fm"[i % 2], ("flu", "cold", "gout")[i % 3]) for i in range(60)]
+    head = ("name", "sex", "ill")
+    write("names.csv", head, *people)
+    write("again.csv", head, *reversed(people))
+    write(
+        "respelt.csv", head, *((n, s, ill.title() if n < "Anna 3" else ill) for n, s, ill in people)
+    )
+    write("plain.csv", head[1:], *(each[1:] for each in people))
+    visits = ("who", "zip", "ill")
+    ann, bob, cid, dora = ("p0", "flu"), ("p1", "cold"), ("p2", "flu"), ("p3", "cold")
+    places = {"first.csv": ((ann, bob), (cid, dora)), "second.csv": ((ann, dora), (bob, cid))}
+    for name, (here, there) in places.items():
+        rows = [(who, "1", ill) for who, ill in here] + [(who, "2", ill) for who, ill in there]
+        write(name, visits, *rows)
+    (folder / "names.toml").write_text(NAMES, encoding="utf-8")
+    (folder / "v.toml").write_text(VISITS, encoding="utf-8")
+    roles = {"quasi": ["name", "sex"], "sensitive": ["ill"]}
+    sievert.count(folder / "names.csv", **roles, out=folder / "state")
+    ledger, policy = folder / "ledger", folder / "v.toml"
+    sievert.add_to_ledger(
+        ledger, folder / "first.csv", policy=policy, name="one", date="2026-01-01"
+    )
+    return folder
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_no_command_ends_with_0(
+    attempt: str, tables: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    monkeypatch.chdir(tables)
+    code, *arguments = ATTEMPTS[attempt]
+    before = {path.name for path in tables.iterdir()}
+    assert app._run([str(each) for each in arguments]) == code
+    out = capfd.readouterr().out
+    assert not out.lstrip().startswith(("✓", "~"))
+    assert {path.name for path in tables.iterdir()} - before <= {"report.xml"}
+
+
+def test_what_the_attempts_pass_without(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same tables and policies with exit code 0, so that the attempts fail for their reason."""
+    monkeypatch.chdir(tables)
+    assert app._run(["assess", "plain.csv", *GIVEN]) == 0
+    assert app._run(["assess", "names.csv", *GIVEN, "--planned"]) == 0
+    assert app._run(["policy", "check", "names.toml", "names.csv"]) == 0
+    assert app._run(["assess", "second.csv", "--policy", "v.toml", "--planned"]) == 0
