@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,68 @@ def test_a_weight_may_stay_and_is_named() -> None:
     whole = {**table(), "w": [2] * N}
     found = sievert.assess(whole, policy=with_roles(weight="w"))
     assert found.met is True and "This file also holds w" in repr(found)
+
+
+NAMING_WEIGHTS = {
+    "texts": ("w", [f"P{i:03}" for i in range(N)]),
+    "one text": ("w", ["1.5"] * (N - 1) + ["Anna"]),
+    "numbers of patients": ("patient_id", [10**6 + 7 * i for i in range(N)]),
+    "numbers as texts": ("SSN", [f"{i:09}" for i in range(N)]),
+    "dates": ("w", [date(1990, 1, 1) + timedelta(days=i) for i in range(N)]),
+}
+
+
+@pytest.mark.parametrize("case", NAMING_WEIGHTS)
+def test_a_weight_that_may_say_who_somebody_is(case: str, tmp_path: Path) -> None:
+    """A weight stays in a file, so that it must be one: a number of people."""
+    name, values = NAMING_WEIGHTS[case]
+    whole, own = {**table(), name: values}, with_roles(weight=name)
+    undecided = {"weight_names_people": (None, [name])}
+    found = sievert.assess(whole, policy=own)
+    assert found.met is None and reasons(found) == undecided
+    assert name in " ".join(repr(found).split())
+    plan = sievert.assess(whole, policy=own, planned=True)
+    assert plan.planned_met is None and reasons(plan) == undecided
+    compared = sievert.compare(whole, {"r": whole}, policy=own, paired=True)
+    assert compared.met is None
+    out = tmp_path / "r.csv"
+    kept = sievert.protect(whole, policy=own, keep=[name], out=out)
+    assert kept.met is None and not out.exists()
+    assert sievert.protect(whole, policy=own, out=out).released  # without the weight
+    rules = tmp_path / "policy.toml"
+    rules.write_text(f"{ROLES}weight = '{name}'\n{LIMITS}", encoding="utf-8")
+    gaps = sievert.check_policy(rules, whole).gaps
+    assert [(gap.what, gap.name) for gap in gaps] == [("undecided", name)]
+
+
+@pytest.mark.parametrize(
+    "values", [[1.5 + i for i in range(N)], [f"{i}.25" for i in range(N)], [2] * N, [None, 3] * 20]
+)
+def test_a_weight_of_numbers_stays(values: list[Any]) -> None:
+    """Weights of a survey may all differ; an identifier with few values names nobody."""
+    assert sievert.assess({**table(), "w": values}, policy=with_roles(weight="w")).met is True
+
+
+def test_the_weight_of_a_synthetic_table() -> None:
+    own = with_roles(weight="w")
+    own["limits"] = {"synthetic": {"copies": {"rate": {"max": 1.0}}}}
+    for values, expected in (([f"P{i}" for i in range(N)], {"w"}), ([2] * N, set())):
+        made = sievert.synthetic({**table(), "w": [1] * N}, {**table(), "w": values}, policy=own)
+        judged = made.tables[0].policy
+        assert judged is not None
+        found = [r.names for r in judged.reasons if r.what == "weight_names_people"]
+        assert {name for names in found for name in names} == expected
+
+
+def test_the_weight_of_suppressed_rows() -> None:
+    own = with_roles(weight="w")
+    own["limits"] = {"k_anonymity": {"min": 5}, "suppressed_records": {"max": 10}}
+    whole = {
+        c: [*values, *more]
+        for (c, values), more in zip(table().items(), (["*"] * 10, ["flu"] * 10), strict=True)
+    }
+    whole["w"] = ["1"] * N + [f"P{i}" for i in range(10)]
+    assert reasons(sievert.assess(whole, policy=own))["weight_names_people"] == (None, ["w"])
 
 
 def test_key_sets_of_a_file_that_holds_names() -> None:

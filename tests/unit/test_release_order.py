@@ -18,6 +18,7 @@ from pairedrows import csv_rows, in_input_order, row_numbers
 
 import sievert
 from sievert.commands.protect import check, run, writing
+from sievert.errors import UsageError
 
 METHODS: dict[str, dict[str, Any]] = {
     "full": {},
@@ -121,6 +122,40 @@ def test_rows_stand_where_their_hashes_say(how: str, tmp_path: Path) -> None:
             expected = sorted(rows, key=repr)
             assert rows == [expected[i] for i in by_hash(expected, seed, file)], ordered[:3]
             assert rows != [expected[i] for i in by_hash(expected, seed + 1, file)]
+
+
+@pytest.mark.parametrize("how", ["anatomy", "full"])
+def test_kept_columns_that_number_the_rows_are_no_release(how: str, tmp_path: Path) -> None:
+    """The key of anatomy is fresh, and columns of the table are not, whatever they are called."""
+    table = people()
+    table |= {"tens": [str(i // 14) for i in range(200)], "ones": [str(i % 14) for i in range(200)]}
+    policy = rules(1, kept={"tens": KEPT, "ones": KEPT})
+    given: dict[str, Any] = {"how": how, "hierarchies": AGES, **METHODS[how]}
+    out = tmp_path / "r.csv"
+    found = sievert.protect(table, policy=policy, out=out, keep=["tens", "ones"], **given)
+    assert found.met is None and not out.exists()
+    assert [(r.what, r.names) for r in found.policy.reasons] == [("kept_unique", ("tens", "ones"))]
+    one = rules(1, kept={"tens": KEPT}, dropped=["ones", "id", "batch"])
+    one["roles"]["dropped"].append("ones")
+    assert sievert.protect(table, policy=one, out=out, keep=["tens"], **given).released
+
+
+def test_only_protect_calls_a_key_fresh(tmp_path: Path) -> None:
+    """In the hands of somebody else the file has two kept columns that number its rows."""
+    out = tmp_path / "r.csv"
+    kept = {"batch": KEPT}
+    given: dict[str, Any] = {"how": "anatomy", "hierarchies": AGES, "group": 2}
+    assert sievert.protect(
+        people(), policy=rules(1, kept=kept), out=out, keep=["batch"], **given
+    ).released
+    policy = rules(1, kept={**kept, "group": KEPT}, sensitive=[])
+    found = sievert.assess(out, policy=policy)
+    assert found.met is None
+    assert [(r.what, r.names) for r in found.policy.reasons] == [
+        ("kept_unique", ("batch", "group"))
+    ]
+    with pytest.raises(UsageError):
+        sievert.assess(out, policy={**policy, "fresh": ["group"]})
 
 
 @pytest.mark.parametrize("in_engine", [False, True])

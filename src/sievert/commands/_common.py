@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from sievert.counts.questions import Questions
     from sievert.policy import Gate, Policy, PolicyFile
 
-PolicySource: TypeAlias = "Policy | str | os.PathLike[str] | Mapping[str, Any] | None"
+PolicySource: TypeAlias = (
+    "Policy | PolicyOfRelease | str | os.PathLike[str] | Mapping[str, Any] | None"
+)
 SYNTHETIC_LIMITS = (
     "[limits.synthetic] of the policy is not held against anything here: that is done by "
     "sievert synthetic"
@@ -131,6 +133,17 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class PolicyOfRelease:
+    """A policy for a file that was just written, with the columns that were made for it.
+
+    Only the code that made such a column says so: no policy can.
+    """
+
+    policy: Mapping[str, Any]
+    fresh: tuple[str, ...]  # keys that nobody has seen before
+
+
+@dataclass(frozen=True)
 class RequestedRoles:
     """The roles that the caller gives and, where none are given, those of the policy.
 
@@ -143,6 +156,7 @@ class RequestedRoles:
     policy_file: PolicyFile | None = None  # where the policy was read from
     other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
     codes: tuple[str, ...] = ()  # for missing, as the table was read
+    fresh: tuple[str, ...] = ()  # kept keys that were made with the release
 
     def of_table(self, table: Table) -> RequestedRoles:
         """The same, with the codes that it was read with; of a state the roles that it was counted
@@ -425,7 +439,10 @@ def requested_roles(
     policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
 ) -> RequestedRoles:
     """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
-    file = None
+    file, fresh = None, tuple[str, ...]()
+    if isinstance(policy, PolicyOfRelease):
+        fresh = policy.fresh
+        policy = policy.policy
     if policy is not None:
         from sievert import policy as policies
 
@@ -434,7 +451,7 @@ def requested_roles(
         elif not isinstance(policy, policies.Policy):
             policy, file = policies.read_policy_file(Path(policy))
     names = [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given]
-    return RequestedRoles(names, policy, person, file)
+    return RequestedRoles(names, policy, person, file, fresh=fresh)
 
 
 def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:

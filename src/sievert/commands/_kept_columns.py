@@ -55,16 +55,20 @@ def _with_detail(value: Value, other: Value | None) -> Value:
     return replace(value, details=details)
 
 
-def many_unique(questions: Questions, columns: Iterable[str]) -> list[str]:
+def many_unique(
+    questions: Questions, columns: Iterable[str], fresh: Collection[str] = ()
+) -> list[str]:
     """The columns in which too many people have values of their own, each or all together.
 
     Suppressed records count as well, and as a group of their own: a value that nobody else has
-    finds them too.
+    finds them too. A `fresh` key was made with the release: as nobody knows it, it is looked at
+    alone, and not together with others.
     """
     columns = list(columns)
     telling = [column for column in columns if _tells_people_apart(questions, [column])]
-    if not telling and len(columns) > 1 and _tells_people_apart(questions, columns):
-        return columns
+    together = [column for column in columns if column not in fresh]
+    if not telling and len(together) > 1 and _tells_people_apart(questions, together):
+        return together
     return telling
 
 
@@ -84,14 +88,21 @@ def _tells_people_apart(questions: Questions, columns: Sequence[str]) -> bool:
 
 
 def judge_kept(
-    gate: Gate, questions: Questions, roles: Roles, counted: Collection[str] | None, *, wild: bool
+    gate: Gate,
+    questions: Questions,
+    roles: Roles,
+    counted: Collection[str] | None,
+    *,
+    wild: bool,
+    fresh: Collection[str] = (),
 ) -> None:
     """Add to a gate what is not known of kept columns.
 
     Of a count state only some columns are `counted`. With `wild` cards nothing is measured of them.
+    A `fresh` key was made with the release.
     """
     kept = [c for c in roles.kept if counted is None or c in counted]
-    if telling := many_unique(questions, kept):
+    if telling := many_unique(questions, kept, fresh):
         gate.undecided("kept_unique", telling)
     unknown = [c for c in roles.knowable if wild or c not in kept]
     if unknown:

@@ -32,6 +32,8 @@ from sievert.sources.states import Spread
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6
 FEW_CLASSES = 10**6  # that are matched here; SQL matches more of them
+# A number as a text, as it may stand in a file, and as engines can match it.
+NUMBER = "[ ]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ ]*"
 TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 
 
@@ -271,6 +273,15 @@ class Questions(CellTables):
             equal = " AND ".join(f"{self.engine.as_text(c)} = ?" for c in names)
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
+
+    def has_other_than_numbers(self, column: str) -> bool:
+        """Say whether some value of a column of text or whole numbers is no number."""
+        c = self.sql_name(column)
+        odd = self.engine.query_records(
+            f"SELECT 1 AS n FROM {self.source} WHERE {c} IS NOT NULL "
+            f"AND NOT {self.engine.matches(c, NUMBER)} LIMIT 1"
+        )
+        return bool(odd)
 
     def recode(self, view: str, records: RecodedRecords) -> "Questions":
         """Questions about the records with labels for values, shown by a view of the engine."""

@@ -70,6 +70,9 @@ REASONS = {
     "spell them alike, or give no type",
     "secret_names_people": "a secret has a value for nearly each record and is called like an "
     "identifier ({}): make it identifier, or give it another name",
+    "weight_names_people": "a weight has values that are not numbers, or is called like an "
+    "identifier and has a value for nearly each record ({}): make it identifier, or keep numbers "
+    "in it and give it another name",
     "spelt_differently": "values of {} coincide if they are spelt alike (case, blanks, invisible "
     "characters, forms of numbers and dates): spell them alike, or list the column in "
     "distinct_spellings",

@@ -18,6 +18,7 @@ from sievert.commands._common import RequestedRoles
 from sievert.commands._kept_columns import judge_kept, measure_with_kept
 from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
 from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
+from sievert.commands._repeated import judge_weight
 from sievert.commands._row_order import RowOrder, examine_order, judge_order, released_columns
 from sievert.commands._spellings import (
     OfSuppressed,
@@ -186,7 +187,8 @@ def assess_table(
             gate.undecided("rows_without_person")
         judge_order(gate, order)
         gate.counts = table.state is not None
-        judge_kept(gate, questions, roles, counted, wild=wild)
+        judge_kept(gate, questions, roles, counted, wild=wild, fresh=requested.fresh)
+        judge_weight(gate, rows, roles)
         doubtful = respelt.doubt(gate)
         policy, notes = _judge(measures, alike, gate, reidentification, inference, wildcards=wild)
         warnings += notes

@@ -18,6 +18,7 @@ from sievert.commands._measuring import (
     MeasureSettings,
     measure_table,
 )
+from sievert.commands._repeated import judge_weight
 from sievert.commands._row_order import RowOrder, judge_order
 from sievert.commands._spellings import (
     compare_spellings,
@@ -159,6 +160,7 @@ class Judging:
         assert gate is not None
         gate.certain = dict(assessed.certain)
         judge_kept(gate, questions, roles, None, wild=False)
+        judge_weight(gate, questions, roles)
         here = replace(roles, quasi=tuple(c for c in roles.quasi if c in columns))
         found_by = measure_with_kept(questions, here, self.settings, assessed.reidentification)
         assessed.respelt.doubt(gate)

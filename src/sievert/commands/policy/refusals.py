@@ -17,6 +17,7 @@ from sievert.commands._measuring import (
     check_hierarchies,
     unused_settings,
 )
+from sievert.commands._repeated import judge_weight
 from sievert.commands._spellings import compare_spellings
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
@@ -39,6 +40,11 @@ REASONS = {
     ),
     "secret_names_people": (
         "the secret {} has a value for nearly each record and is called like an identifier",
+        "identifier = [{}]",
+    ),
+    "weight_names_people": (
+        "the weight {} has values that are not numbers, or is called like an identifier and has a "
+        "value for nearly each record",
         "identifier = [{}]",
     ),
     "merged_by_type": (
@@ -216,6 +222,7 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
     if unnamed:
         gate.undecided("rows_without_person")
     judge_kept(gate, questions, roles, None, wild=False)
+    judge_weight(gate, rows, roles)
     compare_spellings(rows, roles, policy, settings.orders).doubt(gate)
     verdicts, _ = judge(policy, numbers, inference)
     limited = {measure for _, measure, _ in policy.every_limit()}

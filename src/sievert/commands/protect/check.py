@@ -38,7 +38,7 @@ def confirm(
 
 
 def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Judgement:
-    """A policy held against a file, by the ordinary path."""
+    """A policy held against a file, by the ordinary path; `options` may name its fresh keys."""
     judged: Judgement | None = _assess(path, policy, {**options, "planned": False}).policy
     assert judged is not None
     return judged
@@ -46,8 +46,11 @@ def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any
 
 def _assess(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     import sievert
+    from sievert.commands._common import PolicyOfRelease
 
-    return sievert.assess(path, policy=policy, quick=True, **options)
+    given = dict(options)
+    of_release = PolicyOfRelease(policy=policy, fresh=tuple(given.pop("fresh", ())))
+    return sievert.assess(path, policy=of_release, quick=True, **given)
 
 
 def _same_records(path: str, released: str, options: Mapping[str, Any]) -> bool:

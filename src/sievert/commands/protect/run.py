@@ -21,6 +21,7 @@ from sievert.commands._release_problem import (
     limit_share_suppressed,
     without_limit,
 )
+from sievert.commands._repeated import judge_weight
 from sievert.commands._search_floor import (
     SearchFloor,
     counted_sets,
@@ -151,6 +152,8 @@ def prepare(
     if replaced := measuring.replaced(policy, roles.sensitive):
         gate.not_met("settings_replaced", replaced)
     judge_kept(gate, questions, roles, None, wild=missing == "wildcard")
+    if roles.weight in columns:
+        judge_weight(gate, questions, roles)
     return Preparation(roles, policy, gate, notes)
 
 

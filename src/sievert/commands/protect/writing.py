@@ -43,6 +43,7 @@ class ReleasePart:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     policy: Policy
+    fresh: tuple[str, ...] = ()  # keys that were made for it
 
 
 class ReleaseFile:
@@ -116,7 +117,7 @@ class ReleaseFile:
         group, *named = (c.name for c in secrets)
         of_people, of_secrets = split_policy(policy, group, roles.sensitive)
         return [
-            ReleasePart(self.path, tuple(names), roles.quasi, (), of_people),
+            ReleasePart(self.path, tuple(names), roles.quasi, (), of_people, fresh=(group,)),
             ReleasePart(self.secrets_path, (group, *named), (group,), tuple(named), of_secrets),
         ]
 
@@ -241,6 +242,7 @@ class ReleaseFile:
             "quasi": list(part.quasi),
             "sensitive": list(part.sensitive),
             "identifier": [c for c in self.protection.roles.identifier if c in part.names],
+            "fresh": list(part.fresh),
             # The private file with the person beside is not the one that goes out.
             "planned": self.with_person is not None,
             "orders": {c: list(o) for c, o in measuring.orders.items() if c in part.names},

@@ -20,6 +20,7 @@ from sievert.commands._common import (
     requested_roles,
 )
 from sievert.commands._kept_columns import many_unique
+from sievert.commands._repeated import naming_weight
 from sievert.commands._spellings import TOLD_APART
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.synthetic.result import SyntheticAssessment
@@ -157,6 +158,7 @@ def synthetic(
                 clock("reading the synthetic table", questions)
                 fake = read_codes(questions, table.name, unused, None)
                 telling = many_unique(questions, kept_here(requested.policy, questions.columns))
+                weights = naming_weight(questions, roles)
             clock("bringing the tables together", None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
@@ -177,6 +179,7 @@ def synthetic(
                 *(tables, settings, fake.name, requested, roles, released),
                 spelt={**spelt, **respelt},
                 telling=telling,
+                weights=weights,
             )
             if strangers is not None:
                 check_strangers(tables, own, strangers.name)

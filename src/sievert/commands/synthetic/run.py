@@ -22,6 +22,7 @@ from sievert.attacks.synthetic.control import (
 from sievert.attacks.synthetic.evidence import SyntheticAttack
 from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
 from sievert.commands._common import RequestedRoles, check_known
+from sievert.commands._repeated import WEIGHT_NAMES_PEOPLE
 from sievert.commands.synthetic.result import AttackedTable, alarms_of
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, UsageError, require
@@ -241,11 +242,12 @@ def judge(
     released: Sequence[str],
     spelt: Mapping[str, int],
     telling: Sequence[str],
+    weights: Sequence[str] = (),
 ) -> Judgement | None:
     """The limits on attacks held against one table, of which some columns are attacked.
 
     Values of the columns `spelt` coincide if they are spelt alike: how many, by column. In the
-    kept columns `telling` many rows have values of their own.
+    kept columns `telling` many rows have values of their own. The `weights` may name people.
     """
     if policy is None:
         return None
@@ -259,6 +261,8 @@ def judge(
         gate.spellings |= doubtful
     if telling:
         gate.undecided("kept_unique", telling)
+    if weights:
+        gate.undecided(WEIGHT_NAMES_PEOPLE, weights)
     limited = {*policy.synthetic}
     if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
         gate.undecided("traces_not_limited", unlimited)
@@ -331,17 +335,18 @@ def attack_table(
     released: Sequence[str],
     spelt: Mapping[str, int],
     telling: Sequence[str] = (),
+    weights: Sequence[str] = (),
 ) -> AttackedTable:
     """Every attack on one synthetic table, and the policy held against it.
 
     `released` are its columns, of which those are attacked that the tables share. `spelt` says how
     many values of a column coincide if they are spelt alike. In the kept columns `telling` many
-    rows have values of their own.
+    rows have values of their own. The `weights` may name people.
     """
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(
-        *(requested.policy, results, requested, roles, columns, released), spelt, telling
+        *(requested.policy, results, requested, roles, columns, released), spelt, telling, weights
     )
     settings.workers.count("measuring what was lost", 1)()
     return AttackedTable(
