@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pairedrows import row_numbers
 
 import sievert
 from sievert.arrays import Floats, Ints
@@ -42,8 +43,9 @@ def test_the_pair_of_sdcmicro(reference: Path, tmp_path: Path) -> None:
         grouping="projection", out=out,
     )  # fmt: skip
     assert result.released and result.release is not None and result.release.holds
-    assert read(out)[1] == pytest.approx(released, abs=0.5)
-    assert read(out)[1][:, :2] == pytest.approx(released[:, :2], abs=0.0051)
+    written = read(out)[1][np.argsort(row_numbers(out))]  # in the order of the original
+    assert written == pytest.approx(released, abs=0.5)
+    assert written[:, :2] == pytest.approx(released[:, :2], abs=0.0051)
 
 
 @pytest.mark.parametrize(("k", "loss"), [(3, 16.93), (4, 19.55), (5, 22.46), (10, 33.19)])

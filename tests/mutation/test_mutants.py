@@ -37,8 +37,9 @@ def ordered_categories("""
 MUTANTS: dict[str, tuple[str, str, str]] = {
     "float32 logarithms": (KERNEL, "np.log2(whole_f / part_f)",
                            "np.log2((whole_f / part_f).astype(np.float32))"),
-    "labels used as positions": (FRAMES, "        return _plain(data), names\n",
-                                 "        return data.iloc[list(data.index)], names\n"),
+    "labels used as positions": (
+        FRAMES, "        return _plain(data), tuple(data.columns)\n",
+        "        return data.iloc[list(data.index)], tuple(data.columns)\n"),
     "records with missing keys dropped": (
         CELLS, "SELECT {fields}, {self.record_count} AS n FROM {self._input} ",
         "SELECT {fields}, {self.record_count} AS n FROM {self._input} "
@@ -48,8 +49,9 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
         "    if name.startswith('q'):\n"
         "        value = f'COALESCE(CAST({value} AS VARCHAR), CAST(uuid() AS VARCHAR))'\n"
         "    return value, kind\n\n\ndef check_usable"),
-    "unused category counted": (FRAMES, "        return _plain(data), names\n",
-                                "        return _with_unused(data), names\n"),
+    "unused category counted": (
+        FRAMES, "        return _plain(data), tuple(data.columns)\n",
+        "        return _with_unused(data), tuple(data.columns)\n"),
     "k over distinct records": (
         CELLS, "SELECT {fields}, {self.record_count} AS n FROM {self._input} ",
         "SELECT {fields}, {'1' if secret else 'COUNT(*)'} AS n FROM {self._input} "),

@@ -136,10 +136,10 @@ def test_people_in_several_classes_are_no_sample() -> None:
     roles = {**ROLES, "person": "who"}
     del roles["rows_are_people"]
     rules = {**policy(1.0, {"population_size": 600}), "roles": roles}
-    found = sievert.assess(data, policy=rules, quick=True)
-    assert found.met is None and "several classes" in found.verdicts[0].reason
+    found = sievert.assess(data, policy=rules, planned=True, quick=True)
+    assert found.planned_met is None and "several classes" in found.verdicts[0].reason
     data["who"] = [str(i) for i in range(60)]
-    assert sievert.assess(data, policy=rules, quick=True).met is True
+    assert sievert.assess(data, policy=rules, planned=True, quick=True).planned_met is True
 
 
 def test_suppressed_records_were_drawn_as_well() -> None:

@@ -432,7 +432,8 @@ def test_the_page_of_every_method(
         if not code:
             places.append((tmp_path / "r.csv.json").read_text(encoding="utf-8"))
         for place in places:
-            assert not re.search(r"qxc(bb|ss)|73[1-9]\d{7}", place)
+            # Ten digits are a salary only where they stand alone: digests have long runs of them.
+            assert not re.search(r"qxc(bb|ss)|(?<![0-9a-f])73[1-9]\d{7}(?![0-9a-f])", place)
 
 
 @pytest.mark.parametrize("how", ["microaggregate", "anatomy"])

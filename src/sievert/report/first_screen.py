@@ -45,6 +45,8 @@ from sievert.sources.csv_header import SHOWN
 SMALL = 5  # people: a group below is small, unless a policy says otherwise
 FEW_SECRETS = 3  # whose limits are counted one by one
 DIGITS = 8  # of the digest of a policy
+# Words of a caution that says the same as a reason of the verdict.
+SAID_BY_REASON = {"identifier_repeats": SHARED, "order_tells": "in far fewer runs than"}
 FACTS = {"quasi": "outsider", "sensitive": "secret"}  # roles on the line below the title
 
 
@@ -73,8 +75,11 @@ def front(
 
 def _cautions(part: ReportPart) -> Iterator[str]:
     """Cautions that the verdict does not say as a reason."""
-    said = any(reason["what"] == "identifier_repeats" for reason in reasons_of(part.data))
-    yield from (c for c in part.data.get("cautions", ()) if not (said and SHARED in c))
+    reasons = {reason["what"] for reason in reasons_of(part.data)}
+    said = [words for reason, words in SAID_BY_REASON.items() if reason in reasons]
+    for caution in part.data.get("cautions", ()):
+        if not any(words in caution for words in said):
+            yield caution
 
 
 # -- the verdict ----------------------------------------------------------------------------------

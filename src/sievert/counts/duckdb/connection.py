@@ -50,6 +50,8 @@ class FileEngine:
     # By process: a child that was forked has engines of its own.
     idle: ClassVar["defaultdict[int, list[FileEngine]]"] = defaultdict(list)
 
+    _copy = -1  # the number of the file; negative until there is one
+
     def __init__(self) -> None:
         self._copy, self.path = machine.memory_file()
         self._engine = duckdb.connect(":memory:", config={**CONFIGURATION, "threads": "1"})
@@ -99,7 +101,9 @@ class FileEngine:
             self._engine.close()
 
     def __del__(self) -> None:
-        os.close(self._copy)
+        """Close the copy, if a signal did not come before it was made."""
+        if self._copy >= 0:
+            os.close(self._copy)
 
 
 @dataclass
