@@ -252,7 +252,8 @@ class RequestedRoles:
             return {"person": self.person}
         roles = self.policy.roles
         own = {c for names in self._own for c in names or ()}
-        kept = {c: entry for c, entry in roles.kept.items() if c not in given}
+        other = {*given, self.person}
+        kept = {c: entry for c, entry in roles.kept.items() if c not in other}
         return {
             "person": self.person or roles.person,
             "household": None if roles.household in absent else roles.household,
@@ -309,6 +310,7 @@ class RequestedRoles:
         covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
         less = {*own.sensitive} - {*roles.sensitive}
         less |= set() if covered else known - {*roles.quasi}
+        less |= {*self._kept_no_more(roles)}
         stated, listed = roles.rows_are_people, {*self.policy.reading.na}
         stays = self.not_to_be_released(
             columns if released is None else released, roles, planned=planned
@@ -339,6 +341,16 @@ class RequestedRoles:
             if so:
                 gate.undecided(what)
         return gate
+
+    def _kept_no_more(self, roles: Roles) -> list[str]:
+        """The columns that the policy keeps and that have another role here, which measures less.
+
+        To be a quasi-identifier in everything that is judged measures more.
+        """
+        assert self.policy is not None
+        judged = (roles.quasi, *roles.other_sets)
+        others = [c for c in self.policy.roles.kept if c not in roles.kept]
+        return [c for c in others if not all(c in key_set for key_set in judged)]
 
     def calls_distinct(self, column: str | None) -> bool:
         """Whether the policy says that values of a column which are spelt otherwise differ."""

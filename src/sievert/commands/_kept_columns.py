@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands._measuring import MeasureSettings, TableMeasures, with_kept
 from sievert.counts.questions import Questions
 from sievert.measures import BY_ID
-from sievert.measures.measure import UNBOUNDED, Value
+from sievert.measures.measure import Value
 from sievert.roles import Roles
 from sievert.session import no_progress
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from sievert.counts.suppressed_class import MarkedRecords
     from sievert.policy import Gate
 
+KEPT_UNIQUE = "kept_unique"  # the reason of a gate
 MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
-DETAIL = "with_kept"
 
 
 def measure_with_kept(
@@ -38,21 +38,6 @@ def measure_with_kept(
     wide = replace(roles, quasi=(*roles.quasi, *roles.knowable))
     others = TableMeasures(questions, wide, measuring, ids, no_progress).reidentification()
     return with_kept(numbers, others)
-
-
-def with_kept(numbers: Mapping[str, Value], others: Mapping[str, Value]) -> dict[str, Value]:
-    """Put the number of the smaller classes beside each number that it differs from."""
-    return {m: _with_detail(value, others.get(m)) for m, value in numbers.items()}
-
-
-def _with_detail(value: Value, other: Value | None) -> Value:
-    """A number with the one of the smaller classes beside it, where these differ."""
-    if other is None or (other.value, other.reason) == (value.value, value.reason):
-        return value
-    details = {**value.details, DETAIL: other.value}
-    if other.reason == UNBOUNDED:
-        details[f"{DETAIL}_reason"] = UNBOUNDED
-    return replace(value, details=details)
 
 
 def many_unique(
@@ -103,7 +88,7 @@ def judge_kept(
     """
     kept = [c for c in roles.kept if counted is None or c in counted]
     if telling := many_unique(questions, kept, fresh):
-        gate.undecided("kept_unique", telling)
+        gate.undecided(KEPT_UNIQUE, telling)
     unknown = [c for c in roles.knowable if wild or c not in kept]
     if unknown:
         gate.undecided("kept_not_measured", unknown)

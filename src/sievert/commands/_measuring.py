@@ -22,7 +22,7 @@ from sievert.hierarchies import (
 )
 from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.kernel import ratio
-from sievert.measures.measure import ROWS, MeasureResult, Number, Value
+from sievert.measures.measure import ROWS, UNBOUNDED, MeasureResult, Number, Value
 from sievert.measures.one_class import has_bound, records_in_one_class, secret_in_one_class
 from sievert.measures.target import RecordTarget, SecretTarget, record_target
 from sievert.roles import Roles
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from sievert.counts.suppressed_class import ClassSize, SuppressedRecords, SuppressedValues
     from sievert.policy import Policy
 
-OTHER_READINGS = ("missing_as_value", "spellings_merged")  # of a count, by its details
+WITH_KEPT = "with_kept"  # a detail: the number of the classes that kept columns make smaller
+# Of a count, by its details.
+OTHER_READINGS = ("missing_as_value", "spellings_merged", WITH_KEPT)
 NOT_PLACED = "values of the release have no place in the order or hierarchy"
 MOST_VALUES = 10**7  # different values of a secret that are put into one class
 
@@ -350,8 +352,9 @@ class TableMeasures:
 
         Only those of the measures `ids` are there that a class alone can breach a limit on. The
         base of a secret is that of all records. `numbers` are those of the other records: counts
-        of people in small classes are theirs with this class added, where it is that small. A
-        secret that is a quasi-identifier as well was suppressed with the others.
+        of people in small classes are theirs with this class added, where it is that small. An
+        outsider who knows the kept columns tells the suppressed records apart by them. A secret
+        that is a quasi-identifier as well was suppressed with the others.
         """
         suppressed: SuppressedRecords | None = self.questions.suppressed
         if suppressed is None:
@@ -369,12 +372,31 @@ class TableMeasures:
     def _suppressed_records(
         self, size: ClassSize, chosen: Sequence[Measure], numbers: Mapping[str, Value]
     ) -> dict[str, Value]:
-        counts = RecordCounts(size.everybody, Sizes.from_arrays([size.members], [1]))
-        values = {m.id: self._value(m, RecordTarget(counts), self.options(m)) for m in chosen}
+        one_class = RecordCounts(size.members, Sizes.from_arrays([size.members], [1]))
+        values = self._suppressed_classes(one_class, size, chosen, numbers)
+        if not self.roles.knowable or not chosen:
+            return values
+        classes = self.questions.suppressed_counts(self.roles.knowable)
+        narrower = self._suppressed_classes(classes, size, chosen, numbers)
+        return {**narrower, **with_kept(values, narrower)}
+
+    def _suppressed_classes(
+        self,
+        counts: RecordCounts,
+        size: ClassSize,
+        chosen: Sequence[Measure],
+        numbers: Mapping[str, Value],
+    ) -> dict[str, Value]:
+        """Measures of the suppressed records in the classes of `counts`.
+
+        Counts of people in small classes are those of all records of the table.
+        """
+        values = self.of_classes(counts, chosen)
+        people = self.questions.people or self.questions.records
         for count in ("records_below", "unique_records"):
             own, others = values.pop(count, None), numbers.get(count)
             if own is not None and others is not None and others.value is not None:
-                together = with_class(others, size)
+                together = with_small_classes(others, people, own, size)
                 values |= {} if together is None else {count: together}
         return values
 
@@ -464,27 +486,44 @@ class TableMeasures:
         )
 
 
-def with_class(value: Value, size: ClassSize) -> Value | None:
-    """A count of people in small classes, or their share, with one class more.
+def with_kept(numbers: Mapping[str, Value], others: Mapping[str, Value]) -> dict[str, Value]:
+    """Put the number of the smaller classes beside each number that it differs from."""
+    return {m: _with_smaller(value, others.get(m)) for m, value in numbers.items()}
 
-    None where that class is too large to be counted.
+
+def _with_smaller(value: Value, other: Value | None) -> Value:
+    """A number with the one of the smaller classes beside it, where these differ."""
+    if other is None or (other.value, other.reason) == (value.value, value.reason):
+        return value
+    details = {**value.details, WITH_KEPT: other.value}
+    if other.reason == UNBOUNDED:
+        details[f"{WITH_KEPT}_reason"] = UNBOUNDED
+    return replace(value, details=details)
+
+
+def with_small_classes(value: Value, people: int, own: Value, size: ClassSize) -> Value | None:
+    """A count of people in small classes, or their share, with those of suppressed records.
+
+    The `value` is of the other `people`, and `own` of the suppressed records, whose `size` is
+    known. None where no suppressed record is in a small class.
     """
     if value.id == "unique_records":
-        alone = value.details["records"] + size.members
+        if not own.details["records"]:
+            return None
+        shares = [value.value, value.details.get(WITH_KEPT)]
+        others = max(round(share * people) for share in shares if share is not None)
+        alone = others + own.details["records"]
         number = ratio(alone, size.everybody)
-        return (
-            None if size.members > 1 else replace(value, value=number, details={"records": alone})
-        )
-    k = value.details["k"]
-    if size.members >= k:
+        return replace(value, value=number, details={"records": alone})
+    if not own.value:
         return None
     by_k = {
-        below: number + (size.members if size.members < int(below) else 0)
+        below: number + own.details["by_k"][below]
         for below, number in value.details["by_k"].items()
     }
     readings = [value.value, *(value.details.get(reading) for reading in OTHER_READINGS)]
-    number = max(n for n in readings if n is not None) + size.members
-    return replace(value, value=number, details={"k": k, "by_k": by_k})
+    number = max(n for n in readings if n is not None) + own.value
+    return replace(value, value=number, details={"k": value.details["k"], "by_k": by_k})
 
 
 def suppressed_hierarchy(spec: Any, values: SuppressedValues) -> Hierarchy | None:

@@ -11,8 +11,7 @@ import numpy as np
 
 from sievert.arrays import Bools, Ints
 from sievert.commands._combinations import CombinationCounts, recode
-from sievert.commands._kept_columns import with_kept
-from sievert.commands._measuring import MeasureSettings, TableMeasures
+from sievert.commands._measuring import MeasureSettings, TableMeasures, with_kept
 from sievert.commands._search_floor import SearchFloor
 from sievert.commands._secret_rules import secret_cells
 from sievert.commands._spellings import OfSuppressed, suppressed_with_merged, with_merged

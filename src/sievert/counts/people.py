@@ -70,6 +70,11 @@ class PeopleQuestions(Questions):
         """Whether somebody has several rows; `quasi` are what people will be counted by, if any."""
         return self.people < self.records
 
+    def only_suppressed(self) -> "PeopleQuestions | None":
+        """Ask about the people of the suppressed records; None where none are left out."""
+        marked = super().only_suppressed()
+        return None if marked is None else PeopleQuestions(marked, self.person)
+
     # -- combinations as codes ------------------------------------------------------------------
 
     def sighting_cube(self, columns: Sequence[str]) -> Cube:

@@ -154,6 +154,14 @@ class Questions(CellTables):
             return None
         return self._of_view(self.suppressed.marked, self.suppressed.size_of_marked)
 
+    def suppressed_counts(self, columns: Sequence[str]) -> RecordCounts:
+        """Count the classes that some columns make of the suppressed records."""
+        marked = self.only_suppressed()
+        assert marked is not None
+        counts = marked.record_counts(columns, wildcard=False)
+        marked.forget_counts()
+        return counts
+
     def with_suppressed(self) -> "Questions":
         """Ask about all records, those as well that are left out as suppressed."""
         if self.suppressed is None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from sievert.counts.answers import RecordCounts
+from sievert.counts.answers import RecordCounts, Sizes
 from sievert.counts.coded import CodedQuestions
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -48,6 +48,11 @@ class RecodedQuestions(CodedQuestions):
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """The counts behind every measure of re-identification; no reading of missing keys."""
         return RecordCounts(self.records, self.sizes(quasi))
+
+    def suppressed_counts(self, columns: Sequence[str]) -> RecordCounts:
+        """Count the suppressed records as one class: they have the mark in other columns, too."""
+        size = self.suppressed.size()
+        return RecordCounts(size.members, Sizes.from_arrays([size.members], [1]))
 
     def _type_order(self, secret: str, present: list[str]) -> list[str]:
         ordered = type_order(present)

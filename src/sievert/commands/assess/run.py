@@ -117,7 +117,8 @@ def assess_table(
     if settings.population.table is not None and risks is not None:
         of_table = PopulationSettings(size=risks.chapter["size"]).parameters
         measuring = replace(measuring, parameters={**measuring.parameters, **of_table})
-    measures = TableMeasures(questions, roles, measuring, settings.measures, clock)
+    known = replace(roles, kept={c: roles.kept[c] for c in kept})
+    measures = TableMeasures(questions, known, measuring, settings.measures, clock)
     if alpha is None:  # first: with the records of a secret, its values are counted
         inference = {s: measures.inference(s) for s in roles.sensitive}
     respelt = Respelt()
@@ -131,7 +132,6 @@ def assess_table(
         if alike is not None:
             inference = {s: with_merged(own, alike.inference(s)) for s, own in inference.items()}
             reidentification = with_merged(reidentification, alike.reidentification())
-        known = replace(roles, kept={c: roles.kept[c] for c in kept})
         reidentification = measure_with_kept(questions, known, measuring, reidentification)
     else:
         from sievert.commands import _wildcards
@@ -185,6 +185,9 @@ def assess_table(
     if gate is not None:  # before the record file takes its place
         if unnamed:
             gate.undecided("rows_without_person")
+        weighed = {*settings.population.columns.values()}
+        if replaced := [c for c in roles.kept if c in weighed]:
+            gate.not_met("roles_replaced", replaced)
         judge_order(gate, order)
         gate.counts = table.state is not None
         judge_kept(gate, questions, roles, counted, wild=wild, fresh=requested.fresh)
@@ -243,7 +246,8 @@ def _spelt_alike(
 ) -> TableMeasures | None:
     """The same measures of the table with all spellings merged; None where none coincide."""
     roles = measures.roles
-    columns = [*roles.measured_columns, *([] if roles.person is None else [roles.person])]
+    columns = [*roles.measured_columns, *roles.knowable]
+    columns += [] if roles.person is None else [roles.person]
     merged = respelt.merge(rows, columns, measures.settings.named_values(roles.sensitive))
     if merged is None:
         return None

@@ -75,6 +75,7 @@ class Judging:
 
         Under a policy its secrets are also measured with all their spellings merged.
         """
+        roles = self._with_kept(roles, questions.columns)
         assessed = self._measure(beside, table, questions, roles, clock, original=original)
         respelt = compare_spellings(questions, roles, self.policy, self.settings.orders)
         assessed = replace(assessed, respelt=respelt)
@@ -82,7 +83,8 @@ class Judging:
         if self.policy is None or not secrets:
             return assessed
         named = self.settings.named_values(roles.sensitive)
-        merged = respelt.merge(questions, roles.measured_columns, named)
+        columns = (*roles.measured_columns, *roles.knowable)
+        merged = respelt.merge(questions, columns, named)
         if merged is None:
             return assessed
         other = self._measure(beside, table, merged, roles, clock, original=original)
@@ -150,10 +152,7 @@ class Judging:
         if self.policy is None:
             return None, assessed.respelt.cautions
         columns = questions.columns
-        own = self.policy.roles.kept  # a release may have a key that its original lacks
-        kept = {c: own[c].reason for c in own if c in columns and c not in roles.measured_columns}
-        unknowable = tuple(c for c in kept if own[c].outsiders_cannot_know)
-        roles = replace(roles, kept=kept, unknowable=unknowable)
+        roles = self._with_kept(roles, columns)
         gate = self.requested.gate(
             columns, roles, self.missing, suppression=questions.suppression, codes=self.codes
         )
@@ -211,6 +210,15 @@ class Judging:
         lines = judge_suppressed(self.policy, *assessed.suppressed)
         doubts += [*verdict_remarks(lines), *assessed.respelt.cautions]
         return gate.judge([*whole, *lines]), doubts
+
+    def _with_kept(self, roles: Roles, columns: Sequence[str]) -> Roles:
+        """The roles with the kept columns of one table: a release may have a key of its own."""
+        if self.policy is None:
+            return roles
+        own, others = self.policy.roles.kept, roles.every_column - {*roles.kept}
+        kept = {c: own[c].reason for c in own if c in columns and c not in others}
+        unknowable = tuple(c for c in kept if own[c].outsiders_cannot_know)
+        return replace(roles, kept=kept, unknowable=unknowable)
 
     def _reason_missing(self, assessed: Assessed, secret: str | None, measure: str) -> str:
         """Why a number is not there."""

@@ -331,7 +331,8 @@ def protect(
             )
             people, judgement = protection.people, protection.judgement
             described = describe_input(table, people or questions, missing)
-            if judgement is None or (target and judgement.met):
+            looked_at = target is not None or file.suppresses_beside_kept
+            if judgement is None or (looked_at and judgement.met):
                 clock("writing the release", questions)
                 with files.name_output(Path(str(out or "release"))):
                     records = recoded_records(questions, protection, kept, drop=file.drop)
@@ -348,6 +349,7 @@ def protect(
                     judgement = file.judge(source)
                 gone = protection.release.suppressed_records if protection.release else 0
                 protection.notes.extend(what_became(gone, suppressed_rows, drops=file.drop))
+            judgement = file.judge_kept_columns(judgement, source)
             if target is not None:
                 judgement = file.judge_kept_order(judgement, source)
             protection.notes[:0] = cautions

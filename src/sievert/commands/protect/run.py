@@ -151,7 +151,8 @@ def prepare(
     assert gate is not None
     if replaced := measuring.replaced(policy, roles.sensitive):
         gate.not_met("settings_replaced", replaced)
-    judge_kept(gate, questions, roles, None, wild=missing == "wildcard")
+    counted = questions if roles.person is None else count_people(questions, roles.person)
+    judge_kept(gate, counted, roles, None, wild=missing == "wildcard")
     if roles.weight in columns:
         judge_weight(gate, questions, roles)
     return Preparation(roles, policy, gate, notes)

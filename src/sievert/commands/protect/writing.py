@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.commands._kept_columns import KEPT_UNIQUE
 from sievert.commands._measuring import MeasureSettings
 from sievert.commands._pairing_file import OriginalFile, pairing_details
 from sievert.commands._release_files import FileColumn, order_by_hash, write_release
@@ -183,6 +184,31 @@ class ReleaseFile:
             for each in judgement.unjudged
             if each.people is not None and each.of is not None
         }
+
+    @property
+    def suppresses_beside_kept(self) -> bool:
+        """Whether records are suppressed that share values of kept columns with others.
+
+        Of these columns more people are unique in the release than in the table, then, or more of
+        the suppressed ones.
+        """
+        problem, recoding = self.protection.problem, self.protection.recoding
+        if problem is None or recoding is None or not self.protection.roles.kept:
+            return False
+        return problem.gone_records(recoding) > 0
+
+    def judge_kept_columns(self, judgement: Judgement, source: Mapping[str, Any]) -> Judgement:
+        """Add to the `judgement` of a search what kept columns tell of people in the release.
+
+        The files are written; `source` says how the table is read.
+        """
+        if not judgement.met or not self.suppresses_beside_kept:
+            return judgement
+        of_files = [
+            judge(self.with_person or part.path, *self._order(part, source)) for part in self.parts
+        ]
+        reasons = [r for each in of_files for r in each.reasons if r.what == KEPT_UNIQUE]
+        return replace(judgement, reasons=(*judgement.reasons, *dict.fromkeys(reasons)))
 
     def judge_kept_order(self, judgement: Judgement, source: Mapping[str, Any]) -> Judgement:
         """Add to the `judgement` of written files what the order of the input tells in them.
