@@ -373,9 +373,11 @@ def test_damage_and_other_versions(ledger: Path) -> None:
     rewritten = rewrite(ledger, whole, "0/classes", lambda content: content[:-4] + bytes(4))
     with pytest.raises(InputError, match="damaged"):
         check(rewritten)
-    newer = rewrite(ledger, whole, "manifest.json", lambda c: c.replace(b'n": 3,', b'n": 2,'))
-    with pytest.raises(InputError, match="another version"):
-        check(newer)
+    for version in (b"2", b"3"):  # without spellings of keys, without kept columns
+        number = b'n": ' + version + b","
+        older = rewrite(ledger, whole, "manifest.json", lambda c, n=number: c.replace(b'n": 4,', n))
+        with pytest.raises(InputError, match="another version"):
+            check(older)
 
 
 def rewrite(ledger: Path, whole: bytes, member: str, change: Any) -> Path:
@@ -478,3 +480,60 @@ def test_without_a_policy_there_is_no_verdict(ledger: Path) -> None:
     assert result.met is None and result.passed and result.alone is None
     assert "No policy was given" in repr(result)
     assert len(list(result._rows())) == len(result.reidentification) + len(result.inference["ill"])
+
+
+# -- kept columns -----------------------------------------------------------------------------
+
+CROWD = 24
+KEYS = [f"k{i}" for i in range(CROWD)]
+HALVES = ["a" if i < 12 else "b" for i in range(CROWD)]
+QUARTERS = ["x" if 2 <= i < 14 else "y" for i in range(CROWD)]  # of whom two are in the other half
+
+
+def rules(kept: str, *, known: bool = True, **roles: Any) -> dict[str, Any]:
+    column = {"reason": "readers ask for it", "outsiders_cannot_know": not known}
+    own = {"quasi": ["c"], "person": "id", "kept": {kept: column}}
+    return {"roles": {**own, **roles}, "limits": {"k_anonymity": {"min": 3}}}
+
+
+def with_constant(column: str, values: list[str]) -> dict[str, list[str]]:
+    return {"id": KEYS, "c": ["1"] * CROWD, column: values}
+
+
+def test_a_kept_column_of_the_new_release_makes_joint_classes(tmp_path: Path) -> None:
+    """Two people are x and b, or y and a: with age as a quasi-identifier joint k is 2."""
+    path = tmp_path / "ledger"
+    add(path, {"id": KEYS, "town": QUARTERS}, sensitive=(), name="one")
+    release = with_constant("age", HALVES)
+    found = check(path, release, rules("age"), name="two")
+    assert found.policy.outcome is False and found.joint["k_anonymity"] == 2
+    same = check(path, release, {**rules("age"), "roles": {"quasi": ["c", "age"], "person": "id"}})
+    assert found.joint == same.joint and found.alone.outcome is True
+    unknown = check(path, release, rules("age", known=False), name="two")
+    assert unknown.policy.outcome is True and unknown.joint["k_anonymity"] == 12
+
+
+def test_a_kept_column_of_an_earlier_release_makes_joint_classes(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    earlier = with_constant("town", QUARTERS)
+    added = sievert.add_to_ledger(path, earlier, policy=rules("town"), name="one")
+    assert added.releases[0]["roles"]["quasi"] == ["c", "town"]
+    own = {**POLICY, "roles": {"quasi": ["age"], "person": "id"}}
+    own["limits"] = {"k_anonymity": {"min": 3}}
+    found = check(path, {"id": KEYS, "age": HALVES}, own)
+    assert found.policy.outcome is False and found.joint["k_anonymity"] == 2
+
+
+@pytest.mark.parametrize("person", ["id", ["id", "c"]])
+def test_a_kept_column_that_is_unique_is_undecided_in_a_ledger(person: Any, tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    whole = with_constant("age", HALVES)
+    add(path, whole, quasi="age", sensitive=(), name="one", person=person)
+    codes = {**whole, "code": [f"x{i}" for i in range(CROWD)]}
+    several = isinstance(person, list)
+    people = {"person": None, "identifier": person} if several else {"ignored": {"c": "constant"}}
+    own = rules("code", known=False, quasi=["age"], **people)
+    found = check(path, codes, own, person=person, name="two")
+    told = {r.what: (r.met, r.names) for r in found.policy.reasons}
+    what = "kept_unique" if person == "id" else "kept_not_measured"
+    assert told[what] == (None, ("code",)) and found.policy.outcome is not True

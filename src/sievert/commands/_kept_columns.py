@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sievert.counts.suppressed_class import MarkedRecords
     from sievert.policy import Gate
 
-KEPT_UNIQUE = "kept_unique"  # the reason of a gate
+KEPT_UNIQUE, KEPT_NOT_MEASURED = "kept_unique", "kept_not_measured"  # the reasons of a gate
 MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
 
 
@@ -91,4 +91,4 @@ def judge_kept(
         gate.undecided(KEPT_UNIQUE, telling)
     unknown = [c for c in roles.knowable if wild or c not in kept]
     if unknown:
-        gate.undecided("kept_not_measured", unknown)
+        gate.undecided(KEPT_NOT_MEASURED, unknown)

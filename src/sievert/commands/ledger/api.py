@@ -21,6 +21,8 @@ from sievert.commands._common import (
     check_known,
     requested_roles,
 )
+from sievert.commands._kept_columns import KEPT_NOT_MEASURED, judge_kept
+from sievert.commands._repeated import judge_weight
 from sievert.commands._row_order import RowOrder, judge_order
 from sievert.commands._spellings import BOTH_READ, limited_secrets, with_merged
 from sievert.commands._suppression import keep_suppressed
@@ -48,9 +50,9 @@ from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
-from sievert.policy import FILE_HOLDS, Judgement, Policy, judge
+from sievert.policy import FILE_HOLDS, Gate, Judgement, Policy, judge
 from sievert.roles import Roles, Typed
-from sievert.session import Clock, Steps, no_progress
+from sievert.session import Clock, Steps, count_people, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table
 
@@ -75,9 +77,22 @@ class _OpenRelease:
     def code(
         self, pseudonyms: store.Pseudonyms, name: str | None, date: str
     ) -> store.LedgerRelease:
-        """As a ledger keeps it."""
+        """As a ledger keeps it; kept columns that outsiders may know are quasi-identifiers."""
         own = name or self.table.name
-        return code_release(self.questions, self.roles, self.person, pseudonyms, own, date)
+        known = replace(self.roles, quasi=(*self.roles.quasi, *self.roles.knowable))
+        return code_release(self.questions, known, self.person, pseudonyms, own, date)
+
+    def judge_columns(self, gate: Gate) -> None:
+        """Tell the gate of kept columns and a weight that may say who somebody is.
+
+        People are counted by one column only.
+        """
+        questions, roles = self.questions, self.roles
+        if len(self.person) == 1:
+            judge_kept(gate, count_people(questions, self.person[0]), roles, None, wild=False)
+        elif roles.unknowable:
+            gate.undecided(KEPT_NOT_MEASURED, roles.unknowable)
+        judge_weight(gate, questions, roles)
 
 
 @contextmanager
@@ -189,7 +204,8 @@ def check_with_ledger(
     """Hold a new release against a policy together with all releases of a ledger; writes nothing.
 
     An attacker is taken to know the quasi-identifiers of all rows of a person in every release, and
-    in which releases the person is. People who look alike in all of them are a joint class. The
+    in which releases the person is. Kept columns are quasi-identifiers here, unless the policy says
+    that outsiders cannot know them. People who look alike in all of them are a joint class. The
     limits apply to joint classes, of the people of every release: the riskiest number decides.
 
     Parameters
@@ -332,6 +348,7 @@ def _judge(
         gate.not_met(FILE_HOLDS, stays)
     numbers = assessment.alone
     judge_order(gate, RowOrder(seen=False))
+    opened.judge_columns(gate)
     gate.certain = assessment.certain_alone(gate.unlimited)
     alone = gate.judge(judge(_limits_of(policy, numbers[1]), *numbers)[0])
     verdicts, doubts = judge(policy, *assessment.joint)

@@ -26,7 +26,7 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, require
 from sievert.numerics import machine
 from sievert.version import __version__
 
-FORMAT, VERSION = "sievert ledger", 3
+FORMAT, VERSION = "sievert ledger", 4
 KINDS = "secret", "codes", "alike"  # the arrays of a secret, each with its number
 SALT_BYTES = 32
 HASH_BYTES = 16
@@ -242,7 +242,7 @@ def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     manifest = json.loads(archive.read("manifest.json"))
     require(
         manifest["format"] == FORMAT and manifest["version"] == VERSION,
-        f"{ledger.name} is a ledger of another version, which may know keys by one spelling only",
+        f"{ledger.name} is a ledger of another version, which may lack kept columns and spellings",
         hint=f"version {VERSION} is read here: sievert ledger add, once more for each release",
         error=InputError,
     )
