@@ -306,7 +306,35 @@ _PEOPLE_WORDS = {
 _BEARERS = (
     "customer|account|member|client|policy|contract|case|subject|kunden?|konto|vertrags?|fall"
 )
-_BEARER = re.compile(rf"({_BEARERS})s?_?(id|no|nr|num|number|nummer|key)?")
+_NUMBER = "(id|no|nr|num|number|nummer|key)"
+# Numbers that an insurance, a hospital or a court gives to one person or case.
+_ASSIGNED = "pat|patienten|vers|versicherten?|versicherungs|sozialversicherungs|kv|sv|ahv"
+_BEARER = re.compile(
+    rf"({_BEARERS})s?_?{_NUMBER}?|({_ASSIGNED})_?{_NUMBER}|kvnr|ahv|ssn|nhs|mrn|aktenzeichen"
+)
+# Names, addresses and numbers of a person: whoever has the value has the person.
+_NAME_OF = (
+    "full|first|last|middle|maiden|birth|family|given|sur|vor|nach|zu|patient|patienten|person"
+)
+_DIRECT = re.compile(
+    "|".join(
+        (
+            rf"(({_NAME_OF})s?_?)?names?(_({_NAME_OF})_?names?|_first|_last)*",
+            "(vor|nach)namen?|nom(_de_famille)?|prenom|prénom|apellidos?|cognome|initials?|initialen",
+            "((e|home|work|private)_?)?e?_?mail(_?(address|adresse|addr))?",
+            rf"((tele|mobile?|cell|home|work)_?)?(ph|f)one?(_?{_NUMBER})?",
+            rf"(tel|telefon|mobile?|handy|contact|fax)(_?{_NUMBER})?",
+            "((home|street|postal|mailing|wohn|ip)_?)?(address|adresse|addr|anschrift)",
+            "strasse|street(_?(name|address))?",
+            rf"(iban|passport|barcode)(_?{_NUMBER})?|record_?{_NUMBER}",
+            "(patient|person|participant|proband|subject)(en)?_?(id|no|nr|num|number|nummer|key|code)",
+            rf"id|uid|pid|user_?{_NUMBER}|({_BEARERS})s?_?{_NUMBER}",
+            rf"({_ASSIGNED})_?{_NUMBER}|kvnr|ahv|ssn|nhs|mrn|aktenzeichen",
+        )
+    )
+)
+# These are ordinary words as well: of an answer of yes and no, or a number of contacts.
+_ORDINARY = {"nom", "mobil", "mobile", "contact", "initial", "initials", "barcode"}
 
 
 def tells_people_apart(column: str) -> bool:
@@ -317,6 +345,28 @@ def tells_people_apart(column: str) -> bool:
     >>> [tells_people_apart(c) for c in ("Customer", "account_no", "Kundennr", "account_type")]
     [True, True, True, False]
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
-    words = [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]
+    words = _words(column)
     return not _PEOPLE_WORDS.isdisjoint(words) or bool(_BEARER.fullmatch("_".join(words)))
+
+
+def names_people(column: str) -> bool:
+    """Whether a column is called like the name, the address or a number of a person.
+
+    >>> [names_people(c) for c in ("Name, Vorname", "e-mail", "PatNr", "Straße", "mobile_phone")]
+    [True, True, True, True, True]
+    >>> [names_people(c) for c in ("name_of_town", "nominal", "contacts", "patient_age")]
+    [False, False, False, False]
+    """
+    name = "_".join(_words(column)).rstrip("0123456789").rstrip("_")
+    return bool(_DIRECT.fullmatch(name))
+
+
+def is_ordinary(column: str) -> bool:
+    """Whether the name of a column is also a word for what says nothing of who somebody is."""
+    return "_".join(_words(column)) in _ORDINARY
+
+
+def _words(column: str) -> list[str]:
+    """The words of a column's name, in small letters."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
+    return [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]

@@ -9,6 +9,7 @@ import pytest
 
 import sievert
 from sievert.cli import app
+from sievert.errors import InputError
 
 Table = dict[str, list[Any]]
 N = 40
@@ -244,3 +245,117 @@ def test_suppression_that_leaves_kept_values_alone_is_undecided(
     )
     assert made.met is None and reasons(made)["kept_unique"] == (None, ("w",))
     assert not file.exists()
+
+
+# -- kept columns and secrets that say who somebody is ------------------------------------------
+
+
+def with_names(role: str, name: str, values: list[Any]) -> tuple[Table, dict[str, Any]]:
+    """A table in classes of fifty with one more column, which is kept or a secret."""
+    number = len(values)
+    whole: Table = {
+        "zip": [str(i * 4 // number) for i in range(number)],
+        "ill": [["flu", "hiv", "cold"][i % 3] for i in range(number)],
+        name: values,
+    }
+    unknown = {name: {"reason": "the researcher needs it", "outsiders_cannot_know": True}}
+    roles = {"kept": unknown} if role == "kept" else {"kept": {}, "sensitive": ["ill", name]}
+    return whole, policy(**roles)
+
+
+SHARED = [f"Anna B. {i % 60}" for i in range(240)]  # four people each
+
+
+@pytest.mark.parametrize("role", ["kept", "secret"])
+@pytest.mark.parametrize("name", ["name", "Name, Vorname", "PatNr", "patient_id", "e_mail"])
+def test_names_that_people_share_name_them_all_the_same(name: str, role: str) -> None:
+    whole, own = with_names(role, name, SHARED)
+    found = sievert.assess(whole, policy=own)
+    assert found.met is None and reasons(found)[f"{role}_names_people"] == (None, (name,))
+    text = " ".join(repr(found).split())
+    assert "rename it only if it does not say who somebody is" in text
+    few = with_names(role, name, [f"Anna B. {i % 50}" for i in range(240)])[0]
+    assert f"{role}_names_people" not in reasons(sievert.assess(few, policy=own))
+
+
+@pytest.mark.parametrize("role", ["kept", "secret"])
+@pytest.mark.parametrize("name", ["drug_name", "patient_age", "diagnosis_id", "w"])
+def test_other_columns_may_have_many_values(name: str, role: str) -> None:
+    whole, own = with_names(role, name, SHARED)
+    assert f"{role}_names_people" not in reasons(sievert.assess(whole, policy=own))
+
+
+@pytest.mark.parametrize("out", [False, True])
+def test_a_kept_name_is_said_by_every_command(out: bool, tmp_path: Path) -> None:
+    whole, own = with_names("kept", "name", SHARED)
+    expected = (None, ("name",))
+    file = tmp_path / "r.csv"
+    made = sievert.protect(whole, policy=own, **({"out": file} if out else {}))
+    assert made.met is None and reasons(made)["kept_names_people"] == expected
+    assert not file.exists()
+    compared = sievert.compare(whole, {"r": whole}, policy=own, paired=True)
+    assert reasons(compared.releases[0])["kept_names_people"] == expected
+    rules = tmp_path / "p.toml"
+    kept = '{ reason = "the researcher needs it", outsiders_cannot_know = true }'
+    rules.write_text(RULES.replace('kept = { w = "to join waves" }', f"kept = {{ name = {kept} }}"))
+    gaps = sievert.check_policy(rules, whole).gaps
+    assert ("undecided", "name") in [(gap.what, gap.name) for gap in gaps]
+
+
+def test_names_of_suppressed_rows_are_looked_at() -> None:
+    whole, own = with_names("kept", "name", ["x"] * 240)
+    own["limits"] = {"k_anonymity": {"min": 5}, "suppressed_records": {"max": 60}}
+    more = {"zip": ["*"] * 60, "ill": ["flu", "hiv"] * 30, "name": [f"Anna {i}" for i in range(60)]}
+    whole = {column: [*values, *more[column]] for column, values in whole.items()}
+    assert "kept_names_people" in reasons(sievert.assess(whole, policy=own))
+
+
+# -- weights --------------------------------------------------------------------------------------
+
+
+def weighted(values: list[Any], **options: Any) -> Any:
+    number = len(values)
+    whole: Table = {
+        "zip": [str(i * 2 // number) for i in range(number)],
+        "ill": [["flu", "hiv", "cold"][i % 3] for i in range(number)],
+        "w": values,
+    }
+    return sievert.assess(whole, policy=policy(kept={}, weight="w"), **options)
+
+
+NUMBERS: dict[str, list[Any]] = {
+    "numbers": [100000 + 7 * i for i in range(20)],
+    "texts": [str(100000 + 7 * i) for i in range(40)],
+    "floats": [100000.0 + 7 * i for i in range(40)],
+    "two alike": [100000, *[100000 + 7 * i for i in range(39)]],
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}], ids=["policy", "option"])
+def test_whole_numbers_that_all_differ_may_be_people(name: str, options: dict[str, Any]) -> None:
+    found = weighted(NUMBERS[name], **options)
+    assert found.met is None and reasons(found)["weight_names_people"] == (None, ("w",))
+
+
+OTHERS: dict[str, list[Any]] = {
+    "few records": [100000 + 7 * i for i in range(19)],
+    "shared": [100000 + 7 * (i // 2) for i in range(40)],
+    "fractions": [100000.5 + 7 * i for i in range(40)],
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_numbers_are_weights(name: str) -> None:
+    assert weighted(OTHERS[name]).met is True
+
+
+@pytest.mark.parametrize("least", [-2, "-2", -0.5, "-1e-3"])
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}], ids=["policy", "option"])
+def test_a_weight_below_0_is_an_error_wherever_it_is_named(
+    least: Any, options: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="1 record with a weight below 0"):
+        weighted([least, *[type(least)(2)] * 39], **options)
+    zero = "-0" if isinstance(least, str) else type(least)(0)
+    assert weighted([zero, *[type(least)(2)] * 39], **options).met is True

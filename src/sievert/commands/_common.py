@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._repeated import naming_secrets, repeated_identifiers
+from sievert.commands._repeated import naming_columns, repeated_identifiers
 from sievert.commands._suppression import (
     NOTHING_SUPPRESSED,
     is_unlisted,
@@ -66,8 +66,8 @@ MERGED_BY_TYPE = (
     "and 1: whoever sees the table as it is tells them apart"
 )
 NAMES_PEOPLE = (
-    "the secret {} has a value for nearly each record and is called like an identifier: a column "
-    "that says who somebody is must be dropped (-i), and is not protected by being a secret"
+    "the secret {} is called like an identifier and has many different values: a column that says "
+    "who somebody is must be dropped (-i), and is not protected by being a secret"
 )
 MISSING_RULES = {
     "value": "a missing quasi-identifier is a value of its own",
@@ -231,7 +231,7 @@ class RequestedRoles:
         stated = self.policy is not None and self.policy.roles.rows_are_people
         merged = tuple(questions.merged_by_type((*roles.quasi, *roles.other_quasi)))
         notes += (Caution(MERGED_BY_TYPE.format(repr(c))) for c in merged)
-        naming = tuple(naming_secrets(questions, roles))
+        naming = tuple(naming_columns(questions, roles.sensitive))
         notes += (Caution(NAMES_PEOPLE.format(repr(c))) for c in naming)
         roles = replace(roles, rows_are_people=stated, merged=merged, naming=naming)
         if not several:  # a person with one row each may be no person, but the number of a row

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sievert.commands._measuring import MeasureSettings, TableMeasures, with_kept
+from sievert.commands._repeated import naming_columns
 from sievert.counts.questions import Questions
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from sievert.counts.suppressed_class import MarkedRecords
     from sievert.policy import Gate
 
-KEPT_UNIQUE, KEPT_NOT_MEASURED = "kept_unique", "kept_not_measured"  # the reasons of a gate
+# The reasons of a gate.
+KEPT_UNIQUE, KEPT_NOT_MEASURED = "kept_unique", "kept_not_measured"
+KEPT_NAMES_PEOPLE = "kept_names_people"
 MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
 
 
@@ -72,6 +75,18 @@ def _tells_people_apart(questions: Questions, columns: Sequence[str]) -> bool:
     return of_suppressed or found.everybody > MOST_UNIQUE * size.everybody
 
 
+def judge_kept_names(
+    gate: Gate, questions: Questions, columns: Collection[str], fresh: Collection[str] = ()
+) -> None:
+    """Add to a gate the kept columns, of some that were counted, that may say who somebody is.
+
+    Suppressed records are looked at as well. A `fresh` key was made with the release.
+    """
+    kept = [c for c in gate.policy.roles.kept if c in columns and c not in fresh]
+    if naming := naming_columns(questions.with_suppressed(), kept):
+        gate.undecided(KEPT_NAMES_PEOPLE, naming)
+
+
 def judge_kept(
     gate: Gate,
     questions: Questions,
@@ -87,6 +102,7 @@ def judge_kept(
     A `fresh` key was made with the release.
     """
     kept = [c for c in roles.kept if counted is None or c in counted]
+    judge_kept_names(gate, questions, [*kept, *questions.left_out], fresh)
     if telling := many_unique(questions, kept, fresh):
         gate.undecided(KEPT_UNIQUE, telling)
     unknown = [c for c in roles.knowable if wild or c not in kept]

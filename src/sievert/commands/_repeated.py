@@ -1,12 +1,13 @@
 """Identifiers that several rows share, so that rows are not people; identifiers in other roles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from sievert.counts.questions import Questions
-from sievert.errors import SievertError
-from sievert.roles import Roles, tells_people_apart
+from sievert.counts.questions import NEGATIVE, NUMBER, WHOLE, Questions
+from sievert.errors import InputError, SievertError, require
+from sievert.formatting import plural
+from sievert.roles import Roles, names_people, tells_people_apart
 from sievert.sources.states import Spread
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 100  # of a person on average, by a column that only looks like an identifier
 MANY = 0.95  # of the records: a value for nearly each of them
 WEIGHT_NAMES_PEOPLE = "weight_names_people"  # the reason of a gate
-FEW_RECORDS = 20  # up to here different values mean nothing
+MANY_VALUES = 50  # of a column that is called like a name or a number of people
+FEW_RECORDS = 20  # of fewer different values mean nothing
 
 
 def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str], list[str]]:
@@ -38,48 +40,67 @@ def repeated_identifiers(questions: Questions, roles: Roles) -> tuple[list[str],
     return repeated, [c for c, spread in telling.items() if spread.repeated is None]
 
 
-def naming_secrets(questions: Questions, roles: Roles) -> list[str]:
-    """Secrets that are called like an identifier and have a value for nearly each record.
+def naming_columns(questions: Questions, columns: Sequence[str]) -> list[str]:
+    """The columns that are called like an identifier and have many different values.
 
-    Such a column says who somebody is, whatever is measured of it as of a secret.
+    Such a column says who somebody is, whatever else its role is. Many are more than a few dozen if
+    it is called like the name, the address or a number of a person, and else nearly one for each
+    record.
     """
-    return _nearly_unique(questions, [s for s in roles.sensitive if _names_people(s)])
+    called = [c for c in columns if names_people(c) or _sounds_like_identifier(c)]
+    counted = _different_values(questions, called)
+    unique = {*_nearly_unique(questions, counted)}
+    many = {c for c, values in counted.items() if names_people(c) and values > MANY_VALUES}
+    return [c for c in called if c in unique or c in many]
 
 
-def naming_weight(rows: Questions, roles: Roles) -> list[str]:
+def naming_weight(rows: Questions, weight: str | None) -> list[str]:
     """The weight of a table, if it may say who somebody is.
 
-    Its values are not numbers then, or it is called like an identifier and has a value for nearly
-    each record. Suppressed records are looked at as well as the other `rows`.
+    Its values are not numbers then, or it is called like an identifier and has many values, or they
+    are whole numbers of which nearly each record has another: the numbers of people, perhaps.
+    Suppressed records are looked at as well as the other `rows`.
     """
-    weight = roles.weight
     if weight is None or weight not in rows.columns:
         return []
     every = rows.with_suppressed()
-    named = _names_people(weight) and bool(_nearly_unique(every, [weight]))
-    return [weight] if named or _other_than_numbers(every, weight) else []
+    if naming_columns(every, [weight]) or _other_than_numbers(every, weight):
+        return [weight]
+    unique = _nearly_unique(every, _different_values(every, [weight]))
+    return [weight] if unique and _are_whole(every, weight) else []
 
 
-def judge_weight(gate: "Gate", rows: Questions, roles: Roles) -> None:
-    """Tell the gate of a table with these `rows` and `roles` of a weight that may name people."""
-    if weights := naming_weight(rows, roles):
-        gate.undecided(WEIGHT_NAMES_PEOPLE, weights)
+def judge_weight(gate: "Gate", rows: Questions, *weights: str | None) -> None:
+    """Tell the gate of a table with these `rows` of `weights` that may name people.
+
+    A weight below 0 is an error.
+    """
+    naming = [name for weight in dict.fromkeys(weights) for name in naming_weight(rows, weight)]
+    if naming:
+        gate.undecided(WEIGHT_NAMES_PEOPLE, naming)
+    for weight in dict.fromkeys(weights):
+        if weight in rows.columns and weight not in naming:
+            _check_not_negative(rows.with_suppressed(), weight)
 
 
-def _names_people(column: str) -> bool:
-    """Whether a column is called as those are that say who somebody is."""
+def _sounds_like_identifier(column: str) -> bool:
+    """Whether a word of a column's name is one that identifiers have."""
     return tells_people_apart(column) or "name" in column.casefold()
 
 
-def _nearly_unique(questions: Questions, columns: Sequence[str]) -> list[str]:
-    """The columns that have a value for nearly each record; of few records none."""
-    if questions.records <= FEW_RECORDS or not columns:
-        return []
+def _different_values(questions: Questions, columns: Sequence[str]) -> dict[str, int]:
+    """How many different values columns have at most; columns of which that is not known lack."""
     known = questions.left_out
     counted = spread_values(questions, [c for c in columns if c not in known])
     spreads = {c: known.get(c, counted.get(c)) for c in columns}
-    most = MANY * questions.records
-    return [c for c, spread in spreads.items() if spread is not None and spread.most > most]
+    return {c: spread.most for c, spread in spreads.items() if spread is not None}
+
+
+def _nearly_unique(questions: Questions, counted: Mapping[str, int]) -> list[str]:
+    """The columns that have a value for nearly each record; of few records none."""
+    if questions.records < FEW_RECORDS:
+        return []
+    return [c for c, values in counted.items() if values > MANY * questions.records]
 
 
 def _other_than_numbers(questions: Questions, column: str) -> bool:
@@ -90,7 +111,25 @@ def _other_than_numbers(questions: Questions, column: str) -> bool:
         return True
     if questions.engine.kind(column) == "float":
         return False
-    return questions.has_other_than_numbers(column)
+    return questions.has_other_than(column, NUMBER)
+
+
+def _are_whole(questions: Questions, column: str) -> bool:
+    """Whether all values of a column of numbers are whole; not known of one that a state lacks."""
+    return column not in questions.left_out and not questions.has_other_than(column, WHOLE)
+
+
+def _check_not_negative(questions: Questions, column: str) -> None:
+    """Raise an error for a weight below 0, as where people are estimated by it."""
+    if column in questions.left_out:
+        return
+    number = questions.count_matching(column, NEGATIVE)
+    require(
+        not number,
+        f"{plural(number, 'record')} with a weight below 0 in {column!r}",
+        hint="how many people a record stands for",
+        error=InputError,
+    )
 
 
 def usable_columns(questions: Questions, columns: Sequence[str]) -> list[str]:

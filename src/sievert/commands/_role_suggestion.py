@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sievert.commands._repeated import FEW_RECORDS, MANY, usable_columns
+from sievert.commands._repeated import FEW_RECORDS, MANY, MANY_VALUES, usable_columns
 from sievert.counts.questions import Questions
 from sievert.errors import MissingRolesError, require
 from sievert.formatting import count, percent, printable, wrap
 from sievert.hierarchies import NUMBER
 from sievert.report.texts import Texts, read_texts
-from sievert.roles import looks_like_record, tells_people_apart
+from sievert.roles import is_ordinary, looks_like_record, names_people, tells_people_apart
 
 MOST_COLUMNS, FEW_COLUMNS = 30, 20  # of a suggestion: all of them, or so many
 MOST_LISTED, FEW_LISTED = 60, 12  # names of further columns: all of them, or the first
@@ -33,10 +33,6 @@ _IN_A_POLICY = {
         r"(w|wt|wgt|weights?|fnlwgt|[pw]*wgtp|pweight|hweight|(sampl(e|ing)|survey)_?weight)"
     ),
 }
-_OF_A_PERSON = re.compile(  # whoever has it has the person
-    r"((full|first|last|family|given|sur|vor|nach)?[_ ]?name|e?[_-]?mail([_ ]?address)?"
-    r"|((tele|mobile|cell)[_ ]?)?phone([_ ]?(no|nr|number))?|iban|passport([_ ]?(no|nr|number))?)"
-)
 # Parts of names that people give to such columns, in a few languages of the field.
 PERSON = "--person"
 _USUAL = {
@@ -82,15 +78,16 @@ class ColumnEvidence:
 def looks_like_identifier(column: str) -> bool:
     """Whether a column is called as identifiers are."""
     name = column.casefold()
-    return name.endswith("id") or any(part in name for part in _USUAL["-i"])
+    usual = name.endswith("id") or any(part in name for part in _USUAL["-i"])
+    return usual or names_people(column)
 
 
 def _is_telling(column: str) -> bool:
     """Whether the name of a column says what it is: of very many these are looked at first."""
     name = column.casefold()
-    return any(w.fullmatch(name) for w in (*_IN_A_POLICY.values(), _OF_A_PERSON)) or any(
-        part in name for usual in _USUAL.values() for part in usual
-    )
+    in_a_policy = any(w.fullmatch(name) for w in _IN_A_POLICY.values())
+    usual = any(part in name for parts in _USUAL.values() for part in parts)
+    return in_a_policy or usual or names_people(column)
 
 
 def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
@@ -109,7 +106,9 @@ def suggest_role(column: str, evidence: ColumnEvidence) -> tuple[str, str]:
     named = {option for option, parts in _USUAL.items() if any(p in name for p in parts)}
     if looks_like_identifier(column) and (unique or tells_people_apart(column)):
         return ("-i", "identifier") if unique else (PERSON, "called_identifier")
-    if _OF_A_PERSON.fullmatch(name):
+    # An answer of yes and no, or a small number, is not what a person is called.
+    few = values <= FEW_RECORDS or (evidence.numbers and values <= MANY_VALUES)
+    if names_people(column) and not (few and is_ordinary(column)):
         return "-i", "of_a_person"
     if "-s" in named:
         return "-s", "secret"

@@ -34,6 +34,8 @@ MOST_CLASSES = 10**6
 FEW_CLASSES = 10**6  # that are matched here; SQL matches more of them
 # A number as a text, as it may stand in a file, and as engines can match it.
 NUMBER = "[ ]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?[ ]*"
+WHOLE = "[ ]*[+]?[0-9]+([.]0*)?[ ]*"
+NEGATIVE = "[ ]*-[0-9.]*[1-9][0-9.]*([eE][+-]?[0-9]+)?[ ]*"
 TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer and longer to plan it
 
 
@@ -282,14 +284,19 @@ class Questions(CellTables):
             counts.append(self.count_where(cells, equal, list(names.values())))
         return min(counts)
 
-    def has_other_than_numbers(self, column: str) -> bool:
-        """Say whether some value of a column of text or whole numbers is no number."""
+    def has_other_than(self, column: str, pattern: str) -> bool:
+        """Say whether the text of some value of a column does not fit a pattern."""
         c = self.sql_name(column)
         odd = self.engine.query_records(
             f"SELECT 1 AS n FROM {self.source} WHERE {c} IS NOT NULL "
-            f"AND NOT {self.engine.matches(c, NUMBER)} LIMIT 1"
+            f"AND NOT {self.engine.matches(c, pattern)} LIMIT 1"
         )
         return bool(odd)
+
+    def count_matching(self, column: str, pattern: str) -> int:
+        """Count the records with a value of a column whose text fits a pattern."""
+        c = self.sql_name(column)
+        return self._count_records(f"{c} IS NOT NULL AND {self.engine.matches(c, pattern)}")
 
     def recode(self, view: str, records: RecodedRecords) -> "Questions":
         """Questions about the records with labels for values, shown by a view of the engine."""

@@ -68,11 +68,13 @@ REASONS = {
     "out ({}): name the person, or say rows_are_people",
     "merged_by_type": "values of {} may be spelt in several ways, which their type makes one: "
     "spell them alike, or give no type",
-    "secret_names_people": "a secret has a value for nearly each record and is called like an "
-    "identifier ({}): make it identifier, or give it another name",
-    "weight_names_people": "a weight has values that are not numbers, or is called like an "
-    "identifier and has a value for nearly each record ({}): make it identifier, or keep numbers "
-    "in it and give it another name",
+    "secret_names_people": "a secret is called like an identifier and has many different values "
+    "({}): make it an identifier; rename it only if it does not say who somebody is",
+    "kept_names_people": "a kept column is called like an identifier and has many different values "
+    "({}): make it an identifier; rename it only if it does not say who somebody is",
+    "weight_names_people": "a weight has values that are not numbers, or another whole number for "
+    "nearly each record, or is called like an identifier and has many different values ({}): make "
+    "it an identifier, or drop it; rename it only if it does not say who somebody is",
     "spelt_differently": "values of {} coincide if they are spelt alike (case, blanks, invisible "
     "characters, forms of numbers and dates): spell them alike, or list the column in "
     "distinct_spellings",

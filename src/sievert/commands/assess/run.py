@@ -191,7 +191,7 @@ def assess_table(
         judge_order(gate, order)
         gate.counts = table.state is not None
         judge_kept(gate, questions, roles, counted, wild=wild, fresh=requested.fresh)
-        judge_weight(gate, rows, roles)
+        judge_weight(gate, rows, roles.weight, settings.population.weight)
         doubtful = respelt.doubt(gate)
         policy, notes = _judge(measures, alike, gate, reidentification, inference, wildcards=wild)
         warnings += notes

@@ -159,7 +159,7 @@ class Judging:
         assert gate is not None
         gate.certain = dict(assessed.certain)
         judge_kept(gate, questions, roles, None, wild=False)
-        judge_weight(gate, questions, roles)
+        judge_weight(gate, questions, roles.weight)
         here = replace(roles, quasi=tuple(c for c in roles.quasi if c in columns))
         found_by = measure_with_kept(questions, here, self.settings, assessed.reidentification)
         assessed.respelt.doubt(gate)

@@ -21,7 +21,7 @@ from sievert.commands._common import (
     check_known,
     requested_roles,
 )
-from sievert.commands._kept_columns import KEPT_NOT_MEASURED, judge_kept
+from sievert.commands._kept_columns import KEPT_NOT_MEASURED, judge_kept, judge_kept_names
 from sievert.commands._repeated import judge_weight
 from sievert.commands._row_order import RowOrder, judge_order
 from sievert.commands._spellings import BOTH_READ, limited_secrets, with_merged
@@ -90,9 +90,11 @@ class _OpenRelease:
         questions, roles = self.questions, self.roles
         if len(self.person) == 1:
             judge_kept(gate, count_people(questions, self.person[0]), roles, None, wild=False)
-        elif roles.unknowable:
-            gate.undecided(KEPT_NOT_MEASURED, roles.unknowable)
-        judge_weight(gate, questions, roles)
+        else:
+            judge_kept_names(gate, questions, roles.kept)
+            if roles.unknowable:
+                gate.undecided(KEPT_NOT_MEASURED, roles.unknowable)
+        judge_weight(gate, questions, roles.weight)
 
 
 @contextmanager

@@ -39,12 +39,16 @@ REASONS = {
         SPELL,
     ),
     "secret_names_people": (
-        "the secret {} has a value for nearly each record and is called like an identifier",
+        "the secret {} is called like an identifier and has many different values",
+        "identifier = [{}]",
+    ),
+    "kept_names_people": (
+        "the kept column {} is called like an identifier and has many different values",
         "identifier = [{}]",
     ),
     "weight_names_people": (
-        "the weight {} has values that are not numbers, or is called like an identifier and has a "
-        "value for nearly each record",
+        "the weight {} has values that are not numbers, or another whole number for nearly each "
+        "record, or is called like an identifier and has many different values",
         "identifier = [{}]",
     ),
     "merged_by_type": (
@@ -222,7 +226,7 @@ def _judge_plan(table: Table, rows: Questions, policy: Policy, clock: Clock) -> 
     if unnamed:
         gate.undecided("rows_without_person")
     judge_kept(gate, questions, roles, None, wild=False)
-    judge_weight(gate, rows, roles)
+    judge_weight(gate, rows, roles.weight)
     compare_spellings(rows, roles, policy, settings.orders).doubt(gate)
     verdicts, _ = judge(policy, numbers, inference)
     limited = {measure for _, measure, _ in policy.every_limit()}

@@ -154,7 +154,7 @@ def prepare(
     counted = questions if roles.person is None else count_people(questions, roles.person)
     judge_kept(gate, counted, roles, None, wild=missing == "wildcard")
     if roles.weight in columns:
-        judge_weight(gate, questions, roles)
+        judge_weight(gate, questions, roles.weight)
     return Preparation(roles, policy, gate, notes)
 
 

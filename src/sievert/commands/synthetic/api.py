@@ -19,8 +19,8 @@ from sievert.commands._common import (
     refuse_engines,
     requested_roles,
 )
-from sievert.commands._kept_columns import many_unique
-from sievert.commands._repeated import naming_weight
+from sievert.commands._kept_columns import KEPT_NAMES_PEOPLE, KEPT_UNIQUE, many_unique
+from sievert.commands._repeated import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
 from sievert.commands._spellings import TOLD_APART
 from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.synthetic.result import SyntheticAssessment
@@ -157,8 +157,12 @@ def synthetic(
             with reading(data) as (table, questions):
                 clock("reading the synthetic table", questions)
                 fake = read_codes(questions, table.name, unused, None)
-                telling = many_unique(questions, kept_here(requested.policy, questions.columns))
-                weights = naming_weight(questions, roles)
+                kept = kept_here(requested.policy, questions.columns)
+                doubts = {
+                    KEPT_NAMES_PEOPLE: naming_columns(questions, kept),
+                    KEPT_UNIQUE: many_unique(questions, kept),
+                    WEIGHT_NAMES_PEOPLE: naming_weight(questions, roles.weight),
+                }
             clock("bringing the tables together", None)
             tables = join(people, fake, strangers, categories)
             names = [column.name for column in tables.columns]
@@ -178,8 +182,7 @@ def synthetic(
             own = attack_table(
                 *(tables, settings, fake.name, requested, roles, released),
                 spelt={**spelt, **respelt},
-                telling=telling,
-                weights=weights,
+                doubts=doubts,
             )
             if strangers is not None:
                 check_strangers(tables, own, strangers.name)

@@ -22,7 +22,6 @@ from sievert.attacks.synthetic.control import (
 from sievert.attacks.synthetic.evidence import SyntheticAttack
 from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
 from sievert.commands._common import RequestedRoles, check_known
-from sievert.commands._repeated import WEIGHT_NAMES_PEOPLE
 from sievert.commands.synthetic.result import AttackedTable, alarms_of
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, UsageError, require
@@ -241,13 +240,12 @@ def judge(
     columns: Sequence[str],
     released: Sequence[str],
     spelt: Mapping[str, int],
-    telling: Sequence[str],
-    weights: Sequence[str] = (),
+    doubts: Mapping[str, Sequence[str]],
 ) -> Judgement | None:
     """The limits on attacks held against one table, of which some columns are attacked.
 
-    Values of the columns `spelt` coincide if they are spelt alike: how many, by column. In the
-    kept columns `telling` many rows have values of their own. The `weights` may name people.
+    Values of the columns `spelt` coincide if they are spelt alike: how many, by column. The
+    `doubts` are about columns that are not attacked: their names, by the reason.
     """
     if policy is None:
         return None
@@ -259,10 +257,9 @@ def judge(
     if doubtful:
         gate.undecided("spelt_differently", doubtful)
         gate.spellings |= doubtful
-    if telling:
-        gate.undecided("kept_unique", telling)
-    if weights:
-        gate.undecided(WEIGHT_NAMES_PEOPLE, weights)
+    for what, names in doubts.items():
+        if names:
+            gate.undecided(what, names)
     limited = {*policy.synthetic}
     if unlimited := [a for a in alarms_of(results) if a.partition(".")[0] not in limited]:
         gate.undecided("traces_not_limited", unlimited)
@@ -334,19 +331,18 @@ def attack_table(
     roles: Roles,
     released: Sequence[str],
     spelt: Mapping[str, int],
-    telling: Sequence[str] = (),
-    weights: Sequence[str] = (),
+    doubts: Mapping[str, Sequence[str]],
 ) -> AttackedTable:
     """Every attack on one synthetic table, and the policy held against it.
 
     `released` are its columns, of which those are attacked that the tables share. `spelt` says how
-    many values of a column coincide if they are spelt alike. In the kept columns `telling` many
-    rows have values of their own. The `weights` may name people.
+    many values of a column coincide if they are spelt alike. The `doubts` are about other
+    columns: their names, by the reason of a gate.
     """
     results = attack_synthetic(tables, settings)
     columns = tuple(column.name for column in tables.columns)
     judgement = judge(
-        *(requested.policy, results, requested, roles, columns, released), spelt, telling, weights
+        *(requested.policy, results, requested, roles, columns, released), spelt, doubts
     )
     settings.workers.count("measuring what was lost", 1)()
     return AttackedTable(
