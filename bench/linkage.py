@@ -75,7 +75,7 @@ def all_pairs(released: Table, original: Table) -> tuple[NDArray[Any], NDArray[A
 
 def compare(rows: int, rounds: int) -> Result:
     """Time both ways in turns."""
-    from sievert.attacks.linkage import link
+    from sievert.commands.attack.linkage import link
 
     released, original = pair(rows)
     ours = link(released, original, np.arange(rows), compiled=True)
@@ -95,7 +95,7 @@ def compare(rows: int, rounds: int) -> Result:
 
 def reach(rows: int, kind: str, distance: Any) -> Result:
     """Time one call for a release of so many records and as many originals."""
-    from sievert.attacks.linkage import link
+    from sievert.commands.attack.linkage import link
 
     released, original = pair(rows, kind)
     held: list[Any] = []
@@ -116,7 +116,7 @@ def reach(rows: int, kind: str, distance: Any) -> Result:
 
 def assignment(rows: int) -> Result:
     """Time a one-to-one linkage."""
-    from sievert.attacks.linkage import link
+    from sievert.commands.attack.linkage import link
 
     released, original = pair(rows)
     sample = timed(lambda: link(released, original, np.arange(rows), linkage="one-to-one"))

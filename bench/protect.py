@@ -38,12 +38,12 @@ from bench.common import (
     timed,
     verdict,
 )
+from sievert.commands.protect.local_recoding.columns import LocalColumn
+from sievert.commands.protect.local_recoding.labels import column_labels, mean_shares
+from sievert.commands.protect.local_recoding.recoding import Pieces, recode_locally
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import LevelledColumn, Rule, Search, SecretCells, find_frontier
 from sievert.methods.full_domain.frontier import NodeNumbers
-from sievert.methods.local.columns import LocalColumn
-from sievert.methods.local.labels import column_labels, mean_shares
-from sievert.methods.local.recoding import Pieces, recode_locally
 
 EIGHT = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",

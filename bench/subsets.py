@@ -83,9 +83,9 @@ def bare(path: str, quasi: Sequence[str], secret: str) -> Callable[[], object]:
 
 def ours(path: str, quasi: Sequence[str], secret: str) -> list[Any]:
     """Every measure of every subset, from the file."""
-    from sievert.commands._combinations import count_combinations
-    from sievert.commands._population import LARGE
-    from sievert.commands._subsets import Subsets
+    from sievert.measurement.combinations import count_combinations
+    from sievert.measurement.population_risks import LARGE
+    from sievert.measurement.subsets import Subsets
     from sievert.session import open_source
 
     with open_source(path, large=LARGE) as (_, questions):

@@ -70,8 +70,8 @@ def generated(people: int, rows: int, columns: int) -> tuple[Columns, Columns, C
 
 def attack(original: Columns, fake: Columns, control: Columns) -> Any:
     """Every attack, from the columns on."""
-    from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_synthetic
-    from sievert.attacks.synthetic.tables import join_tables
+    from sievert.commands.synthetic.attacks.attacks import SyntheticSettings, attack_synthetic
+    from sievert.commands.synthetic.attacks.tables import join_tables
 
     names = tuple(original)
     half = len(names) // 2
@@ -81,8 +81,8 @@ def attack(original: Columns, fake: Columns, control: Columns) -> Any:
 
 def same_attacks(original: Columns, fake: Columns, control: Columns) -> None:
     """Singling out by one to three columns, linkability and inference: what anonymeter has."""
-    from sievert.attacks.synthetic import nearness, singling_out
-    from sievert.attacks.synthetic.tables import join_tables
+    from sievert.commands.synthetic.attacks import nearness, singling_out
+    from sievert.commands.synthetic.attacks.tables import join_tables
 
     tables, names = join_tables(original, fake, control), tuple(original)
     for width in (1, 2, 3):

@@ -55,9 +55,9 @@ def write(path: Path, shape: Shape, *, people: bool) -> None:
 
 def assess(path: Path, shape: Shape, *, people: bool, row_order: bool, spellings: bool) -> None:
     """Assess a table with a policy, with each of the two checks or without it."""
-    from sievert.commands._common import Reading, requested_roles
-    from sievert.commands._measuring import MeasureSettings
     from sievert.commands.assess.run import AssessmentSettings, assess_table
+    from sievert.measurement.table_measures import MeasureSettings
+    from sievert.request.requested import Reading, requested_roles
     from sievert.session import no_progress
 
     roles: dict[str, object] = {"quasi": shape.quasi_names, "sensitive": shape.secret_names}

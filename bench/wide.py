@@ -174,9 +174,9 @@ def search_one_by_one(tree: Any, weights: Any, xs: Any, ks: Any, roots: Any, res
 
 def link_both_ways(released: Table, original: Table) -> dict[str, Callable[[], Any]]:
     """The search before and the present one, on the same files, by one thread."""
-    from sievert.attacks.linkage import search
-    from sievert.attacks.linkage.space import build_space
-    from sievert.attacks.linkage.tree import build_tree
+    from sievert.commands.attack.linkage import search
+    from sievert.commands.attack.linkage.space import build_space
+    from sievert.commands.attack.linkage.tree import build_tree
     from sievert.numerics.acceleration import jit
 
     space, mine, theirs = build_space(released, original, "gower", "sd")

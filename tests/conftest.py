@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import SOAKING
+from helpers.effort import SOAKING
 from hypothesis import HealthCheck, settings
 
 from sievert.numerics import acceleration

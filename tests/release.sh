@@ -23,7 +23,7 @@ for file in "$wheel" "$sdist"; do
   cmp "$place/one/dist/$file" "$place/two/dist/$file"
 done
 echo "the same bytes twice"
-"$builder" tests/wheelcontents.py "$place/one/dist/$wheel"
+"$builder" tests/helpers/wheelcontents.py "$place/one/dist/$wheel"
 
 # From nothing: an empty environment, an empty home, a table of one's own.
 mkdir "$place/home"

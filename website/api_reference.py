@@ -17,8 +17,8 @@ from typing import Any
 import sievert
 from sievert import errors
 from sievert.commands import functions
-from sievert.commands._result import DescribedResult, Result, SharedResult, ShownResult
 from sievert.measures import MEASURES
+from sievert.result import DescribedResult, Result, SharedResult, ShownResult
 from sievert.sources.options import ReaderOptions
 
 SECTION = "Parameters\n----------\n"

@@ -7,11 +7,8 @@ imported until it is used.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
+from importlib.machinery import PathFinder
 
 from sievert.version import __version__
 
@@ -148,7 +145,6 @@ _HOMES = {
     "update": "commands.state.api",
     "write_report": "commands.report.api",
 }
-_RENAMED = {"estimating": "estimators"}  # documented import paths that keep working for now
 
 
 def _measures() -> dict[str, Any]:
@@ -162,7 +158,7 @@ if not TYPE_CHECKING:  # a type checker shall see what there is, and no more
         if name in _HOMES:
             return getattr(import_module(f"sievert.{_HOMES[name]}"), name)
         path = f"sievert.{name}"
-        if name in _RENAMED or PathFinder.find_spec(path, __path__) is not None:
+        if PathFinder.find_spec(path, __path__) is not None:
             return import_module(path)
         if name.startswith("_") or name not in (measures := _measures()):
             raise AttributeError(f"module 'sievert' has no attribute {name!r}")
@@ -171,34 +167,3 @@ if not TYPE_CHECKING:  # a type checker shall see what there is, and no more
 
 def __dir__() -> list[str]:
     return sorted([*__all__, *_measures()])
-
-
-class _RenamedModules:
-    """Finds modules by the names that they had before."""
-
-    @staticmethod
-    def find_spec(name: str, *_: Any) -> ModuleSpec | None:
-        """A specification of the module under its old name, or None."""
-        package, _dot, rest = name.removeprefix("sievert.").partition(".")
-        if not name.startswith("sievert.") or package not in _RENAMED:
-            return None
-        target = f"sievert.{_RENAMED[package]}" + (f".{rest}" if rest else "")
-        warnings.warn(f"{name} is now {target}", DeprecationWarning, stacklevel=2)
-        state = import_module(target)
-        return ModuleSpec(name, _RenamedModules, loader_state=state)  # type: ignore[arg-type]
-
-    @staticmethod
-    def create_module(spec: ModuleSpec) -> ModuleType:
-        """The module itself; its own specification is kept for `exec_module`."""
-        module: ModuleType = spec.loader_state
-        spec.loader_state = module.__spec__
-        return module
-
-    @staticmethod
-    def exec_module(module: ModuleType) -> None:
-        """It has been executed already: only its own specification is put back."""
-        assert module.__spec__ is not None
-        module.__spec__ = module.__spec__.loader_state
-
-
-sys.meta_path.append(_RenamedModules)

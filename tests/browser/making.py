@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from browser import samples
-from payloads import NAMES, PAYLOADS, as_file
+from helpers.payloads import NAMES, PAYLOADS, as_file
 
 import sievert
 from sievert.papers import pages

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from browser.making import Workshop, drawn, numbers, written
 from browser.tabs import Tab
+from helpers.payloads import NAMES, PAYLOADS, as_file
 from markupsafe import escape
-from payloads import NAMES, PAYLOADS, as_file
 
 import sievert
 from sievert.cli import app

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from browser.benches import STEPS, RunningBench, Visitor, start_bench
 from browser.tabs import LOOKS, Tab, watched
-from payloads import NAMES, PAYLOADS, as_file
+from helpers.payloads import NAMES, PAYLOADS, as_file
 
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "examples" / "hospital_policy.toml"

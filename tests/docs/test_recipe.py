@@ -110,8 +110,8 @@ def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
     edit(project / source, "    ),\n)\n", RECORD)
     (project / "docs/measures/pairs_alike.md").write_text(PAGE, encoding="utf-8")
     slowly = '    result["pairs_alike"] = sum(n * (n - 1) // 2 for n in sizes)\n'
-    edit(project / "tests/oracle.py", ORACLE, ORACLE + slowly)
-    for name in (source, "docs/measures/<id>.md", "tests/oracle.py", "make generate"):
+    edit(project / "tests/helpers/oracle.py", ORACLE, ORACLE + slowly)
+    for name in (source, "docs/measures/<id>.md", "tests/helpers/oracle.py", "make generate"):
         assert f"`{name}`" in steps, name
 
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema_subset import faults
+from helpers.jsonschema_subset import faults
 
 import sievert
 from sievert.cli import app, catalogue, doctor, outputs, parser

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pairedrows import row_numbers
+from helpers.pairedrows import row_numbers
 
 import sievert
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.attacks.linkage import distances, link, wilson
+from sievert.commands.attack.linkage import distances, link, wilson
 
 from .tables import Columns, read_columns
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sievert.commands.protect.local_recoding.columns import LocalColumn
+from sievert.commands.protect.local_recoding.labels import column_labels, mean_shares
+from sievert.commands.protect.local_recoding.recoding import recode_locally
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
-from sievert.methods.local.columns import LocalColumn
-from sievert.methods.local.labels import column_labels, mean_shares
-from sievert.methods.local.recoding import recode_locally
 
 EIGHT = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",

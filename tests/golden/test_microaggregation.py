@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pairedrows import row_numbers
+from helpers.pairedrows import row_numbers
 
 import sievert
 from sievert.arrays import Floats, Ints
-from sievert.methods.microaggregation import MixedRecords, along_projection, mdav
+from sievert.commands.protect.microaggregation import MixedRecords, along_projection, mdav
 
 
 def read(path: Path) -> tuple[list[str], Floats]:

@@ -56,7 +56,7 @@ def people() -> None:
     import test_people
 
     from sievert import session
-    from sievert.commands._measuring import MeasureSettings
+    from sievert.measurement.table_measures import MeasureSettings
 
     session.SMALL = 0  # in SQL
     for seed in range(PEOPLE):
@@ -69,7 +69,7 @@ def people() -> None:
 
 def oracle() -> None:
     import test_oracle_agreement as agreement
-    from randomtables import case
+    from helpers.randomtables import case
 
     from sievert import session
 

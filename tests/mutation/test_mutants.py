@@ -72,7 +72,7 @@ MUTANTS: dict[str, tuple[str, str, str]] = {
     "n - 1": (TARGET, "        super().__init__(counts)\n        self.counts = counts\n",
               "        super().__init__(counts)\n        self.records -= 1\n        self.counts = counts\n"),
     "classes of one quasi-identifier": (
-        "commands/_measuring.py", "            self.roles.quasi,\n            secret,\n",
+        "measurement/table_measures.py", "            self.roles.quasi,\n            secret,\n",
         "            self.roles.quasi[:1],\n            secret,\n"),
     "rate over H(Q)": (INFORMATION, "_part_of_entropy(target, target.mutual_information)",
                        "min(1.0, target.mutual_information / max(target.class_entropy, 1e-9))"),

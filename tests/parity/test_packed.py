@@ -14,9 +14,9 @@ import pandas
 import polars
 import pyarrow as pa
 import pytest
-from effort import tried
+from helpers.effort import tried
+from helpers.suppressedoracle import limits_on_classes
 from pyarrow import csv, parquet
-from suppressedoracle import limits_on_classes
 from tests import randomtables
 
 import sievert

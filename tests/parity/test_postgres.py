@@ -17,20 +17,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import dbtmacros
 import duckdb
-import enginereleases
-import ledgerparity
 import pyarrow
 import pytest
-import sketchtables
-import spellingtables
-from badinputs import command, environment, run
-from effort import tried
-from postgresserver import LACKING, Server, binaries
-from randomtables import case, mark_suppressed
-from roworder import without_order
-from suppressedoracle import limits_on_classes
+from helpers import dbtmacros, enginereleases, ledgerparity, sketchtables, spellingtables
+from helpers.badinputs import command, environment, run
+from helpers.effort import tried
+from helpers.postgresserver import LACKING, Server, binaries
+from helpers.randomtables import case, mark_suppressed
+from helpers.roworder import without_order
+from helpers.suppressedoracle import limits_on_classes
 
 import sievert
 from sievert import session

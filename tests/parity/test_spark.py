@@ -17,17 +17,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import enginereleases
-import ledgerparity
 import pyarrow
 import pyarrow.parquet
 import pytest
-import sketchtables
-import spellingtables
-from effort import SOAKING, tried
-from randomtables import Case, case, mark_suppressed
-from roworder import without_order
-from suppressedoracle import limits_on_classes
+from helpers import enginereleases, ledgerparity, sketchtables, spellingtables
+from helpers.effort import SOAKING, tried
+from helpers.randomtables import Case, case, mark_suppressed
+from helpers.roworder import without_order
+from helpers.suppressedoracle import limits_on_classes
 
 import sievert
 from sievert.counts.questions import Questions

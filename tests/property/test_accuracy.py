@@ -7,7 +7,7 @@ from random import Random
 
 import mpmath
 import pytest
-from contingency import record_counts, secret_counts
+from helpers.contingency import record_counts, secret_counts
 
 from sievert.measures import MEASURES
 from sievert.measures.measure import MeasureResult

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from randomtables import Case, case
+from helpers.effort import tried
+from helpers.randomtables import Case, case
 
 import sievert
 from sievert.measures import BY_ID, MEASURES, Law

@@ -6,9 +6,9 @@ import math
 from functools import cache
 from typing import Any
 
-import comparisonoracle as oracle
 import pytest
-from effort import tried
+from helpers import comparisonoracle as oracle
+from helpers.effort import tried
 
 import sievert
 from sievert.commands.compare import api

@@ -7,9 +7,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import differencing
 import pytest
-from differencing import ASSESS, FAMILIES, INFLUENCE, QUASI, REFUSED, Finding, Workplace
+from helpers import differencing
+from helpers.differencing import ASSESS, FAMILIES, INFLUENCE, QUASI, REFUSED, Finding, Workplace
 
 import sievert
 from sievert.sharing import COARSEST, FINEST, LEAST, round_share, round_step, shown_records

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 import sievert
 from sievert.cli import app

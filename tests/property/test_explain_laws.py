@@ -7,15 +7,15 @@ import math
 from random import Random
 from typing import Any
 
-import oracle
 import pytest
-from effort import tried
-from randomtables import case
+from helpers import oracle
+from helpers.effort import tried
+from helpers.randomtables import case
 from test_oracle_agreement import agree
 
 import sievert
-from sievert.commands._combinations import count_combinations
-from sievert.commands._subsets import (
+from sievert.measurement.combinations import count_combinations
+from sievert.measurement.subsets import (
     ABOUT_RECORDS,
     ABOUT_SECRETS,
     Subsets,

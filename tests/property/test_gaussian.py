@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from gaussian_records import from_data
+from helpers.gaussian_records import from_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

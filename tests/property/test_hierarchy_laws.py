@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from effort import tried
+from helpers.effort import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from ledgeroracle import PERSON, QUASI, SECRET, Oracle, random_releases, small_history
+from helpers.effort import tried
+from helpers.ledgeroracle import PERSON, QUASI, SECRET, Oracle, random_releases, small_history
 
 import sievert
 from sievert.errors import InputError, RefusedError

@@ -12,18 +12,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 import sievert
 from sievert.attacks.reasoning.value_sets import label_members
 from sievert.commands.protect import local
+from sievert.commands.protect.local_recoding import merging
+from sievert.commands.protect.local_recoding.columns import (
+    INTERVAL,
+    NUMBERS,
+    SET,
+    TREE,
+    LocalColumn,
+    column_arrays,
+)
+from sievert.commands.protect.local_recoding.costs import gather
+from sievert.commands.protect.local_recoding.labels import column_labels, label
+from sievert.commands.protect.local_recoding.recoding import recode_locally
 from sievert.hierarchies import Hierarchy
 from sievert.methods.full_domain import Rule, SecretCells
-from sievert.methods.local import merging
-from sievert.methods.local.columns import INTERVAL, NUMBERS, SET, TREE, LocalColumn, column_arrays
-from sievert.methods.local.costs import gather
-from sievert.methods.local.labels import column_labels, label
-from sievert.methods.local.recoding import recode_locally
 
 COLOURS = {
     "red": ("warm", "*"), "orange": ("warm", "*"), "pink": ("warm", "*"), "blue": ("cold", "*"),
@@ -218,11 +225,11 @@ def test_numpy_and_compiled_loops_agree(seed: int, monkeypatch: pytest.MonkeyPat
     given = {"k": 4, "weights": [1.0, 2.0], "most": 40, "effort": (64, 16, 6)}
     compiled = recode_locally(columns, codes, counts, secrets, **given)  # type: ignore[arg-type]
     with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "sievert.methods.local.kernels", None)
-        patch.delattr("sievert.methods.local.kernels")
+        patch.setitem(sys.modules, "sievert.commands.protect.local_recoding.kernels", None)
+        patch.delattr("sievert.commands.protect.local_recoding.kernels")
         for name in ("costs", "exchanges", "merging", "recoding", "splitting"):
-            patch.delitem(sys.modules, f"sievert.methods.local.{name}")
-        plain = importlib.import_module("sievert.methods.local.recoding")
+            patch.delitem(sys.modules, f"sievert.commands.protect.local_recoding.{name}")
+        plain = importlib.import_module("sievert.commands.protect.local_recoding.recoding")
         assert plain.join_classes.__module__ == merging.__name__
         assert not hasattr(plain.join_classes, "py_func")
         slow = plain.recode_locally(columns, codes, counts, secrets, **given)

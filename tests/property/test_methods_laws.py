@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 from sievert.errors import InputError
 from sievert.methods import (

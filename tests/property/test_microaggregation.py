@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sievert.methods.microaggregation import (
+from sievert.commands.protect.microaggregation import (
     GROUPINGS,
     CategoryColumn,
     MixedRecords,

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from recoding import LADDER, Columns, random_table, recode
+from helpers.effort import tried
+from helpers.recoding import LADDER, Columns, random_table, recode
 
 import sievert
 from sievert.commands.assess import helpful_changes

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 import mpmath
-import oracle
 import pytest
-from effort import tried
-from randomtables import Case, case
+from helpers import oracle
+from helpers.effort import tried
+from helpers.randomtables import Case, case
 
 import sievert
 from sievert.measures import BY_ID

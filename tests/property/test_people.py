@@ -7,21 +7,21 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import peopleoracle
 import pyarrow as pa
 import pytest
-from effort import tried
-from randomtables import Case, case
+from helpers import peopleoracle
+from helpers.effort import tried
+from helpers.randomtables import Case, case
 
 import sievert
 from sievert import session
-from sievert.commands._combinations import count_combinations
-from sievert.commands._measuring import MeasureSettings, TableMeasures
-from sievert.commands._subsets import Subsets
 from sievert.counts.packed.people import PackedPeopleQuestions
 from sievert.counts.people import PeopleQuestions
 from sievert.counts.recoded_people import CodedPeopleQuestions
 from sievert.errors import InputError, UsageError
+from sievert.measurement.combinations import count_combinations
+from sievert.measurement.subsets import Subsets
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures.unicity import Trajectories
 from sievert.roles import Roles, tells_people_apart
 from sievert.session import Clock

@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

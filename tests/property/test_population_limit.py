@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 import sievert
 from sievert.cli import app

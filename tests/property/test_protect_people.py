@@ -8,15 +8,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import peopleoracle
 import pytest
-from effort import tried
-from pairedrows import csv_rows, row_numbers
+from helpers import peopleoracle
+from helpers.effort import tried
+from helpers.pairedrows import csv_rows, row_numbers
 
 import sievert
-from sievert.commands import _release_problem as problem
 from sievert.commands.protect import run
 from sievert.errors import InvariantError, UsageError
+from sievert.release_search import problem
 
 TREES = {
     "age": {str(a): [f"{a // 2}x", "*"] for a in range(6)},

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 import sievert
 from sievert.commands.protect import writing

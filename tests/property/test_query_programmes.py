@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 from sievert.errors import InputError
 from sievert.methods import answered, restricted

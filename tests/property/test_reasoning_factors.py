@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reasoningtools import dense_shares
+from helpers.reasoningtools import dense_shares
 
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import solve_tree, solve_trees
 from sievert.attacks.reasoning.horizontal.enumeration import enumerate_tables

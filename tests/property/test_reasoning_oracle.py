@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
-import reasoningoracle as oracle
-from effort import tried
+from helpers import reasoningoracle as oracle
+from helpers.effort import tried
 
 import sievert
 from sievert.attacks.reasoning import posterior

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
-from reasoningtools import mcse
+from helpers.effort import tried
+from helpers.reasoningtools import mcse
 
 from sievert.arrays import Floats, Ints
 from sievert.attacks.reasoning import chains, posterior

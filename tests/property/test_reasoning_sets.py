@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
+from helpers.reasoningtools import label_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reasoningtools import label_set
 
 from sievert.attacks.reasoning import candidates as module
 from sievert.attacks.reasoning.atoms import boxes, merge_positions

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
 from golden.tables import read_columns
+from helpers.effort import tried
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

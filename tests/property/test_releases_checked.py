@@ -17,9 +17,9 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from effort import tried
-from releasecases import METHODS, Case, random_case
-from releasechecker import Judged, Value, Written, judge, order_scores, problems, read_csv
+from helpers.effort import tried
+from helpers.releasecases import METHODS, Case, random_case
+from helpers.releasechecker import Judged, Value, Written, judge, order_scores, problems, read_csv
 
 import sievert
 

@@ -8,12 +8,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 import sievert
-from sievert.commands import _search_floor
 from sievert.commands.protect import api, run
 from sievert.errors import ExhaustedError, SievertError
+from sievert.release_search import floor as _search_floor
 
 TREES = {
     "a": {str(v): [f"a{v // 3}", "*"] for v in range(9)},

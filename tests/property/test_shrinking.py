@@ -10,11 +10,11 @@ from typing import Any
 import mpmath
 import test_accuracy
 import test_oracle_agreement as agreement
-from contingency import record_counts, secret_counts
-from effort import tried
+from helpers.contingency import record_counts, secret_counts
+from helpers.effort import tried
+from helpers.randomtables import Case
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from randomtables import Case
 
 import sievert
 from sievert.measures import BY_ID

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from roworder import without_order
+from helpers.effort import tried
+from helpers.roworder import without_order
 
 import sievert
 from sievert import session

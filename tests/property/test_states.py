@@ -13,15 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from effort import tried
-from randomtables import case, mark_suppressed
-from roworder import without_order
+from helpers.effort import tried
+from helpers.randomtables import case, mark_suppressed
+from helpers.roworder import without_order
 
 import sievert
 from sievert import session
-from sievert.commands import _search_floor
 from sievert.counts.state import segments
 from sievert.errors import RefusedError
+from sievert.release_search import floor as _search_floor
 
 SCHEMA = pa.schema(
     {
@@ -218,7 +218,7 @@ def test_a_search_from_a_floor_takes_a_state(
     }
     for name in ("LARGE", "LOADING"):
         monkeypatch.setattr(session, name, large)
-    monkeypatch.setattr("sievert.commands._common.LARGE", large)
+    monkeypatch.setattr("sievert.request.requested.LARGE", large)
     sievert.count(data, ["a", "b"], "s", out=tmp_path / "state")
     monkeypatch.setattr(_search_floor, "MOST_COMBINATIONS", 40)
     options: dict[str, Any] = {

@@ -8,9 +8,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from randomtables import Case, case, mark_suppressed
-from suppressedoracle import suppressed_class
+from helpers.effort import tried
+from helpers.randomtables import Case, case, mark_suppressed
+from helpers.suppressedoracle import suppressed_class
 
 import sievert
 from sievert.measures import BY_ID, MEASURES

@@ -12,17 +12,17 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-import scalargaussian as scalar
+from helpers import scalargaussian as scalar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from sievert.commands.limit.gaussian_model import Channel, Pair, gaussian_limit
+from sievert.commands.limit.gaussian_model.closed_forms import nats, revealing, within
+from sievert.commands.limit.gaussian_model.max_determinant import DeterminantProblem
 from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
 from sievert.measures.kernel import mutual_information
-from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit
-from sievert.tradeoff.gaussian.closed_forms import nats, revealing, within
-from sievert.tradeoff.gaussian.max_determinant import DeterminantProblem
 
 LN2 = math.log(2)
 Floats = Any

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import differencing
 import pytest
-from differencing import ASSESS, FAMILIES, Family, Row, Workplace
+from helpers import differencing
+from helpers.differencing import ASSESS, FAMILIES, Family, Row, Workplace
 
 TABLES = 150
 

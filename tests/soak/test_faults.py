@@ -28,8 +28,8 @@ from typing import NamedTuple
 import duckdb
 import pyarrow.parquet
 import pytest
+from helpers.stopping import stop_at_random
 from mutate import TEXTS, WORDS, Batch, asked, mutated_parquet, mutated_text, note, parquet_files
-from stopping import stop_at_random
 
 pytestmark = pytest.mark.soak
 

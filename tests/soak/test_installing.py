@@ -93,6 +93,6 @@ def test_all_extras(wheel: Path, tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("extras", [[], ["charts", "workbench"]], ids=["core", "extras"])
 def test_every_system_has_wheels(extras: list[str]) -> None:
-    import platforms
+    from helpers import platforms
 
     assert platforms.main(extras) == 0

@@ -18,9 +18,9 @@ from random import Random
 from typing import Any
 from xml.etree import ElementTree
 
-import dbtmacros
 import duckdb
 import pytest
+from helpers import dbtmacros
 
 import sievert
 from sievert.cli import app

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import test_accuracy
 import test_oracle_agreement as agreement
-from randomtables import case
+from helpers.randomtables import case
 
 import sievert
 from sievert.counts.answers import RecordCounts, Sizes

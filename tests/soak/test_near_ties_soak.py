@@ -13,7 +13,7 @@ import pytest
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).parents[1]))
 
-from nearties import FAMILIES, NUMBERS, coverage
+from helpers.nearties import FAMILIES, NUMBERS, coverage
 
 SEEDS = range(50)
 

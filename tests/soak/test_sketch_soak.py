@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sievert.arrays import Ints
+from sievert.commands.sketch.class_sample import estimate_sample
 from sievert.counts.sketch.sample import ClassSample, make_sample
 from sievert.counts.sketch.storage import HEADER, SIZE
-from sievert.estimators.class_sample import estimate_sample
 
 KINDS = ("zipf 1.1", "zipf 1.3", "uniform", "lognormal", "pareto")
 

@@ -20,7 +20,7 @@ import pytest
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).parents[1]))
 
-from synthetictables import (
+from helpers.synthetictables import (
     Population,
     Rows,
     adult,
@@ -34,7 +34,7 @@ from synthetictables import (
     scores_of,
 )
 
-from sievert.attacks.synthetic.evidence import PoolGroups, hypergeometric_tail, weigh
+from sievert.commands.synthetic.attacks.evidence import PoolGroups, hypergeometric_tail, weigh
 
 KINDS = {"any": 240, "one record": 30, "all equal": 30}
 PEOPLE, REPETITIONS, RELABELLED = 10_000, 200, 4_000

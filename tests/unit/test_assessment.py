@@ -120,7 +120,7 @@ def test_an_all_missing_secret_with_a_hierarchy() -> None:
 
 
 def test_satisfiable_is_decided_by_integers() -> None:
-    from contingency import secret_counts
+    from helpers.contingency import secret_counts
 
     from sievert.measures import BY_ID, MeasureResult
     from sievert.measures.target import SecretTarget
@@ -177,7 +177,7 @@ def test_functions_need_the_right_target() -> None:
 
 
 def test_values_outside_their_range_are_a_defect() -> None:
-    from sievert.commands._measuring import clamp_to_bounds
+    from sievert.measurement.table_measures import clamp_to_bounds
     from sievert.measures import BY_ID
 
     rate = BY_ID["discrimination_rate"]

@@ -11,9 +11,8 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import oracle
 import pytest
-import randomtables
+from helpers import oracle, randomtables
 
 from sievert.attacks.attack import Attack, Column, Group, with_target
 from sievert.attacks.homogeneity import background, homogeneity

@@ -32,7 +32,7 @@ import polars
 import pyarrow
 import pytest
 import zstandard
-from badinputs import (
+from helpers.badinputs import (
     MARKS,
     PARQUET,
     N,

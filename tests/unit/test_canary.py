@@ -43,7 +43,7 @@ import pyarrow.compute
 import pyarrow.parquet
 import pytest
 import zstandard
-from badinputs import (
+from helpers.badinputs import (
     children,
     command,
     environment,
@@ -1360,8 +1360,8 @@ def test_errors_of_comparisons_tell_no_cell(case: str, stage: Stage) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["sievert.commands.compare.api.compare", "sievert.commands._pairing.pair_columns",
-     "sievert.losses.label_sets._observed_coverage", "sievert.report.chapters.compare.blocks",
+    ["sievert.commands.compare.api.compare", "sievert.pairing.record_pairs.pair_columns",
+     "sievert.losses.label_sets._observed_coverage", "sievert.commands.compare.page.blocks",
      "sievert.commands.compare.api.Comparison.to_dict"],
 )  # fmt: skip
 def test_defects_in_comparisons(where: str, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-import spellingtables
+from helpers import spellingtables
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -568,24 +568,25 @@ def test_every_parameter_is_explained() -> None:
 def test_choices_are_those_of_the_library() -> None:
     from sievert import papers, session
     from sievert.attacks.reasoning import model
-    from sievert.commands import _alphabets, _channels, _common
     from sievert.commands.compromise import experiment
     from sievert.commands.protect import method
-    from sievert.methods.microaggregation import GROUPINGS
+    from sievert.commands.protect.microaggregation import GROUPINGS
+    from sievert.randomisation import alphabets, channels
+    from sievert.request import requested
 
     choices = {
         (command, p.names[0]): p.choices
         for command in parser.COMMANDS
         for p in parameters(parser.function_of(command))
     }
-    models = tuple(str(m).replace(" ", "-") for m in _channels.MODELS)
-    assert choices["assess", "--missing"] == tuple(_common.MISSING)
+    models = tuple(str(m).replace(" ", "-") for m in channels.MODELS)
+    assert choices["assess", "--missing"] == tuple(requested.MISSING)
     assert choices["assess", "--engine"] == session.ENGINES
     assert choices["paper", "NAME"] == papers.NAMES
     assert choices["attack", "--likelihood"] == model.LIKELIHOODS
     assert choices["compromise", "--method"] == experiment.METHODS
     assert choices["limit", "--model"] == models
-    assert sorted(choices["limit", "--alphabet"]) == sorted(_alphabets.KINDS)
+    assert sorted(choices["limit", "--alphabet"]) == sorted(alphabets.KINDS)
     assert choices["protect", "--how"] == method.HOW
     assert choices["protect", "--grouping"] == tuple(GROUPINGS)
 

@@ -21,16 +21,16 @@ import polars
 import pyarrow
 import pyarrow.parquet
 import pytest
-from badinputs import command, environment
+from helpers.badinputs import command, environment
 
 import sievert
 from sievert.charts import risk_utility_map
 from sievert.cli import app
-from sievert.commands import _pairing
 from sievert.commands.compare import api as comparison
 from sievert.errors import SievertError, UsageError
 from sievert.losses import distortion, models, numeric_columns
 from sievert.losses.loss import PairedColumn
+from sievert.pairing import record_pairs
 from sievert.report import builder, terminal
 
 Table = dict[str, list[Any]]
@@ -70,7 +70,7 @@ def files(tmp_path: Path) -> list[Path]:
 ROLES = ["-q", "age,zip", "-s", "disease", "--shuffles", "3"]
 
 
-@pytest.mark.parametrize("module", [comparison, risk_utility_map, _pairing, distortion, models])
+@pytest.mark.parametrize("module", [comparison, risk_utility_map, record_pairs, distortion, models])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -315,7 +315,7 @@ def test_the_same_numbers_spelled_in_two_ways(tmp_path: Path) -> None:
     ],
 )
 def test_spelling_of_numbers(values: list[Any], labels: list[Any], expected: list[Any]) -> None:
-    assert list(_pairing.same_numbers(values, labels)) == expected
+    assert list(record_pairs.same_numbers(values, labels)) == expected
 
 
 def test_noise_is_no_other_spelling() -> None:
@@ -343,10 +343,10 @@ def test_engines_that_know_no_order() -> None:
         SimpleNamespace(engine=engine, columns=["a"], records=1, check_usable=engine.check_usable),
     )
     with pytest.raises(UsageError, match="spark knows no order") as error:
-        _pairing.people(questions, ["a"], None, "t")
+        record_pairs.people(questions, ["a"], None, "t")
     assert "--key" in str(error.value)
     with pytest.raises(UsageError, match="lacks the key"):
-        _pairing.people(questions, ["a"], "id", "t")
+        record_pairs.people(questions, ["a"], "id", "t")
 
 
 def test_a_hierarchy_that_does_not_fit_is_told() -> None:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import comparisonoracle as oracle
 import mpmath
 import pytest
+from helpers import comparisonoracle as oracle
 
 SEEDS = range(300)
 DUST = mpmath.mpf(10) ** -40

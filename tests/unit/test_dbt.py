@@ -8,10 +8,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import dbtmacros
 import duckdb
 import pyarrow
 import pytest
+from helpers import dbtmacros
 
 import sievert
 

@@ -153,6 +153,6 @@ def test_a_page_for_the_terminal_loads_no_charts_and_no_other_command(tmp_path: 
     )
     run = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.splitlines())
-    assert "sievert.report.chapters.assess" in loaded
+    assert "sievert.commands.assess.page" in loaded
     unused = {"statistics", "tomllib", "sievert.charts.curves", "sievert.charts.risk_utility_map"}
-    assert not loaded & (unused | {"sievert.report.chapters.synthetic", "numba", "pandas"})
+    assert not loaded & (unused | {"sievert.commands.synthetic.page", "numba", "pandas"})

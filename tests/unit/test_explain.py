@@ -16,16 +16,16 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands._coarser_columns import coarser_columns
-from sievert.commands._combinations import CombinationCounts, count_combinations
-from sievert.commands._subset_chapters import exact_shares, sample_shares
-from sievert.commands._subsets import (
+from sievert.commands.explain import totals, values
+from sievert.commands.explain.coarser_columns import coarser_columns
+from sievert.counts.cube import Cube
+from sievert.errors import InputError, UsageError
+from sievert.measurement.combinations import CombinationCounts, count_combinations
+from sievert.measurement.subset_chapters import exact_shares, sample_shares
+from sievert.measurement.subsets import (
     Subsets,
     largest_size,
 )
-from sievert.commands.explain import totals, values
-from sievert.counts.cube import Cube
-from sievert.errors import InputError, UsageError
 from sievert.report import builder, terminal
 
 PEOPLE = {

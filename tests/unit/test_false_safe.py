@@ -14,9 +14,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from randomtables import case
-from recoding import random_table, recode
+from helpers.effort import tried
+from helpers.randomtables import case
+from helpers.recoding import random_table, recode
 
 import sievert
 from sievert import sharing
@@ -1237,7 +1237,7 @@ def test_spellings_do_not_hide_behind_a_missing_secret() -> None:
 
 def test_secrets_of_large_tables_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that are too many to be tallied are asked of the engine; too many are undecided."""
-    from sievert.commands import _spellings
+    from sievert.checks import spellings as _spellings
 
     monkeypatch.setattr(_spellings, "tallied_spellings", lambda *_: None)
     spelt = {**table(), "ill": [("flu", "Flu", "hiv")[i % 3] for i in range(N)]}

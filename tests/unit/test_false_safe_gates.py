@@ -182,7 +182,7 @@ def test_what_needs_files_is_refused_before_an_engine_starts(
     def no_engine(*_: Any, **__: Any) -> Any:
         raise AssertionError("an engine was started")
 
-    monkeypatch.setattr("sievert.commands._common.open_source", no_engine)
+    monkeypatch.setattr("sievert.request.requested.open_source", no_engine)
     assert app._run([*given]) == 2
     said = capsys.readouterr().err
     assert "files and frames only, not Spark nor a database" in said and "No such file" not in said

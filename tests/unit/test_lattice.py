@@ -12,7 +12,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 from sievert.counts.cube import Cube, histogram
 from sievert.lattice import Lattice, SubsetSummary

@@ -10,8 +10,8 @@ import pytest
 
 import sievert
 from sievert.cli import app
+from sievert.commands.limit import page as limit_chapter
 from sievert.report import builder, texts
-from sievert.report.chapters import limit as limit_chapter
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
-from sievert.attacks.linkage import Linkage, distances, link, record_linkage, search, wilson
-from sievert.attacks.linkage.space import build_space
+from sievert.commands.attack.linkage import Linkage, distances, link, record_linkage, search, wilson
+from sievert.commands.attack.linkage.space import build_space
 from sievert.errors import ExhaustedError, InputError, UsageError
 
 Table = list[np.ndarray]

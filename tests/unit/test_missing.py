@@ -7,9 +7,9 @@ from pathlib import Path
 from random import Random
 
 import duckdb
-import oracle
 import pytest
-from randomtables import case
+from helpers import oracle
+from helpers.randomtables import case
 
 import sievert
 from sievert import session

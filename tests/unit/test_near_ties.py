@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas
 import pytest
-from nearties import FAMILIES, NUMBERS, SWEEPS, near_tie
+from helpers.nearties import FAMILIES, NUMBERS, SWEEPS, near_tie
 
 from sievert.attacks.reasoning.posterior import CorrectGuesses, likeliest, undecided
 

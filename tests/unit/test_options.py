@@ -10,15 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from recoding import LADDER
+from helpers.recoding import LADDER
 
 import sievert
 from sievert.cli import app
-from sievert.commands import _subset_chapters as explanation
 from sievert.commands.assess import helpful_changes
 from sievert.commands.assess import result as options
 from sievert.commands.report.api import build_page
 from sievert.counts.recoded import type_order
+from sievert.measurement import subset_chapters as explanation
 from sievert.report import html, markdown
 
 N = 400

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
-import oracle
 import pytest
+from helpers import oracle
 
 Rows = list[dict[str, Any]]
 

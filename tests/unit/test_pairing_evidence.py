@@ -8,11 +8,11 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands._agreement import changed_records, exact_agreement
-from sievert.commands._pairing_evidence import pairing_by_order
 from sievert.errors import InputError, UsageError
 from sievert.hierarchies import Hierarchy
 from sievert.losses.loss import PairedColumn
+from sievert.pairing.agreement import changed_records, exact_agreement
+from sievert.pairing.evidence import pairing_by_order
 
 N = 600
 

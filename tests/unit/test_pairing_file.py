@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from pairedrows import csv_rows, details, in_input_order, row_numbers
+from helpers.pairedrows import csv_rows, details, in_input_order, row_numbers
 
 import sievert
 from sievert.cli import app

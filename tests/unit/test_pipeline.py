@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from jsonschema_subset import faults
+from helpers.jsonschema_subset import faults
 
 from sievert.cli import app
 

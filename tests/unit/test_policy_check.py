@@ -12,8 +12,8 @@ import pytest
 
 import sievert
 from sievert.cli import app
+from sievert.commands.policy.repair import BEGIN, END, repair_text
 from sievert.errors import UsageError
-from sievert.policy.repair import BEGIN, END, repair_text
 
 ROOT = Path(__file__).parents[2]
 ROWS = [

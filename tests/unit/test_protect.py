@@ -13,18 +13,18 @@ from random import Random
 from typing import Any
 
 import pytest
-from effort import tried
-from pairedrows import in_input_order
+from helpers.effort import tried
+from helpers.pairedrows import in_input_order
 
 import sievert
 from sievert.cli import app
-from sievert.commands._release_problem import ProtectionProblem
 from sievert.commands.protect import check as release_check
 from sievert.commands.protect import writing
 from sievert.commands.report.api import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 from sievert.methods.full_domain import Search
 from sievert.methods.full_domain.nodes import Hints
+from sievert.release_search.problem import ProtectionProblem
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
 AGES = {"age": "interval:5,10,20"}

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pairedrows import in_input_order
+from helpers.pairedrows import in_input_order
 
 import sievert
 from sievert.cli import app, protect_options

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas
 import pytest
-import reasoningoracle as oracle
+from helpers import reasoningoracle as oracle
 
 import sievert
 from sievert.attacks.reasoning import posterior

@@ -7,7 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from reasoningtools import batch_means, ess, mcse, rhat
+from helpers.reasoningtools import batch_means, ess, mcse, rhat
 
 from sievert.attacks.reasoning.chains import diagnose, running_means
 from sievert.attacks.reasoning.posterior import bits, total_variation

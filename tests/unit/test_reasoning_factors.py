@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reasoningtools import dense_shares, shares_at
+from helpers.reasoningtools import dense_shares, shares_at
 
 from sievert.attacks.reasoning.horizontal.dirichlet_tree import (
     build_forest,

@@ -8,7 +8,7 @@ from itertools import permutations, product
 import mpmath
 import numpy as np
 import pytest
-from reasoningtools import shares_of_draws, simulate_shares
+from helpers.reasoningtools import shares_of_draws, simulate_shares
 
 from sievert.attacks.reasoning.published_learner import shares
 from sievert.errors import UsageError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reasoningtools import label_set
+from helpers.reasoningtools import label_set
 
 from sievert.attacks.reasoning import value_sets as module
 from sievert.attacks.reasoning.atoms import boxes, merge_positions

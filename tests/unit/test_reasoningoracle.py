@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath
 import pytest
-import reasoningoracle as oracle
+from helpers import reasoningoracle as oracle
 
 F = Fraction
 SEEDS = range(60)

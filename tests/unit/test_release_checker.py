@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from randomorder import ranks_of, score_of_neighbours, score_of_place, score_of_runs
-from releasechecker import (
+from helpers.randomorder import ranks_of, score_of_neighbours, score_of_place, score_of_runs
+from helpers.releasechecker import (
     Key,
     Limit,
     Value,

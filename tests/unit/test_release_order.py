@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from pairedrows import csv_rows, in_input_order, row_numbers
+from helpers.pairedrows import csv_rows, in_input_order, row_numbers
 
 import sievert
 from sievert.commands.protect import check, run, writing

@@ -16,10 +16,10 @@ import sievert
 from sievert import methods
 from sievert.charts import Bar
 from sievert.charts.curves import running, shares
+from sievert.commands.attack import page as attacked
+from sievert.commands.attack import reasoning_chapter as reasoning
 from sievert.formatting import percent
 from sievert.report import texts
-from sievert.report.chapters import attack as attacked
-from sievert.report.chapters import attack_reasoning as reasoning
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import NumberWriter, ReportPart
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.compare import page as compared
+from sievert.commands.compare.view import ComparisonView
 from sievert.commands.report.api import build_page
 from sievert.formatting import significant
 from sievert.losses import BY_ID as LOSSES
 from sievert.measures import BY_ID as MEASURES
+from sievert.report import numbers as limits_numbers
 from sievert.report import texts
-from sievert.report.chapters import compare as compared
-from sievert.report.chapters import numbers as limits_numbers
-from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.limits import PERCENT, each_limit, titles
 from sievert.report.page import (
     Block,

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.compromise import page as compromised
 from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters import compromise as compromised
 from sievert.report.page import Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import NumberWriter, ReportPart
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.explain import page as explained
 from sievert.formatting import percent, significant
 from sievert.report import builder, terminal, texts
-from sievert.report.chapters import explain as explained
-from sievert.report.chapters.explain_view import round_shares
-from sievert.report.chapters.why import why_chapter
+from sievert.report.explanation_view import round_shares
 from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, Picture, Points, walk
 from sievert.report.parts import NumberWriter, ReportPart
+from sievert.report.why import why_chapter
 
 ROWS = 843
 HOSTILE = "<b>a\n\x1b[31m{x}" + 200 * "y"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.limit import page as limits
 from sievert.formatting import percent, significant
 from sievert.report import texts
-from sievert.report.chapters import limit as limits
-from sievert.report.chapters.numbers import clean
+from sievert.report.numbers import clean
 from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, Picture, walk
 from sievert.report.parts import NumberWriter, ReportPart
 

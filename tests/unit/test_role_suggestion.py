@@ -11,12 +11,12 @@ import pytest
 
 import sievert
 from sievert.cli import app
-from sievert.commands._role_suggestion import (
+from sievert.errors import MissingRolesError, UsageError
+from sievert.request.role_suggestion import (
     ColumnEvidence,
     examine_values,
     suggest_role,
 )
-from sievert.errors import MissingRolesError, UsageError
 
 ROWS = 500
 

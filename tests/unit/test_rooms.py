@@ -16,10 +16,11 @@ SOURCE = Path(sievert.__file__).parent
 ROOT = SOURCE.parents[1]
 # A room imports only from rooms above it in this list.
 ROOMS = (
-    "version", "formatting", "arrays", "errors", "numerics", "sources",
-    "files", "roles", "hierarchies", "counts", "measures", "lattice", "estimators", "losses",
-    "population", "methods", "tradeoff", "session", "policy", "attacks", "charts", "sharing",
-    "report", "commands", "papers", "workbench", "cli",
+    "version", "renamed", "formatting", "arrays", "errors", "numerics", "sources", "files", "roles",
+    "hierarchies", "counts", "measures", "lattice", "estimators", "losses", "population", "methods",
+    "tradeoff", "session", "policy", "attacks", "charts", "sharing", "report", "result",
+    "release_files", "request", "measurement", "checks", "pairing", "release_search",
+    "randomisation", "estimating", "commands", "papers", "workbench", "cli",
 )  # fmt: skip
 FORBIDDEN = {"pickle", "joblib", "shelve", "yaml", "marshal", "requests", "urllib", "socket"}
 

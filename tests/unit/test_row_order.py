@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import sievert
-from sievert.commands._row_order import RowOrder, examine_order
+from sievert.checks.row_order import RowOrder, examine_order
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
 from sievert.counts.row_runs import count_block_runs, count_column_runs

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 import pytest
-import sketchtables
-from badinputs import run
+from helpers import sketchtables
+from helpers.badinputs import run
 
 import sievert
+from sievert.commands.sketch.class_sample import estimate_total, score_interval
 from sievert.commands.sketch.result import SketchEstimates
 from sievert.counts.packed.hashing import ROUNDS, START, hash_combinations
 from sievert.counts.sketch import hashes, query, storage, stream
 from sievert.counts.sketch.sample import ALL, ClassSample, SampledCells
 from sievert.errors import InputError, SievertError, UsageError
-from sievert.estimators.class_sample import estimate_total, score_interval
 from sievert.session import open_source
 
 Columns = dict[str, list[Any]]

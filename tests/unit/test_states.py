@@ -16,7 +16,7 @@ from typing import Any
 import pandas
 import pyarrow as pa
 import pytest
-from badinputs import run
+from helpers.badinputs import run
 from pyarrow import parquet
 
 import sievert

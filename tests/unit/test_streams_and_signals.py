@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from effort import tried
-from stopping import COMMAND, duration, stop_anywhere, stop_at_random
+from helpers.effort import tried
+from helpers.stopping import COMMAND, duration, stop_anywhere, stop_at_random
 
 POLICY = (
     "[roles]\nquasi = ['zip']\nsensitive = ['disease']\nrows_are_people = true\n"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
+from helpers.effort import tried
 
 from sievert.attacks import suda
 from sievert.errors import InvariantError, UsageError

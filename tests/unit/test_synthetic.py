@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from effort import tried
-from synthetictables import (
+from helpers.effort import tried
+from helpers.synthetictables import (
     Rows,
     adult,
     as_dict,
@@ -33,23 +33,23 @@ from synthetictables import (
 
 import sievert
 from sievert import session
-from sievert.attacks.synthetic import keys, nearness, singling_out
-from sievert.attacks.synthetic import tables as tables_module
-from sievert.attacks.synthetic.attacks import SyntheticSettings, attack_synthetic
-from sievert.attacks.synthetic.control import differing_columns, shares_people
-from sievert.attacks.synthetic.evidence import (
+from sievert.cli import app
+from sievert.commands.synthetic.attacks import keys, nearness, singling_out
+from sievert.commands.synthetic.attacks import tables as tables_module
+from sievert.commands.synthetic.attacks.attacks import SyntheticSettings, attack_synthetic
+from sievert.commands.synthetic.attacks.control import differing_columns, shares_people
+from sievert.commands.synthetic.attacks.evidence import (
     PoolGroups,
     area_under_curve,
     difference,
     least_excess,
     weigh,
 )
-from sievert.attacks.synthetic.kernels import Workers
-from sievert.attacks.synthetic.tables import SyntheticTables, join_tables
-from sievert.cli import app
+from sievert.commands.synthetic.attacks.kernels import Workers
+from sievert.commands.synthetic.attacks.tables import SyntheticTables, join_tables
+from sievert.commands.synthetic.loss_models import predict, tell_apart
+from sievert.commands.synthetic.losses import unpaired_loss
 from sievert.errors import ExhaustedError, InputError, SievertError, UsageError
-from sievert.losses.unpaired import unpaired_loss
-from sievert.losses.unpaired_models import predict, tell_apart
 from sievert.report import builder, markdown
 
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from synthetictables import Rows, as_dict, columns
+from helpers.synthetictables import Rows, as_dict, columns
 
 import sievert
-from sievert.attacks.synthetic.control import (
+from sievert.commands.report.api import build_page
+from sievert.commands.synthetic.attacks.control import (
     _column_chance,
     differing_columns,
     shares_people,
 )
-from sievert.attacks.synthetic.evidence import PoolGroups, chance, risk_interval
-from sievert.attacks.synthetic.tables import join_tables
-from sievert.commands.report.api import build_page
+from sievert.commands.synthetic.attacks.evidence import PoolGroups, chance, risk_interval
+from sievert.commands.synthetic.attacks.tables import join_tables
 from sievert.errors import InputError, UsageError
 from sievert.numerics.special_functions import wilson
 from sievert.report.html import render as render_html

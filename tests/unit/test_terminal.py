@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import sievert
+from sievert.commands.assess.page import can_be_found
 from sievert.report import builder, html, markdown, terminal
-from sievert.report.chapters.assess import can_be_found
 from sievert.report.page import (
     BulletList,
     Chapter,

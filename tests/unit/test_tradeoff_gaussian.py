@@ -8,15 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scalargaussian as scalar
-from gaussian_records import from_data
+from helpers import scalargaussian as scalar
+from helpers.gaussian_records import from_data
 from scipy import stats
 
-from sievert.errors import InputError, UsageError
-from sievert.losses.gaussian import gaussian_information
-from sievert.losses.gaussian import scalar as information
-from sievert.numerics.special_functions import chi_square, two_sided
-from sievert.tradeoff.gaussian import (
+from sievert.commands.limit.gaussian_model import (
     Channel,
     Pair,
     at_beta,
@@ -28,9 +24,13 @@ from sievert.tradeoff.gaussian import (
     normality,
     rate_distortion,
 )
-from sievert.tradeoff.gaussian.canonical_pair import standard
-from sievert.tradeoff.gaussian.closed_forms import nats, revealing, within
-from sievert.tradeoff.gaussian.normality import _mardia
+from sievert.commands.limit.gaussian_model.canonical_pair import standard
+from sievert.commands.limit.gaussian_model.closed_forms import nats, revealing, within
+from sievert.commands.limit.gaussian_model.normality import _mardia
+from sievert.errors import InputError, UsageError
+from sievert.losses.gaussian import gaussian_information
+from sievert.losses.gaussian import scalar as information
+from sievert.numerics.special_functions import chi_square, two_sided
 
 LN2 = math.log(2)
 Floats = Any

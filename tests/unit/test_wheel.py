@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hatchling.build import build_sdist, build_wheel
-from wheelcontents import faults
+from helpers.wheelcontents import faults
 
 from sievert.version import __version__
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchclient import BenchClient
+from helpers.benchclient import BenchClient
 
 from sievert.report.texts import english, pattern
 from sievert.workbench import bench

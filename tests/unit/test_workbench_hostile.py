@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchclient import BenchClient, Elements
-from payloads import PAYLOADS, as_file
+from helpers.benchclient import BenchClient, Elements
+from helpers.payloads import PAYLOADS, as_file
 
 from sievert.errors import UsageError
 from sievert.workbench.choices import Choices, History

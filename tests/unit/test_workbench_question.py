@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchclient import BenchClient
+from helpers.benchclient import BenchClient
 
 import sievert
 from sievert.formatting.toml import toml_document

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from benchclient import BenchClient
+from helpers.benchclient import BenchClient
 
 from sievert.workbench.choices import Choices
 from sievert.workbench.step_commands import frontier_command, table_command

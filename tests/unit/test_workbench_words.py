@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from benchclient import BenchClient
+from helpers.benchclient import BenchClient
 
 import sievert
 from sievert.workbench.choices import Choices

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchclient import BenchClient
+from helpers.benchclient import BenchClient
 
 from sievert.report.texts import read_texts
 from sievert.workbench.choices import Choices, session_text

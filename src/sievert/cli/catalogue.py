@@ -10,7 +10,7 @@ from sievert.formatting import nearest, wrap
 from sievert.losses import KINDS
 from sievert.losses.loss import Kind
 from sievert.measures import MEASURES, Measure
-from sievert.report.chapters.numbers import scale, unit
+from sievert.report.numbers import scale, unit
 from sievert.report.texts import Texts
 
 WIDTH = 100

@@ -120,7 +120,7 @@ class Command:
         if not ways:
             return ""
         from sievert.cli.parser import function_of, spell
-        from sievert.report.options import best_way
+        from sievert.report.what_would_help import best_way
 
         if "levels" not in best_way(ways):
             return ""

@@ -98,8 +98,8 @@ class RoleOptions(Options):
     def arguments(self) -> dict[str, Any]:
         hierarchies: dict[str, Any] = {}
         if self.hierarchy:
-            from sievert.commands._measuring import check_hierarchies
             from sievert.hierarchies import read_hierarchies
+            from sievert.measurement.table_measures import check_hierarchies
 
             tables = [h for h in self.hierarchy if "=" not in h and h.lower().endswith(".toml")]
             for table in tables:

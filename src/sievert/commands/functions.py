@@ -10,17 +10,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from sievert import roles as role
-from sievert.commands._combinations import count_combinations
-from sievert.commands._common import check_known
-from sievert.commands._measuring import clamp_to_bounds
-from sievert.commands._suppression import leave_out_suppressed
-from sievert.commands._wildcards import NO_VALUES
 from sievert.commands.assess.api import assess
 from sievert.counts.answers import Profiles
 from sievert.counts.wildcards import class_values
 from sievert.errors import ExhaustedError, require
+from sievert.measurement.combinations import count_combinations
+from sievert.measurement.table_measures import clamp_to_bounds
+from sievert.measurement.wildcards import NO_VALUES
 from sievert.measures import BY_ID, MEASURES, Measure, MeasureResult, kernel
 from sievert.measures.target import RecordTarget, SecretTarget
+from sievert.request.requested import check_known
+from sievert.request.suppression import leave_out_suppressed
 from sievert.session import open_source
 from sievert.sources.options import ReaderOptions
 

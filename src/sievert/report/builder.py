@@ -8,17 +8,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from sievert import files
 from sievert.errors import UsageError, require
 from sievert.formatting import ENGLISH
 from sievert.measures import BY_ID as MEASURES
-from sievert.report import options
-from sievert.report.chapters.assess import remarks
-from sievert.report.chapters.numbers import unit
+from sievert.report import what_would_help as options
 from sievert.report.first_screen import (
     file_name,
     front,
@@ -27,6 +23,7 @@ from sievert.report.first_screen import (
     what_was_assessed,
 )
 from sievert.report.limits import asked, basis, is_plan
+from sievert.report.numbers import unit
 from sievert.report.page import (
     Block,
     BulletList,
@@ -40,7 +37,9 @@ from sievert.report.page import (
     Points,
     walk,
 )
+from sievert.report.page_modules import page_module
 from sievert.report.parts import Data, NumberWriter, ReportPart
+from sievert.report.remarks import remarks
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import LEAST, check_min_cell, command_name
 from sievert.version import __version__
@@ -166,15 +165,10 @@ def make_part(result: Any, number: int, texts: Texts) -> ReportPart:
     return ReportPart(kind, data, NumberWriter(texts), number, result)
 
 
-def module(part: ReportPart) -> ModuleType:
-    """The chapter's own file."""
-    return import_module(f"sievert.report.chapters.{part.kind}")
-
-
 def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter]:
     """The chapters of a part: of an assessment alone they are those of the page."""
     alone = len(parts) == 1
-    blocks = (*module(part).blocks(part), *_attacks(part))
+    blocks = (*page_module(part.kind).blocks(part), *_attacks(part))
     if part.kind != "assess":
         blocks += tuple(remarks(part))
     if alone and all(isinstance(block, Chapter) for block in blocks):
@@ -190,7 +184,7 @@ def _chapters(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Chapter
 def _attacks(part: ReportPart) -> Iterator[Chapter]:
     """The attacks that an assessment brings along."""
     if part.kind == "assess" and "attacks" in part.data:
-        from sievert.report.chapters import attack
+        from sievert.commands.attack import page as attack
 
         blocks = attack.blocks(part) or (Paragraph(part.texts("words.none")),)
         points = tuple(attack.points(part))
@@ -209,15 +203,19 @@ def _points(parts: Sequence[ReportPart]) -> Iterator[tuple[str, str]]:
     helping = _helping(parts)
     for part in parts:
         if part.kind == "assess":
-            yield from module(part).points(part)
+            yield from page_module(part.kind).points(part)
             yield from options.points(part) if helping is None else ()
             continue
-        points = module(part).points(part)
+        points = page_module(part.kind).points(part)
         if len(parts) == 1:
             yield from points[:3]
         elif points and part is (helping or part):
             head, text = points[min(HELPS.get(part.kind, 0), len(points) - 1)]
-            left = module(part).alone_after_best_change(part) if part.kind == "explain" else None
+            left = (
+                page_module(part.kind).alone_after_best_change(part)
+                if part.kind == "explain"
+                else None
+            )
             limits = (v for each in parts for v in _limits_on_uniques(each, part))
             short = next((v for v in limits if left is not None and left > v["max"]), None)
             if short is not None:
@@ -229,7 +227,7 @@ def _more_points(part: ReportPart, parts: Sequence[ReportPart]) -> Iterator[Poin
     """Of one part of several, the findings that do not stand on the first screen."""
     if part.kind == "assess":
         return
-    points = tuple(module(part).points(part))
+    points = tuple(page_module(part.kind).points(part))
     if part is (_helping(parts) or part):
         shown = min(HELPS.get(part.kind, 0), len(points) - 1)
         points = (*points[:shown], *points[shown + 1 :])

@@ -8,8 +8,8 @@ from sievert.charts.drawing import short_name
 from sievert.formatting import count, digits
 from sievert.measures import BY_ID
 from sievert.policy.judgement import FILE_HOLDS
-from sievert.report.chapters.explain_view import round_shares
-from sievert.report.chapters.numbers import measure_title, release_names, releases_of, some_names
+from sievert.report.alarms import alarm_names
+from sievert.report.explanation_view import round_shares
 from sievert.report.limits import (
     ORDER,
     SHARED,
@@ -27,6 +27,7 @@ from sievert.report.limits import (
     suppressed_records,
     tally,
 )
+from sievert.report.numbers import measure_title, release_names, releases_of, some_names
 from sievert.report.page import (
     Block,
     BulletList,
@@ -37,6 +38,7 @@ from sievert.report.page import (
     Points,
     PolicyAnswer,
 )
+from sievert.report.page_modules import page_module
 from sievert.report.parts import LONGEST, ROLE_TEXTS, Data, ReportPart, some_columns
 from sievert.report.texts import Texts
 from sievert.roles import NOT_RELEASED, columns_by_role
@@ -285,8 +287,6 @@ def _releases_verdict(part: ReportPart) -> PolicyAnswer:
 
 def _with_traces(part: ReportPart, state: str, text: str) -> tuple[str, str]:
     """The answer on synthetic tables with the alarms of the attacks, which limits may tolerate."""
-    from sievert.report.chapters.synthetic import alarm_names
-
     tables = releases_of(part)
     met = [state_of(table) is True for table in tables]
     traced = [bool(table["alarms"]) for table in tables]
@@ -321,9 +321,7 @@ def _facts(part: ReportPart, written: datetime | None) -> Iterator[tuple[str, st
     label = texts("synthetic.fact_original" if original else "front.fact_table")
     yield label, size if name is None else f"{name}, {size}"
     if original:
-        from sievert.report.chapters.synthetic import synthetic_facts
-
-        yield from synthetic_facts(part)
+        yield from page_module(part.kind).facts(part)
     yield from _file_facts(part)
     if policy.get("name"):
         digest = f" ({policy['sha256'][:DIGITS]})" if policy.get("sha256") else ""

@@ -9,7 +9,7 @@ from sievert.formatting import count, digits, marks, percent, significant, signi
 from sievert.measures import BY_ID
 from sievert.measures.measure import AS_VALUE, SPELT_ALIKE
 from sievert.policy.judgement import ABOVE_CAP, STRICT, WITH_KEPT
-from sievert.report.chapters.numbers import REASONS, measure_title, unit, why
+from sievert.report.numbers import REASONS, measure_title, unit, why
 from sievert.report.page import Block, Chapter, NumberGroup, NumberRow, Numbers, Paragraph
 from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts

@@ -19,8 +19,7 @@ from sievert.formatting import printable
 from sievert.measures import BY_ID
 from sievert.measures.measure import SUPPRESSED
 from sievert.policy.document import read_tables
-from sievert.report.chapters.numbers import measure_title
-from sievert.report.chapters.synthetic import alarm_names
+from sievert.report.alarms import alarm_names
 from sievert.report.first_screen import reason_text
 from sievert.report.limits import (
     NOTHING,
@@ -35,6 +34,7 @@ from sievert.report.limits import (
     reasons_of,
     value_with_unit,
 )
+from sievert.report.numbers import measure_title
 from sievert.report.parts import Data, NumberWriter, ReportPart
 from sievert.report.texts import Texts, read_texts
 from sievert.sharing import command_name

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from sievert.commands.report.api import SavedResult, build_page
 from sievert.report import html
 from sievert.report.builder import ReportSettings, make_part
-from sievert.report.chapters.numbers import releases_of
 from sievert.report.limits import (
     ORDER,
     STATES,
@@ -23,6 +22,7 @@ from sievert.report.limits import (
     state_of,
     titles,
 )
+from sievert.report.numbers import releases_of
 from sievert.report.page import Page, Points, PolicyAnswer, walk
 from sievert.report.parts import Data, ReportPart
 from sievert.report.texts import Texts

@@ -11,7 +11,14 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._common import (
+from sievert.commands.assess.frameworks import FRAMEWORKS
+from sievert.commands.assess.result import Assessment
+from sievert.commands.assess.run import AssessmentSettings, assess_table
+from sievert.counts.questions import Questions
+from sievert.errors import require
+from sievert.measurement.population_settings import PopulationSettings
+from sievert.measurement.table_measures import MeasureSettings, check_hierarchies
+from sievert.request.requested import (
     PolicySource,
     Reading,
     RequestedRoles,
@@ -20,13 +27,6 @@ from sievert.commands._common import (
     collect_sets,
     requested_roles,
 )
-from sievert.commands._measuring import MeasureSettings, check_hierarchies
-from sievert.commands._population_settings import PopulationSettings
-from sievert.commands.assess.frameworks import FRAMEWORKS
-from sievert.commands.assess.result import Assessment
-from sievert.commands.assess.run import AssessmentSettings, assess_table
-from sievert.counts.questions import Questions
-from sievert.errors import require
 from sievert.session import Clock, Steps, no_progress
 from sievert.sources.options import ReaderOptions
 from sievert.sources.table import Table

@@ -14,10 +14,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sievert.arrays import Bools
-from sievert.commands._combinations import CombinationCounts, count_combinations
-from sievert.commands._measuring import MeasureSettings, TableMeasures, most_cells
-from sievert.commands._people_problem import PeopleProblem
-from sievert.commands._release_problem import (
+from sievert.commands.assess import result
+from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
+from sievert.counts.people import PeopleQuestions
+from sievert.counts.recoded import type_order
+from sievert.errors import SievertError
+from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
+from sievert.measurement.combinations import CombinationCounts, count_combinations
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures, most_cells
+from sievert.measures import BY_ID
+from sievert.measures.measure import Value
+from sievert.methods.full_domain import FullDomainRecoding
+from sievert.policy import Gate, Judgement, Policy, Verdict
+from sievert.release_search.people_problem import PeopleProblem
+from sievert.release_search.problem import (
     FIXED,
     UNIQUE,
     ProtectionProblem,
@@ -27,16 +37,6 @@ from sievert.commands._release_problem import (
     share_to_suppress,
     without_limit,
 )
-from sievert.commands.assess import result
-from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
-from sievert.counts.people import PeopleQuestions
-from sievert.counts.recoded import type_order
-from sievert.errors import SievertError
-from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
-from sievert.measures import BY_ID
-from sievert.measures.measure import Value
-from sievert.methods.full_domain import FullDomainRecoding
-from sievert.policy import Gate, Judgement, Policy, Verdict
 from sievert.roles import check_secrets
 
 MOST_CELLS = 100_000  # combinations, of all secrets together, that are fetched

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sievert.commands._measuring import TableMeasures
-from sievert.commands._suppression import marked_secrets
 from sievert.errors import Caution
 from sievert.formatting import plural
+from sievert.measurement.table_measures import TableMeasures
+from sievert.request.suppression import marked_secrets
 
 LOOKS_MISSING = {
     *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "unknown", "not available"),

@@ -6,10 +6,10 @@ from typing import Any
 
 from sievert import files
 from sievert.arrays import Ints
-from sievert.commands._measuring import TableMeasures
-from sievert.commands._population import PopulationRisks
-from sievert.commands._wildcards import diversity_column
 from sievert.counts import microdata
+from sievert.measurement.population_risks import PopulationRisks
+from sievert.measurement.table_measures import TableMeasures
+from sievert.measurement.wildcards import diversity_column
 from sievert.measures import kernel
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands._result import Result
 from sievert.measures.measure import Value
+from sievert.result import Result
 
 if TYPE_CHECKING:
     from sievert.attacks.attack import Attacks

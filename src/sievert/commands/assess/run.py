@@ -14,35 +14,35 @@ import numpy as np
 from sievert import files
 from sievert.arrays import Ints
 from sievert.attacks.attack import Attacks
-from sievert.commands._common import RequestedRoles
-from sievert.commands._kept_columns import judge_kept, measure_with_kept
-from sievert.commands._measuring import MeasureSettings, TableMeasures, unused_settings
-from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
-from sievert.commands._repeated import judge_weight
-from sievert.commands._row_order import RowOrder, examine_order, judge_order, released_columns
-from sievert.commands._spellings import (
+from sievert.checks.kept_columns import judge_kept, measure_with_kept
+from sievert.checks.row_order import RowOrder, examine_order, judge_order, released_columns
+from sievert.checks.spellings import (
     OfSuppressed,
     Respelt,
     compare_spellings,
     suppressed_with_merged,
     with_merged,
 )
-from sievert.commands._suppression import secrets_that_stay
-from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.assess.odd_values import missing_values
 from sievert.commands.assess.result import Assessment
 from sievert.counts.answers import Sizes
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require
 from sievert.formatting import plural
+from sievert.measurement.population_settings import PopulationSettings, check_rows_of_people
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures, unused_settings
 from sievert.measures import MEASURES
 from sievert.measures.measure import Value
+from sievert.request.repeated_rows import judge_weight
+from sievert.request.requested import RequestedRoles
+from sievert.request.suppression import secrets_that_stay
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
 from sievert.session import Clock, count_people
 from sievert.sources.table import Table
 
 if TYPE_CHECKING:
-    from sievert.commands._population import PopulationRisks
+    from sievert.measurement.population_risks import PopulationRisks
     from sievert.policy import Gate, Judgement, Policy
 
 NOT_WITH_WILDCARDS = "not defined with wildcards"
@@ -134,7 +134,7 @@ def assess_table(
             reidentification = with_merged(reidentification, alike.reidentification())
         reidentification = measure_with_kept(questions, known, measuring, reidentification)
     else:
-        from sievert.commands import _wildcards
+        from sievert.measurement import wildcards as _wildcards
 
         for secret in roles.sensitive:
             inference[secret], of_values = _wildcards.inference_under_wildcards(measures, secret)
@@ -218,7 +218,7 @@ def assess_table(
         smallest = questions.sizes(roles.quasi).least if questions.suppression.left_out else 0
         warnings += secrets_that_stay(questions.suppression, roles.sensitive, smallest)
     if settings.explain and not settings.quick and not wild:
-        from sievert.commands._subset_chapters import explain_columns
+        from sievert.measurement.subset_chapters import explain_columns
 
         explanation, notes = explain_columns(measures, count, clock)
         warnings += notes
@@ -265,7 +265,7 @@ def _describe_population(
     partly = alpha is not None and (alpha != 1 or settings.records is not None)
     if not settings.population.any and not partly:
         return None
-    from sievert.commands._population import describe_population
+    from sievert.measurement.population_risks import describe_population
 
     clock("estimating the population", questions)
     return describe_population(questions, roles.quasi, settings.population, settings.source, alpha)
@@ -348,7 +348,7 @@ def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[
 
 def _count_combinations(questions: Questions, roles: Roles) -> Any:
     """The combinations of an explanation and of options, which not every assessment has."""
-    from sievert.commands._combinations import count_combinations
+    from sievert.measurement.combinations import count_combinations
 
     return count_combinations(questions, roles.quasi, roles.sensitive)
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert.attacks.reasoning.model import ReasoningSettings, Weights
-from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
-from sievert.commands._measuring import MeasureSettings
 from sievert.commands.attack.other_tables import attack_with_original, attack_with_register
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.commands.attack.result import Attacks
@@ -23,6 +21,8 @@ from sievert.commands.attack.run import (
     write_beliefs,
 )
 from sievert.errors import require
+from sievert.measurement.table_measures import MeasureSettings
+from sievert.request.requested import LARGE, PolicySource, Reading, requested_roles
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 

@@ -11,12 +11,6 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import Attack, value
 from sievert.attacks.identity import grey_box, white_box
 from sievert.attacks.register_matching import Matching
-from sievert.commands import _pairing
-from sievert.commands._agreement import changed_records
-from sievert.commands._common import check_known, treat_missing
-from sievert.commands._pairing_evidence import PAIRING_FILE, Pairing
-from sievert.commands._pairing_file import OriginalFile, RowPairing, find_pairing
-from sievert.commands._table_description import describe_table
 from sievert.commands.attack.run import AttackedRelease, AttackRun
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
@@ -25,6 +19,12 @@ from sievert.errors import InputError, InvariantError, require
 from sievert.formatting import percent, plural
 from sievert.hierarchies import NUMBER, Hierarchy, is_made_from_data, to_hierarchy
 from sievert.losses.loss import PairedColumn
+from sievert.pairing import record_pairs
+from sievert.pairing.agreement import changed_records
+from sievert.pairing.evidence import PAIRING_FILE, Pairing
+from sievert.pairing.pairing_file import OriginalFile, RowPairing, find_pairing
+from sievert.request.requested import check_known, treat_missing
+from sievert.request.table_description import describe_table
 
 
 def _shared_columns(
@@ -74,16 +74,16 @@ def attack_with_original(
         description = describe_table(table, questions)
         every, others = _places(run, release, people, original, rows)
         if release.keyed and not run.settings.as_spelt:
-            run.notes += _pairing.respelt_pairs(people, original)
+            run.notes += record_pairs.respelt_pairs(people, original)
         columns = _pair_columns(run, people.select_cells(every), original.select_cells(others))
         if rows is not None:
             proven = beside.is_proven(file)
-            pairing = _pairing.check_pairing_file(table.name, columns, proven=proven)
+            pairing = record_pairs.check_pairing_file(table.name, columns, proven=proven)
         else:
-            pairing = _pairing.check_pairing(
+            pairing = record_pairs.check_pairing(
                 table.name,
                 columns,
-                lambda: _pairing.pair_further(
+                lambda: record_pairs.pair_further(
                     release.further, questions, table.name, released=True
                 ),
                 keyed=release.keyed,
@@ -149,7 +149,7 @@ def _pair_columns(run: AttackRun, people: Cube, original: Cube) -> list[PairedCo
         with suppress(InputError):  # of values that have no place nothing is known
             if tree := to_hierarchy(run.settings.hierarchies.get(column), texts):
                 trees[column] = tree
-    return _pairing.pair_in_order(original, people, columns, trees)
+    return record_pairs.pair_in_order(original, people, columns, trees)
 
 
 def _changed_share(columns: Sequence[PairedColumn]) -> float:
@@ -211,7 +211,7 @@ def _linkage(
     run: AttackRun, people: Cube, original: Cube, mine: Ints, theirs: Ints, columns: Sequence[str]
 ) -> Attack:
     """Every released record to its nearest original, by all columns at once."""
-    from sievert.attacks.linkage import link
+    from sievert.commands.attack.linkage import link
 
     released, originals = zip(*(_same_scale(people, original, c) for c in columns), strict=True)
     origin = np.full(len(people.counts), -1, dtype=np.int64)

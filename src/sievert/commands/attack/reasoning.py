@@ -13,7 +13,6 @@ from sievert.attacks.reasoning.model import ReasoningSettings, Weights
 from sievert.attacks.reasoning.result import HEADLINES, MOST_MISPLACED, Reasoning
 from sievert.attacks.reasoning.run import Remark
 from sievert.attacks.reasoning.value_sets import UnfitLabelError, label_members
-from sievert.commands._common import check_known
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
@@ -21,6 +20,7 @@ from sievert.errors import ExhaustedError, InputError, require
 from sievert.formatting import percent
 from sievert.hierarchies import ROOT, Hierarchy, is_generated, to_hierarchy
 from sievert.numerics.acceleration import thread_count
+from sievert.request.requested import check_known
 from sievert.session import Clock
 
 MOST_SECRETS = 5000

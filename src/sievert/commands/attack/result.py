@@ -6,9 +6,9 @@ from typing import Any
 
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Beliefs, Reasoning
-from sievert.commands._pairing_evidence import Pairing
-from sievert.commands._result import Result
 from sievert.errors import require
+from sievert.pairing.evidence import Pairing
+from sievert.result import Result
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,17 +12,17 @@ from sievert.arrays import Ints
 from sievert.attacks.attack import Attack
 from sievert.attacks.reasoning.result import Reasoning
 from sievert.attacks.release_attacks import attack_release, check_named
-from sievert.commands import _pairing
-from sievert.commands._common import Reading, RequestedRoles, check_known
-from sievert.commands._spellings import counted_as_spelt
-from sievert.commands._suppression import count_suppressed, leave_out_suppressed
-from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.checks.spellings import counted_as_spelt
 from sievert.commands.attack.reasoning import Reasoner
 from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError, require, unknown
 from sievert.formatting import plural
+from sievert.pairing import record_pairs
+from sievert.request.requested import Reading, RequestedRoles, check_known
+from sievert.request.suppression import count_suppressed, leave_out_suppressed
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles, check_secrets
 from sievert.sources.isolation import require_memory
 
@@ -145,7 +145,9 @@ def read_release(
         keyed, further = settings.key is not None and settings.key in columns, None
         if ordered and people is not None and not keyed:
             apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
-            further = _pairing.read_further(questions, roles.measured_columns, apart, table.name)
+            further = record_pairs.read_further(
+                questions, roles.measured_columns, apart, table.name
+            )
         every: dict[str | None, Cube] = {}  # cells, and classes, with the suppressed records
         if group is None:
             if count_suppressed(questions, roles) and questions.suppression.left_out:

@@ -2,10 +2,10 @@
 
 from typing import Any, Unpack
 
-from sievert.commands._common import LARGE, Reading
-from sievert.commands._table_description import describe_table
 from sievert.commands.columns.result import ColumnList
 from sievert.commands.columns.run import look_at_columns
+from sievert.request.requested import LARGE, Reading
+from sievert.request.table_description import describe_table
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 

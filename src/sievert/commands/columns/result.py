@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands._result import DescribedResult
-from sievert.commands._role_suggestion import ColumnEvidence, reason_text
 from sievert.formatting import count, printable, wrap
 from sievert.report.texts import Texts
+from sievert.request.role_suggestion import ColumnEvidence, reason_text
+from sievert.result import DescribedResult
 from sievert.version import __version__
 
 WIDTH = 100

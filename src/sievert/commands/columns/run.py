@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sievert.commands._role_suggestion import (
+from sievert.commands.columns.result import DescribedColumn
+from sievert.counts.cells import Kind
+from sievert.counts.questions import Questions
+from sievert.errors import require
+from sievert.request.role_suggestion import (
     ColumnEvidence,
     examine_tallies,
     suggest_role,
     tally_values,
 )
-from sievert.commands.columns.result import DescribedColumn
-from sievert.counts.cells import Kind
-from sievert.counts.questions import Questions
-from sievert.errors import require
 from sievert.roles import looks_like_record
 
 ROLES = {"-q": "quasi", "-s": "sensitive", "-i": "identifier", "--person": "person"}

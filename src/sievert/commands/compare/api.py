@@ -12,10 +12,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sievert.commands._common import PolicySource, Reading, check_whole, requested_roles
-from sievert.commands._measuring import MeasureSettings, check_hierarchies
-from sievert.commands._pairing import check_paired
-from sievert.commands._pairing_file import RowPairing, find_pairing
 from sievert.commands.compare.estimation import chance_notes
 from sievert.commands.compare.policy import Judging, gather_remarks
 from sievert.commands.compare.result import (
@@ -34,7 +30,11 @@ from sievert.commands.compare.run import (
 from sievert.errors import require
 from sievert.formatting import make_unique
 from sievert.losses import BY_ID
+from sievert.measurement.table_measures import MeasureSettings, check_hierarchies
 from sievert.numerics.acceleration import thread_count
+from sievert.pairing.pairing_file import RowPairing, find_pairing
+from sievert.pairing.record_pairs import check_paired
+from sievert.request.requested import PolicySource, Reading, check_whole, requested_roles
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions, missing_codes
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands import _pairing
 from sievert.commands.compare.estimation import OriginalInformation
 from sievert.commands.compare.result import (
     NOTHING,
@@ -25,6 +24,7 @@ from sievert.errors import UsageError
 from sievert.formatting import plural
 from sievert.losses.loss import Release
 from sievert.measures.kernel import LN2
+from sievert.pairing import record_pairs
 from sievert.tradeoff import Joint, curve, least_risk, perfect
 from sievert.tradeoff.joint_distribution import disclosed_information, mutual_information
 from sievert.tradeoff.models import GAP, DistortionTask
@@ -154,7 +154,7 @@ def text_distortion(release: Release) -> float | None:
         labels = {column.labels[i] for i in np.unique(column.released[column.here]).tolist()}
         if not column.here.all() or not labels <= set(column.values):
             return None
-    return float(np.mean([float(np.mean(_pairing.differs(c))) for c in release.quasi]))
+    return float(np.mean([float(np.mean(record_pairs.differs(c))) for c in release.quasi]))
 
 
 def as_channel(key: Ints, classes: Ints, table: Floats) -> float | None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands._pairing import sparse_numbers
 from sievert.commands.compare.result import Bits, Disclosed
 from sievert.errors import Caution
 from sievert.estimators import ContingencyTable, InformationEstimate, estimate, ksg, lost
 from sievert.losses.loss import GONE, Release, combination_codes
+from sievert.pairing.record_pairs import sparse_numbers
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 CHANCE_P = 0.02  # above it a column's information looks like chance

@@ -10,17 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from sievert.commands._common import RequestedRoles
-from sievert.commands._kept_columns import judge_kept, measure_with_kept
-from sievert.commands._measuring import (
-    NOT_PLACED,
-    MeasuredTable,
-    MeasureSettings,
-    measure_table,
-)
-from sievert.commands._repeated import judge_weight
-from sievert.commands._row_order import RowOrder, judge_order
-from sievert.commands._spellings import (
+from sievert.checks.kept_columns import judge_kept, measure_with_kept
+from sievert.checks.row_order import RowOrder, judge_order
+from sievert.checks.spellings import (
     compare_spellings,
     limited_secrets,
     suppressed_with_merged,
@@ -29,6 +21,12 @@ from sievert.commands._spellings import (
 from sievert.commands.compare.result import Assessed
 from sievert.counts.questions import Questions
 from sievert.errors import InputError, UsageError
+from sievert.measurement.table_measures import (
+    NOT_PLACED,
+    MeasuredTable,
+    MeasureSettings,
+    measure_table,
+)
 from sievert.measures import BY_ID
 from sievert.policy import (
     Judgement,
@@ -39,6 +37,8 @@ from sievert.policy import (
     judge_suppressed,
 )
 from sievert.policy.judgement import NEEDS, verdict_remarks
+from sievert.request.repeated_rows import judge_weight
+from sievert.request.requested import RequestedRoles
 from sievert.roles import Roles
 from sievert.session import Clock
 from sievert.sources.table import Table

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sievert.commands._pairing_evidence import STATED, Pairing
-from sievert.commands._result import Result
-from sievert.commands._spellings import Respelt
+from sievert.checks.spellings import Respelt
 from sievert.estimators import InformationEstimate
 from sievert.formatting import own_name
 from sievert.losses import BY_ID
 from sievert.losses.loss import Loss
 from sievert.measures.measure import Value
+from sievert.pairing.evidence import STATED, Pairing
+from sievert.result import Result
 from sievert.tradeoff import Tradeoff
 
 if TYPE_CHECKING:

@@ -8,13 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from sievert import roles as role
-from sievert.commands import _pairing
-from sievert.commands._common import RequestedRoles, check_known
-from sievert.commands._measuring import unused_settings
-from sievert.commands._pairing_file import OriginalFile, RowPairing
-from sievert.commands._row_order import examine_order, released_columns
-from sievert.commands._suppression import leave_out_suppressed
-from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.checks.row_order import examine_order, released_columns
 from sievert.commands.compare.distance_to_limit import Limits, ReleasePlace
 from sievert.commands.compare.estimation import (
     Each,
@@ -38,7 +32,13 @@ from sievert.formatting import plural
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.losses import KINDS
 from sievert.losses.loss import Release, as_numbers, combination_codes, in_order
+from sievert.measurement.table_measures import unused_settings
+from sievert.pairing import record_pairs
+from sievert.pairing.pairing_file import OriginalFile, RowPairing
 from sievert.policy import Judgement
+from sievert.request.requested import RequestedRoles, check_known
+from sievert.request.suppression import leave_out_suppressed
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
 from sievert.session import Clock
 from sievert.sources.isolation import require_memory
@@ -115,10 +115,10 @@ class Original:
 
     table: Mapping[str, Any]
     roles: Roles
-    people: _pairing.People
+    people: record_pairs.People
     further: Cube | None  # columns that are not in use, where records are paired by their order
     predicted: tuple[str, ...]
-    pair: Callable[[_pairing.People], Release]  # with the records of a release
+    pair: Callable[[record_pairs.People], Release]  # with the records of a release
     edges: Mapping[str, Any]  # where numbers are cut
     information: Callable[[], OriginalInformation]  # waits for the estimates
     limits: Callable[[], Limits | None]
@@ -163,17 +163,19 @@ def read_original(
         "a larger --memory, fewer columns, or a sample of both tables",
     )
     as_spelt = requested.calls_distinct(key)
-    people = _pairing.people(questions, used, key, table.name, as_spelt=as_spelt)
+    people = record_pairs.people(questions, used, key, table.name, as_spelt=as_spelt)
     if people.keyless:
         notes.append(f"{plural(people.keyless, 'record')} of the original without a key: left out")
     require(people.records, f"{table.name}: no record has a key", error=InputError)
     by_order = settings.key is None  # the tables must show it
     further = (
-        _pairing.read_further(questions, used, roles.identifier, table.name) if by_order else None
+        record_pairs.read_further(questions, used, roles.identifier, table.name)
+        if by_order
+        else None
     )
     description = describe_input(table, questions)
     pair = partial(
-        _pairing.pair_columns,
+        record_pairs.pair_columns,
         people,
         quasi=roles.quasi,
         secrets=(*roles.sensitive, *(p for p in predicted if p not in roles.measured_columns)),
@@ -183,7 +185,7 @@ def read_original(
     )
     edges = _edges(people, roles.measured_columns, settings.bins, notes)
     information = begin_information(
-        _pairing.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
+        record_pairs.cut_numbers(pair(people), edges), roles.sensitive, settings.estimation, each
     )
     notes += unused_settings(replace(judging.settings, hierarchies={}), roles, columns)
     notes += leave_out_suppressed(questions, roles, where=SUPPRESSED)
@@ -230,7 +232,7 @@ def _check_columns(
 
 
 def _hierarchies(
-    people: _pairing.People, columns: Sequence[str], given: Mapping[str, Any]
+    people: record_pairs.People, columns: Sequence[str], given: Mapping[str, Any]
 ) -> dict[str, Hierarchy]:
     trees: dict[str, Hierarchy] = {}
     for column in (c for c in columns if c in given):
@@ -242,7 +244,7 @@ def _hierarchies(
 
 
 def _edges(
-    people: _pairing.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[str]
+    people: record_pairs.People, columns: Sequence[str], bins: Mapping[str, int], notes: list[str]
 ) -> dict[str, Any]:
     """Where numbers are cut: those of which there are nearly as many as records."""
     edges: dict[str, Any] = {}
@@ -256,7 +258,7 @@ def _edges(
         if (
             numbers is None
             or number == 0
-            or (number is None and not _pairing.sparse_numbers(codes))
+            or (number is None and not record_pairs.sparse_numbers(codes))
         ):
             continue
         if number is None:
@@ -304,19 +306,19 @@ def compare_release(
     there, lacking = ([c for c in wanted if (c in columns) == known] for known in (True, False))
     clock(f"reading the records of {name}", questions)
     as_spelt = original.people.as_spelt
-    people = _pairing.people(questions, there, settings.key, table.name, as_spelt=as_spelt)
+    people = record_pairs.people(questions, there, settings.key, table.name, as_spelt=as_spelt)
     people = people.hide_suppressed(quasi, questions.suppression.mark)
     beside = beside.fits(original.file, people.records, original.people.records)
     release = original.pair(replace(people, rows=beside.rows))
     clock(f"checking how the records of {name} are paired", questions)
     if beside.rows is not None:
         proven = beside.is_proven(original.file)
-        pairing = _pairing.check_pairing_file(table.name, release.columns, proven=proven)
+        pairing = record_pairs.check_pairing_file(table.name, release.columns, proven=proven)
     else:
-        pairing = _pairing.check_pairing(
+        pairing = record_pairs.check_pairing(
             table.name,
             release.columns,
-            partial(_pairing.pair_further, original.further, questions, table.name),
+            partial(record_pairs.pair_further, original.further, questions, table.name),
             keyed=people.keyed,
             stated=settings.paired,
             unused=beside.unused,
@@ -324,9 +326,9 @@ def compare_release(
     strange = len(set(columns) - set(original.columns))
     remarks = [
         *questions.engine.notes,
-        *_pairing.pairing_notes(release, people, pairing, lacking, strange),
+        *record_pairs.pairing_notes(release, people, pairing, lacking, strange),
         *(
-            _pairing.respelt_pairs(original.people.cube, people.cube)
+            record_pairs.respelt_pairs(original.people.cube, people.cube)
             if people.keyed and not as_spelt
             else ()
         ),
@@ -334,7 +336,7 @@ def compare_release(
     description, rows = describe_input(table, questions), questions.records
     information, ordered = original.information(), in_order(release)
     losses = each(lambda kind: kind.compute(ordered), KINDS)
-    cut = _pairing.cut_numbers(release, original.edges)
+    cut = record_pairs.cut_numbers(release, original.edges)
     key = fill_unreleased(combination_codes([c.released for c in cut.quasi], cut.quasi[0].here))
     limits = original.limits()
     place = None if limits is None else limits.place(cut, key)

@@ -10,14 +10,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from sievert import files
-from sievert.commands import _pairing
-from sievert.commands._common import PolicySource, Reading, check_known, requested_roles
-from sievert.commands._pairing_file import OriginalFile, RowPairing, find_pairing
-from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.compromise.experiment import METHODS, PARAMETERS, ExperimentSettings
 from sievert.commands.compromise.result import Compromises
 from sievert.commands.compromise.run import QUERIES, read_tables, record_columns, run_experiment
 from sievert.errors import require
+from sievert.pairing import record_pairs
+from sievert.pairing.pairing_file import OriginalFile, RowPairing, find_pairing
+from sievert.request.requested import PolicySource, Reading, check_known, requested_roles
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -121,7 +121,7 @@ def compromise(
         "--paired is about a release and its original",
         hint="--method release --release FILE",
     )
-    _pairing.check_paired(paired, key)
+    record_pairs.check_paired(paired, key)
     require(1 <= replicates <= 10**4, "--replicates must be from 1 to 10,000")
     widths = sorted({float(e) for e in epsilon})
     require(
@@ -152,7 +152,7 @@ def compromise(
     if release is not None:  # checked and paired once the original is there
         with reading(release) as (table, questions):
             clock("reading the release", questions)
-            released = _pairing.people(
+            released = record_pairs.people(
                 questions, [c for c in questions.columns if c != key], key, table.name
             )
     with (

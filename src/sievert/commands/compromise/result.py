@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands._pairing_evidence import Pairing
-from sievert.commands._result import Result
 from sievert.commands.compromise.experiment import ExperimentCurve
+from sievert.pairing.evidence import Pairing
+from sievert.result import Result
 
 
 @dataclass(frozen=True, repr=False)

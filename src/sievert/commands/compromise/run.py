@@ -8,11 +8,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands import _pairing
-from sievert.commands._common import RequestedRoles
-from sievert.commands._pairing_evidence import Pairing
-from sievert.commands._pairing_file import OriginalFile, RowPairing
-from sievert.commands._suppression import MARKED, keep_suppressed
 from sievert.commands.compromise.experiment import (
     PARAMETERS,
     ExperimentCurve,
@@ -27,6 +22,11 @@ from sievert.formatting import plural
 from sievert.hierarchies import NUMBER
 from sievert.losses.loss import GONE, PairedColumn, combination_codes
 from sievert.methods import Queries, range_queries
+from sievert.pairing import record_pairs
+from sievert.pairing.evidence import Pairing
+from sievert.pairing.pairing_file import OriginalFile, RowPairing
+from sievert.request.requested import RequestedRoles
+from sievert.request.suppression import MARKED, keep_suppressed
 from sievert.roles import Roles
 from sievert.session import Clock
 
@@ -41,9 +41,9 @@ class ExperimentTables:
     """The original records and those of a release, if any, paired by `places`; `notes` grows."""
 
     roles: Roles
-    people: _pairing.People
+    people: record_pairs.People
     notes: list[str]
-    release: _pairing.People | None = None
+    release: record_pairs.People | None = None
     places: Any = None  # of each original record in the release
     pairing: Pairing | None = None
 
@@ -64,7 +64,7 @@ def read_tables(
     requested: RequestedRoles,
     missing: str,
     key: str | None,
-    release: _pairing.People | None,
+    release: record_pairs.People | None,
     beside: RowPairing,
     *,
     paired: bool = False,
@@ -79,12 +79,12 @@ def read_tables(
         notes.append(f"{len(roles.quasi)} known columns: --max-known keeps it short")
     notes += requested.prepare(questions, roles, missing, all_rows=True)[1]
     notes += keep_suppressed(questions, roles, "an intruder looks for every record")
-    people = _pairing.people(questions, roles.measured_columns, key, name)
+    people = record_pairs.people(questions, roles.measured_columns, key, name)
     if release is None:
         return ExperimentTables(roles, people, notes)
     beside = beside.fits(file, release.records, people.records)
     release = replace(release, rows=beside.rows)
-    places, extra = _pairing.record_places(people, release)
+    places, extra = record_pairs.record_places(people, release)
     if extra:
         notes.append(f"{plural(extra, 'record')} of the release that the original lacks")
     known = [q for q in roles.quasi if q in release.cube.columns]
@@ -95,18 +95,20 @@ def read_tables(
         )
     shared = [c for c in roles.measured_columns if c in release.cube.columns]
     mine = people.cube if beside.rows is None else people.cube.select_cells(beside.rows)
-    columns = [] if key else _pairing.pair_in_order(mine, release.cube, shared, {})
+    columns = [] if key else record_pairs.pair_in_order(mine, release.cube, shared, {})
 
     def further() -> list[PairedColumn]:
-        others = _pairing.read_further(questions, roles.measured_columns, roles.identifier, name)
+        others = record_pairs.read_further(
+            questions, roles.measured_columns, roles.identifier, name
+        )
         there = [] if others is None else [c for c in others.columns if c in release.cube.columns]
-        return [] if others is None else _pairing.pair_in_order(others, release.cube, there, {})
+        return [] if others is None else record_pairs.pair_in_order(others, release.cube, there, {})
 
     if beside.rows is not None:
         proven = beside.is_proven(file)
-        pairing = _pairing.check_pairing_file(release.name, columns, proven=proven)
+        pairing = record_pairs.check_pairing_file(release.name, columns, proven=proven)
     else:
-        pairing = _pairing.check_pairing(
+        pairing = record_pairs.check_pairing(
             release.name,
             columns,
             further,
@@ -186,7 +188,7 @@ def _experiment_data(
     ), there
 
 
-def _ranks(people: _pairing.People, column: str) -> Ints:
+def _ranks(people: record_pairs.People, column: str) -> Ints:
     """Codes of a known column: numbers in their order, texts in alphabetical order."""
     texts, codes = people.texts(column), people.codes(column)
     present = np.unique(codes)

@@ -8,12 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import PolicySource, Reading, requested_roles
-from sievert.commands._measuring import MeasureSettings
-from sievert.commands._population import LARGE
-from sievert.commands._population_settings import PopulationSettings
-from sievert.commands._spellings import counted_as_spelt
-from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.checks.spellings import counted_as_spelt
 from sievert.commands.explain.result import Explanation
 from sievert.commands.explain.run import (
     ExplanationRun,
@@ -23,6 +18,11 @@ from sievert.commands.explain.run import (
     rank,
 )
 from sievert.errors import UsageError
+from sievert.measurement.population_risks import LARGE
+from sievert.measurement.population_settings import PopulationSettings
+from sievert.measurement.table_measures import MeasureSettings
+from sievert.request.requested import PolicySource, Reading, requested_roles
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -135,7 +135,7 @@ def explain(
         requested = requested.of_table(table)
         roles, warnings = requested.assign(questions, quasi_needed=False, people=True)
         if roles.sensitive and not roles.quasi:
-            from sievert.commands._role_suggestion import no_quasi
+            from sievert.request.role_suggestion import no_quasi
 
             raise no_quasi(questions, roles.every_column, roles.person)
         stated.check_columns(questions, roles.quasi)

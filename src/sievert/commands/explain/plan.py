@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sievert.attacks.suda import ALL_SIZES, MOST_SETS, number_of_sets
-from sievert.commands._combinations import CombinationCounts, PeopleCombinations
-from sievert.commands._subset_chapters import LEAST_ORDERS, SubsetSettings, default_orders
-from sievert.commands._subsets import largest_size
 from sievert.counts.cube import MOST_BITS
 from sievert.errors import ExhaustedError, require
 from sievert.formatting import plural
+from sievert.measurement.combinations import CombinationCounts, PeopleCombinations
+from sievert.measurement.subset_chapters import LEAST_ORDERS, SubsetSettings, default_orders
+from sievert.measurement.subsets import largest_size
 
 CELLS_PER_SECOND = 5 * 10**6  # that a slow machine sorts
 MOST_CELLS = 5 * 10**9  # that are sorted where there is no --timeout

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sievert.commands._result import Result
-from sievert.commands._subsets import Subset
 from sievert.errors import require
+from sievert.measurement.subsets import Subset
+from sievert.result import Result
 
 
 def _chapter(name: str, words: str) -> Any:

@@ -10,25 +10,14 @@ import numpy as np
 
 from sievert import files
 from sievert.attacks.suda import number_of_sets
-from sievert.commands._coarser_columns import (
+from sievert.checks.spellings import told_apart
+from sievert.commands.explain import riskiest_records, values
+from sievert.commands.explain.coarser_columns import (
     CoarserColumn,
     coarser_column,
     coarser_columns,
     measure_coarser,
 )
-from sievert.commands._combinations import (
-    CombinationCounts,
-    PeopleCombinations,
-    count_combinations,
-)
-from sievert.commands._common import check_known
-from sievert.commands._population import PopulationRisks, describe_population
-from sievert.commands._population_settings import PopulationSettings, check_rows_of_people
-from sievert.commands._spellings import told_apart
-from sievert.commands._subset_chapters import SubsetSettings, measure_subsets
-from sievert.commands._subsets import Subset, Subsets, about_records, about_secret
-from sievert.commands._wildcards import NO_VALUES, diversity_column
-from sievert.commands.explain import riskiest_records, values
 from sievert.commands.explain.plan import ExplanationPlan, plan_explanation, reduce_plan
 from sievert.commands.explain.totals import dominated_totals
 from sievert.counts import microdata
@@ -38,6 +27,17 @@ from sievert.counts.wildcards import class_values
 from sievert.errors import InputError, SievertError
 from sievert.formatting import plural
 from sievert.lattice import Lattice
+from sievert.measurement.combinations import (
+    CombinationCounts,
+    PeopleCombinations,
+    count_combinations,
+)
+from sievert.measurement.population_risks import PopulationRisks, describe_population
+from sievert.measurement.population_settings import PopulationSettings, check_rows_of_people
+from sievert.measurement.subset_chapters import SubsetSettings, measure_subsets
+from sievert.measurement.subsets import Subset, Subsets, about_records, about_secret
+from sievert.measurement.wildcards import NO_VALUES, diversity_column
+from sievert.request.requested import check_known
 from sievert.roles import Roles
 from sievert.session import Clock, count_people
 

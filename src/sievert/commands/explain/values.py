@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands._combinations import CombinationCounts
-from sievert.commands._subsets import Subset, measure_whole
 from sievert.counts.cube import Cube
+from sievert.measurement.combinations import CombinationCounts
+from sievert.measurement.subsets import Subset, measure_whole
 from sievert.measures import kernel
 
 MOST_NAMED = 10  # values of a column that are listed

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import LARGE, PolicySource, Reading, requested_roles
-from sievert.commands._measuring import MeasureSettings, check_hierarchies
-from sievert.commands._table_description import columns_without_role, describe_input
 from sievert.commands.hierarchies.result import ProposedHierarchies
 from sievert.commands.hierarchies.run import propose_column
+from sievert.measurement.table_measures import MeasureSettings, check_hierarchies
+from sievert.request.requested import LARGE, PolicySource, Reading, requested_roles
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands._result import Result
 from sievert.formatting.toml import toml_value
 from sievert.hierarchies import Hierarchy, fixed_form
 from sievert.report.texts import read_texts
+from sievert.result import Result
 
 GIVEN = "given"
 

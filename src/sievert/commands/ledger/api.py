@@ -13,20 +13,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import roles as role
-from sievert.commands._common import (
-    LARGE,
-    PolicySource,
-    Reading,
-    RequestedRoles,
-    check_known,
-    requested_roles,
-)
-from sievert.commands._kept_columns import KEPT_NOT_MEASURED, judge_kept, judge_kept_names
-from sievert.commands._repeated import judge_weight
-from sievert.commands._row_order import RowOrder, judge_order
-from sievert.commands._spellings import BOTH_READ, limited_secrets, with_merged
-from sievert.commands._suppression import keep_suppressed
-from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.checks.kept_columns import KEPT_NOT_MEASURED, judge_kept, judge_kept_names
+from sievert.checks.row_order import RowOrder, judge_order
+from sievert.checks.spellings import BOTH_READ, limited_secrets, with_merged
 from sievert.commands.ledger import store
 from sievert.commands.ledger.joint import ReleasesTogether
 from sievert.commands.ledger.keys import (
@@ -51,6 +40,17 @@ from sievert.formatting.canonical import canonical_text
 from sievert.measures import BY_ID
 from sievert.measures.measure import Value
 from sievert.policy import FILE_HOLDS, Gate, Judgement, Policy, judge
+from sievert.request.repeated_rows import judge_weight
+from sievert.request.requested import (
+    LARGE,
+    PolicySource,
+    Reading,
+    RequestedRoles,
+    check_known,
+    requested_roles,
+)
+from sievert.request.suppression import keep_suppressed
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles, Typed
 from sievert.session import Clock, Steps, count_people, no_progress
 from sievert.sources.options import ReaderOptions

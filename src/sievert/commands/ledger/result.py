@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands._result import Result, frame
 from sievert.formatting import ENGLISH, count, printable
 from sievert.measures.measure import Value
 from sievert.policy import Judgement
 from sievert.report.texts import read_texts
+from sievert.result import Result, frame
 from sievert.version import __version__
 
 

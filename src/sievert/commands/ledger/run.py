@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands._measuring import MeasureSettings, TableMeasures
 from sievert.commands.ledger.joint import Audience, DisclosedPeople, ReleasesTogether
 from sievert.commands.ledger.keys import join_key
 from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
@@ -19,6 +18,7 @@ from sievert.counts.recoded_people import RecodedPeopleQuestions, class_numbers
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
 from sievert.measures.measure import NOTHING_TO_LEARN, UNBOUNDED, Value
 from sievert.policy import Policy

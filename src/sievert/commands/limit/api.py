@@ -13,17 +13,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from sievert import files
-from sievert.commands._alphabets import MOST, NAMES
-from sievert.commands._channels import limit_settings
-from sievert.commands._common import PolicySource, Reading, requested_roles
-from sievert.commands._pairing_file import OriginalFile, pairing_details
-from sievert.commands._release_files import (
-    FileColumn,
-    order_by_hash,
-    release_kind,
-    write_release,
-)
-from sievert.commands._table_description import describe_input
 from sievert.commands.limit.distribution import Limit, limit
 from sievert.commands.limit.gaussian import solve_gaussian
 from sievert.commands.limit.result import AlphabetResult, Limited
@@ -31,6 +20,17 @@ from sievert.commands.limit.run import read_original, solve_finite
 from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
 from sievert.errors import ExhaustedError, require
+from sievert.pairing.pairing_file import OriginalFile, pairing_details
+from sievert.randomisation.alphabets import MOST, NAMES
+from sievert.randomisation.channels import limit_settings
+from sievert.release_files import (
+    FileColumn,
+    order_by_hash,
+    release_kind,
+    write_release,
+)
+from sievert.request.requested import PolicySource, Reading, requested_roles
+from sievert.request.table_description import describe_input
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 

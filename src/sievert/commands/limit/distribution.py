@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sievert.commands._channels import (
+from sievert.errors import require
+from sievert.formatting import significant
+from sievert.hierarchies import Hierarchy
+from sievert.randomisation.channels import (
     CONVEX,
     IDENTITY,
     REVERSE,
@@ -16,10 +19,7 @@ from sievert.commands._channels import (
     known_model,
     solutions,
 )
-from sievert.commands._result import frame
-from sievert.errors import require
-from sievert.formatting import significant
-from sievert.hierarchies import Hierarchy
+from sievert.result import frame
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
 

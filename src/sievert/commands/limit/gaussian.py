@@ -5,14 +5,20 @@ import math
 import numpy as np
 
 from sievert.arrays import Floats
-from sievert.commands._channels import LimitSettings, Promise, inside
-from sievert.commands._release_files import FileColumn
+from sievert.commands.limit.gaussian_model import (
+    GaussianLimit,
+    Pair,
+    curve,
+    gaussian_limit,
+    limit_of_records,
+)
 from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
 from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.tradeoff.gaussian import GaussianLimit, Pair, curve, gaussian_limit, limit_of_records
+from sievert.randomisation.channels import LimitSettings, Promise, inside
+from sievert.release_files import FileColumn
 
 AGAIN = 40
 WORDS = "squared difference as a share of the column's variance"

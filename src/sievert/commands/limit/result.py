@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievert.arrays import Floats, Text
-from sievert.commands._channels import UNITS, Promise
-from sievert.commands._result import Result
 from sievert.estimators import InformationEstimate
+from sievert.randomisation.channels import UNITS, Promise
+from sievert.result import Result
 from sievert.tradeoff import Recoding
 
 UNBOUNDED = "unbounded"

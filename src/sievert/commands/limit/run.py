@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands import _pairing
-from sievert.commands._alphabets import (
+from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
+from sievert.counts.questions import Questions
+from sievert.errors import require
+from sievert.estimators import (
+    ContingencyTable,
+    InformationEstimate,
+    estimate,
+)
+from sievert.formatting import plural
+from sievert.losses.loss import combination_codes
+from sievert.pairing import record_pairs
+from sievert.randomisation.alphabets import (
     ABSOLUTE,
     COLUMNS,
     HAMMING,
@@ -25,7 +35,7 @@ from sievert.commands._alphabets import (
     in_bins,
     released_column,
 )
-from sievert.commands._channels import (
+from sievert.randomisation.channels import (
     CONVEX,
     LABELLED,
     LimitSettings,
@@ -37,19 +47,9 @@ from sievert.commands._channels import (
     synthetic,
     trim,
 )
-from sievert.commands._common import RequestedRoles, check_known
-from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands._suppression import keep_suppressed
-from sievert.commands.limit.result import AlphabetResult, ReleaseCheck, TradeoffPoint
-from sievert.counts.questions import Questions
-from sievert.errors import require
-from sievert.estimators import (
-    ContingencyTable,
-    InformationEstimate,
-    estimate,
-)
-from sievert.formatting import plural
-from sievert.losses.loss import combination_codes
+from sievert.release_files import TEXT, FileColumn
+from sievert.request.requested import RequestedRoles, check_known
+from sievert.request.suppression import keep_suppressed
 from sievert.roles import Roles, check_secrets
 from sievert.session import Clock
 from sievert.sources.isolation import require_memory
@@ -65,7 +65,7 @@ class LimitTable:
     """The records as codes, with the roles and engine types of the columns; `notes` grows."""
 
     roles: Roles
-    people: _pairing.People
+    people: record_pairs.People
     kinds: Mapping[str, str]  # the engine's type of each column but identifiers, in their order
     in_order: bool  # records as the input has them; otherwise combinations with their counts
     settings: LimitSettings
@@ -133,9 +133,9 @@ def read_original(
     kinds = {c: str(types.get(c, TEXT)) for c in questions.columns if c not in roles.identifier}
     wanted = tuple(kinds) if everything else roles.measured_columns
     people = (
-        _pairing.people(questions, wanted, None, name)
+        record_pairs.people(questions, wanted, None, name)
         if in_order
-        else _pairing.People(name, questions.cube(wanted), keyed=False)
+        else record_pairs.People(name, questions.cube(wanted), keyed=False)
     )
     table = LimitTable(roles, people, kinds, in_order, settings, clock, notes)
     if everything and table.unassessed:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import LARGE, Reading, RequestedRoles
-from sievert.commands._table_description import describe_table
 from sievert.commands.policy.result import PolicyCheck
 from sievert.commands.policy.run import find_gaps
 from sievert.errors import require
+from sievert.request.requested import LARGE, Reading, RequestedRoles
+from sievert.request.table_description import describe_table
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 
@@ -39,8 +39,8 @@ def check_policy(
     source
         How to read: delimiter, encoding, types, na, engine, memory, threads, temp.
     """
+    from sievert.commands.policy.repair import repair_text
     from sievert.policy import parse_tables, read_tables
-    from sievert.policy.repair import repair_text
 
     path = Path(policy)
     text, tables = read_tables(path)

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sievert.commands._common import RequestedRoles
-from sievert.commands._kept_columns import judge_kept
-from sievert.commands._measuring import (
+from sievert.checks.kept_columns import judge_kept
+from sievert.checks.spellings import compare_spellings
+from sievert.commands.policy.repair import toml_key
+from sievert.commands.policy.result import PolicyGap
+from sievert.counts.questions import Questions
+from sievert.errors import InputError, UsageError
+from sievert.hierarchies import check_specification, is_made_from_data, to_hierarchy, with_orders
+from sievert.measurement.table_measures import (
     MeasureSettings,
     TableMeasures,
     check_hierarchies,
     unused_settings,
 )
-from sievert.commands._repeated import judge_weight
-from sievert.commands._spellings import compare_spellings
-from sievert.commands.policy.result import PolicyGap
-from sievert.counts.questions import Questions
-from sievert.errors import InputError, UsageError
-from sievert.hierarchies import check_specification, is_made_from_data, to_hierarchy, with_orders
 from sievert.policy import Policy, judge, judge_suppressed
 from sievert.policy.judgement import NO_SUCH_VALUE, Judgement
-from sievert.policy.repair import toml_key
+from sievert.request.repeated_rows import judge_weight
+from sievert.request.requested import RequestedRoles
 from sievert.roles import Roles
 from sievert.session import Clock, count_people
 from sievert.sources.table import Table

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands._result import DescribedResult
+from sievert.commands.policy.repair import toml_key
 from sievert.formatting import count, printable, wrap
 from sievert.policy.document import SAY_WHY
-from sievert.policy.repair import toml_key
 from sievert.report.texts import Texts
+from sievert.result import DescribedResult
 from sievert.version import __version__
 
 WIDTH = 100

@@ -4,17 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.commands._measuring import MeasureSettings, TableMeasures
-from sievert.commands._repeated import repeated_identifiers
-from sievert.commands._role_suggestion import (
-    MOST_COLUMNS,
-    ColumnEvidence,
-    examine_tallies,
-    reason_text,
-    suggest_role,
-    tally_values,
-)
-from sievert.commands._suppression import count_suppressed, leaves_out_unlimited
 from sievert.commands.policy.refusals import (
     bare_limits,
     judged_gaps,
@@ -22,15 +11,26 @@ from sievert.commands.policy.refusals import (
     twice_named,
     unusable_settings,
 )
+from sievert.commands.policy.repair import toml_key
 from sievert.commands.policy.result import PolicyGap
 from sievert.counts.questions import Questions
 from sievert.formatting import nearest, plural
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures
 from sievert.measures import BY_ID
 from sievert.policy import Policy, impossible_limit, limit_mistakes
 from sievert.policy.document import SAY_WHY
 from sievert.policy.judgement import NEEDS, Verdict, toothless
-from sievert.policy.repair import toml_key
 from sievert.report.texts import read_texts
+from sievert.request.repeated_rows import repeated_identifiers
+from sievert.request.role_suggestion import (
+    MOST_COLUMNS,
+    ColumnEvidence,
+    examine_tallies,
+    reason_text,
+    suggest_role,
+    tally_values,
+)
+from sievert.request.suppression import count_suppressed, leaves_out_unlimited
 from sievert.roles import Roles
 from sievert.session import Clock, count_people
 from sievert.sources.table import Table

@@ -11,34 +11,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._combinations import count_combinations
-from sievert.commands._common import (
-    PolicySource,
-    Reading,
-    RequestedRoles,
-    check_known,
-    check_whole,
-    refuse_engines,
-    requested_roles,
-)
-from sievert.commands._measuring import MeasureSettings
-from sievert.commands._pairing_file import OriginalFile
-from sievert.commands._population_settings import PopulationSettings
-from sievert.commands._release_files import release_kind
-from sievert.commands._release_problem import (
-    AUTO,
-    DROP,
-    SUPPRESSED_ROWS,
-    SearchSettings,
-    assign_hierarchies,
-    limit_suppressed,
-    limits_suppressed,
-    share_of_records,
-    share_to_suppress,
-)
-from sievert.commands._table_description import describe_input
 from sievert.commands.protect.check import NOT_CHECKED
-from sievert.commands.protect.earlier import is_one_table, read_earlier
 from sievert.commands.protect.further_columns import (
     columns_to_keep,
     keep_with_reasons,
@@ -47,6 +20,7 @@ from sievert.commands.protect.further_columns import (
 from sievert.commands.protect.given_releases import read_given
 from sievert.commands.protect.manifest import manifest, read_recoding
 from sievert.commands.protect.method import HOW, PLAIN, MethodSettings, RecordTable, method
+from sievert.commands.protect.microaggregation import GAMMA
 from sievert.commands.protect.result import ColumnLevel, Protected
 from sievert.commands.protect.run import (
     Protection,
@@ -60,11 +34,37 @@ from sievert.commands.protect.run import (
 from sievert.commands.protect.writing import ReleaseFile
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InvariantError, require
+from sievert.measurement.combinations import count_combinations
+from sievert.measurement.population_settings import PopulationSettings
+from sievert.measurement.table_measures import MeasureSettings
 from sievert.measures.measure import SPELT_ALIKE
 from sievert.methods.full_domain import LOSSES
-from sievert.methods.microaggregation import GAMMA
+from sievert.pairing.pairing_file import OriginalFile
 from sievert.policy import Judgement, Policy
 from sievert.policy.judgement import WITH_KEPT
+from sievert.release_files import release_kind
+from sievert.release_search.earlier import is_one_table, read_earlier
+from sievert.release_search.problem import (
+    AUTO,
+    DROP,
+    SUPPRESSED_ROWS,
+    SearchSettings,
+    assign_hierarchies,
+    limit_suppressed,
+    limits_suppressed,
+    share_of_records,
+    share_to_suppress,
+)
+from sievert.request.requested import (
+    PolicySource,
+    Reading,
+    RequestedRoles,
+    check_known,
+    check_whole,
+    refuse_engines,
+    requested_roles,
+)
+from sievert.request.table_description import describe_input
 from sievert.session import Clock, Steps, choose_engine, no_progress
 from sievert.sources.checksums import files_sha256
 from sievert.sources.isolation import private_directory

@@ -46,7 +46,7 @@ def judge(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any
 
 def _assess(path: Path | str, policy: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
     import sievert
-    from sievert.commands._common import PolicyOfRelease
+    from sievert.request.requested import PolicyOfRelease
 
     given = dict(options)
     of_release = PolicyOfRelease(policy=policy, fresh=tuple(given.pop("fresh", ())))

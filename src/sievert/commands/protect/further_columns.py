@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sievert.commands._common import RequestedRoles, check_known
 from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.policy import KeptColumn
 from sievert.policy.document import check_reason
+from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Typed, names
 
 REASON = "="  # between a column and its reason, on the command line

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands._common import Reading, RequestedRoles, check_known
 from sievert.errors import require
+from sievert.request.requested import Reading, RequestedRoles, check_known
 
 
 @dataclass(frozen=True)

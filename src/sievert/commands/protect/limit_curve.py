@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands._release_problem import ProtectionProblem
 from sievert.measures.kernel import LN2
 from sievert.methods.full_domain import FullDomainRecoding, Search
 from sievert.policy import Policy
+from sievert.release_search.problem import ProtectionProblem
 from sievert.tradeoff import Joint
 from sievert.tradeoff.bottleneck import BottleneckCurve
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._release_files import FileColumn
+from sievert.commands.protect.local_recoding.columns import LocalColumn
 from sievert.commands.protect.method import (
     MethodSettings,
     RecordRelease,
@@ -18,7 +18,7 @@ from sievert.commands.protect.recoded_records import ClassRecoding
 from sievert.errors import SievertError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.methods.local.columns import LocalColumn
+from sievert.release_files import FileColumn
 
 MINIMISED = ("generalization_loss", "arithmetic_loss")
 CAUTION = (

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sievert.commands._release_problem import GIVEN
 from sievert.commands.protect.method import MethodSettings
 from sievert.commands.protect.result import Protected
 from sievert.commands.protect.writing import ReleasePart
 from sievert.errors import InputError, require
 from sievert.files import read_json
 from sievert.hierarchies import is_made_from_data
+from sievert.release_search.problem import GIVEN
 from sievert.sources.checksums import files_sha256
 from sievert.version import __version__
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._common import check_known
-from sievert.commands._measuring import MeasureSettings
-from sievert.commands._release_files import FileColumn
+from sievert.commands.protect.microaggregation import GAMMA
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
-from sievert.methods.microaggregation import GAMMA
+from sievert.measurement.table_measures import MeasureSettings
 from sievert.policy import Policy
+from sievert.release_files import FileColumn
+from sievert.request.requested import check_known
 from sievert.roles import Roles
 
 # The function of each method, in a module of this folder.

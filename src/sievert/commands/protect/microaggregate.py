@@ -5,9 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
-from sievert.commands._common import check_known
-from sievert.commands._release_files import FileColumn
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable
+from sievert.commands.protect.microaggregation import (
+    GROUPINGS,
+    CategoryColumn,
+    MixedRecords,
+    v_mdav,
+)
 from sievert.commands.protect.number_columns import (
     NumberColumn,
     change_losses,
@@ -16,12 +20,8 @@ from sievert.commands.protect.number_columns import (
 )
 from sievert.errors import InputError, require
 from sievert.formatting import plural
-from sievert.methods.microaggregation import (
-    GROUPINGS,
-    CategoryColumn,
-    MixedRecords,
-    v_mdav,
-)
+from sievert.release_files import FileColumn
+from sievert.request.requested import check_known
 
 
 def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.commands._common import check_known
-from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.errors import InputError, UsageError, require
 from sievert.formatting import list_names
@@ -17,6 +15,8 @@ from sievert.losses.distortion import expected_distortion
 from sievert.losses.label_sets import value_label_pairs
 from sievert.losses.loss import PairedColumn, Release, as_numbers
 from sievert.losses.numeric_columns import LARGEST
+from sievert.release_files import TEXT, FileColumn
+from sievert.request.requested import check_known
 
 NOISE, ROUNDING = 0x5A3D1E12, 0x5A3D1E13  # tell the random numbers of methods apart
 EXACT = Context(prec=60)

@@ -2,7 +2,11 @@
 
 import numpy as np
 
-from sievert.commands._alphabets import (
+from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
+from sievert.commands.protect.number_columns import change_losses
+from sievert.errors import require
+from sievert.losses.loss import combination_codes
+from sievert.randomisation.alphabets import (
     AUTO,
     COLUMNS,
     HAMMING,
@@ -12,12 +16,8 @@ from sievert.commands._alphabets import (
     in_bins,
     released_column,
 )
-from sievert.commands._channels import IDENTITY, draw, solutions, trim
-from sievert.commands._release_files import FileColumn
-from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
-from sievert.commands.protect.number_columns import change_losses
-from sievert.errors import require
-from sievert.losses.loss import combination_codes
+from sievert.randomisation.channels import IDENTITY, draw, solutions, trim
+from sievert.release_files import FileColumn
 from sievert.tradeoff import Joint
 
 COLUMNS_REMARK = "each column has a channel of its own: their combinations are too many for one"

@@ -7,20 +7,20 @@ from functools import cached_property
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands._release_problem import share_of_records
-from sievert.commands._secret_rules import secret_cells
+from sievert.commands.protect.local_recoding.columns import LocalColumn
+from sievert.commands.protect.local_recoding.costs import slack
+from sievert.commands.protect.local_recoding.labels import ColumnLabels, column_labels, mean_shares
+from sievert.commands.protect.local_recoding.recoding import Pieces, recode_locally
+from sievert.commands.protect.local_recoding.states import secret_rules_arrays
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import combination_codes
 from sievert.methods.full_domain import Losses, SecretCells
 from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
-from sievert.methods.local.columns import LocalColumn
-from sievert.methods.local.costs import slack
-from sievert.methods.local.labels import ColumnLabels, column_labels, mean_shares
-from sievert.methods.local.recoding import Pieces, recode_locally
-from sievert.methods.local.states import secret_rules_arrays
 from sievert.policy import Policy
+from sievert.release_files import TEXT, FileColumn
+from sievert.release_search.problem import share_of_records
+from sievert.release_search.secret_rules import secret_cells
 
 USE = 0x10CA1  # tells the random numbers of borrowing from those of other methods
 MOST_TALLIES = 1 << 27

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.commands._result import Result
 from sievert.commands.protect.given_releases import GivenRelease
 from sievert.commands.protect.limit_curve import LimitCurve
 from sievert.commands.protect.method import RecordRelease
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding
 from sievert.policy import Judgement
+from sievert.result import Result
 
 
 @dataclass(frozen=True)

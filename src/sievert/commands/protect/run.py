@@ -6,30 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sievert.commands._combinations import count_combinations
-from sievert.commands._common import RequestedRoles, check_known
-from sievert.commands._kept_columns import judge_kept
-from sievert.commands._measuring import MeasureSettings
-from sievert.commands._people_problem import PeopleProblem, check_memory
-from sievert.commands._release_files import TEXT, FileColumn
-from sievert.commands._release_problem import (
-    AUTO,
-    DROP,
-    ProtectionProblem,
-    SearchSettings,
-    assign_hierarchies,
-    limit_share_suppressed,
-    without_limit,
-)
-from sievert.commands._repeated import judge_weight
-from sievert.commands._search_floor import (
-    SearchFloor,
-    counted_sets,
-    find_floor,
-    fits,
-)
-from sievert.commands._spellings import BOTH_READ, Respelt, compare_spellings
-from sievert.commands.protect.earlier import EarlierRelease, JointReleases
+from sievert.checks.kept_columns import judge_kept
+from sievert.checks.spellings import BOTH_READ, Respelt, compare_spellings
 from sievert.commands.protect.limit_curve import LimitCurve, limit_curve
 from sievert.commands.protect.method import RecordRelease, check_weights
 from sievert.commands.protect.result import ColumnLevel
@@ -39,11 +17,33 @@ from sievert.counts.recoded_records import RecodedRecords
 from sievert.errors import Caution, UsageError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data
+from sievert.measurement.combinations import count_combinations
+from sievert.measurement.table_measures import MeasureSettings
 from sievert.measures import BY_ID
 from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_frontier
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, Policy, Verdict, unjudged_secrets
 from sievert.policy.judgement import SUPPRESSED
+from sievert.release_files import TEXT, FileColumn
+from sievert.release_search.earlier import EarlierRelease, JointReleases
+from sievert.release_search.floor import (
+    SearchFloor,
+    counted_sets,
+    find_floor,
+    fits,
+)
+from sievert.release_search.people_problem import PeopleProblem, check_memory
+from sievert.release_search.problem import (
+    AUTO,
+    DROP,
+    ProtectionProblem,
+    SearchSettings,
+    assign_hierarchies,
+    limit_share_suppressed,
+    without_limit,
+)
+from sievert.request.repeated_rows import judge_weight
+from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Roles, check_secrets
 from sievert.session import Clock, count_people
 

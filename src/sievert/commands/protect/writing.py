@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.commands._kept_columns import KEPT_UNIQUE
-from sievert.commands._measuring import MeasureSettings
-from sievert.commands._pairing_file import OriginalFile, pairing_details
-from sievert.commands._release_files import FileColumn, order_by_hash, write_release
-from sievert.commands._row_order import examine_order
+from sievert.checks.kept_columns import KEPT_UNIQUE
+from sievert.checks.row_order import examine_order
 from sievert.commands.protect.check import confirm, judge
 from sievert.commands.protect.run import Protection, release_columns
 from sievert.counts.people import PeopleQuestions
@@ -22,8 +19,11 @@ from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
 from sievert.hierarchies import ROOT, Hierarchy
+from sievert.measurement.table_measures import MeasureSettings
 from sievert.measures import BY_ID
+from sievert.pairing.pairing_file import OriginalFile, pairing_details
 from sievert.policy import GateReason, Judgement, KeptColumn, Policy, Verdict, to_tables
+from sievert.release_files import FileColumn, order_by_hash, write_release
 from sievert.session import OPTIONS, open_source
 from sievert.sources.table import Table
 

@@ -11,7 +11,13 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._common import (
+from sievert.commands.sketch.class_sample import ENOUGH
+from sievert.commands.sketch.result import SketchEstimates, estimate_key
+from sievert.commands.sketch.run import SketchSettings, read_salt, read_sketches, sketch_table
+from sievert.counts.questions import Questions
+from sievert.counts.sketch.storage import SIZE, SketchFile, check_size, is_sketch
+from sievert.errors import require
+from sievert.request.requested import (
     LARGE,
     PolicySource,
     Reading,
@@ -20,13 +26,7 @@ from sievert.commands._common import (
     collect_sets,
     requested_roles,
 )
-from sievert.commands._table_description import columns_without_role, describe_input
-from sievert.commands.sketch.result import SketchEstimates, estimate_key
-from sievert.commands.sketch.run import SketchSettings, read_salt, read_sketches, sketch_table
-from sievert.counts.questions import Questions
-from sievert.counts.sketch.storage import SIZE, SketchFile, check_size, is_sketch
-from sievert.errors import require
-from sievert.estimators.class_sample import ENOUGH
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.roles import Roles
 from sievert.session import Clock, Steps, no_progress
 from sievert.sources.options import ReaderOptions

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from sievert.commands._result import Result
-from sievert.counts.sketch.sample import ClassSample
-from sievert.counts.sketch.storage import SketchFile
-from sievert.estimators.class_sample import (
+from sievert.commands.sketch.class_sample import (
     COVERAGE,
     IntervalEstimate,
     SampleEstimates,
     estimate_sample,
 )
+from sievert.counts.sketch.sample import ClassSample
+from sievert.counts.sketch.storage import SketchFile
+from sievert.result import Result
 
 
 @dataclass(frozen=True)

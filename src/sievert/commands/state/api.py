@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 from sievert import files
-from sievert.commands._common import PolicySource, Reading, requested_roles
 from sievert.commands.state.result import CountState
 from sievert.commands.state.run import (
     add_up,
@@ -20,6 +19,7 @@ from sievert.commands.state.run import (
 from sievert.counts.state.segments import Means, segment_path
 from sievert.errors import require
 from sievert.numerics import machine
+from sievert.request.requested import PolicySource, Reading, requested_roles
 from sievert.session import Clock, Steps, no_progress
 from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions

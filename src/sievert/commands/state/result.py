@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from sievert.commands._result import DescribedResult
 from sievert.formatting import printable
 from sievert.report.texts import Texts
+from sievert.result import DescribedResult
 from sievert.sources.states import FORMAT, StateManifest
 from sievert.version import __version__
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from sievert import files
 from sievert import roles as role
-from sievert.commands._common import Reading, RequestedRoles, check_known
-from sievert.commands._repeated import spread_values, usable_columns
 from sievert.counts.questions import Questions
 from sievert.counts.state.segments import (
     Means,
@@ -26,6 +24,8 @@ from sievert.counts.state.segments import (
 from sievert.errors import InputError, RefusedError, SievertError, require
 from sievert.formatting import list_names
 from sievert.numerics import machine
+from sievert.request.repeated_rows import spread_values, usable_columns
+from sievert.request.requested import Reading, RequestedRoles, check_known
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
 from sievert.sources.states import MANIFEST, Segment, Spread, StateManifest, is_state, read_manifest
@@ -39,7 +39,7 @@ def assign_roles(
     columns = questions.columns
     quasi, sensitive, identifier = requested.names(columns)
     if not quasi:
-        from sievert.commands._role_suggestion import no_quasi
+        from sievert.request.role_suggestion import no_quasi
 
         raise no_quasi(questions)
     own = requested.policy.roles if requested.policy else None

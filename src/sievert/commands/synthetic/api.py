@@ -10,19 +10,10 @@ from typing import Any, Unpack
 
 from sievert import files
 from sievert.arrays import Floats
-from sievert.attacks.synthetic.attacks import SyntheticSettings
-from sievert.attacks.synthetic.kernels import Workers
-from sievert.commands._common import (
-    LARGE,
-    PolicySource,
-    Reading,
-    refuse_engines,
-    requested_roles,
-)
-from sievert.commands._kept_columns import KEPT_NAMES_PEOPLE, KEPT_UNIQUE, many_unique
-from sievert.commands._repeated import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
-from sievert.commands._spellings import TOLD_APART
-from sievert.commands._table_description import columns_without_role, describe_input
+from sievert.checks.kept_columns import KEPT_NAMES_PEOPLE, KEPT_UNIQUE, many_unique
+from sievert.checks.spellings import TOLD_APART
+from sievert.commands.synthetic.attacks.attacks import SyntheticSettings
+from sievert.commands.synthetic.attacks.kernels import Workers
 from sievert.commands.synthetic.result import SyntheticAssessment
 from sievert.commands.synthetic.run import (
     TEXT,
@@ -43,6 +34,15 @@ from sievert.errors import Caution, require
 from sievert.files import escape_formula
 from sievert.formatting import plural
 from sievert.policy import Policy
+from sievert.request.repeated_rows import WEIGHT_NAMES_PEOPLE, naming_columns, naming_weight
+from sievert.request.requested import (
+    LARGE,
+    PolicySource,
+    Reading,
+    refuse_engines,
+    requested_roles,
+)
+from sievert.request.table_description import columns_without_role, describe_input
 from sievert.session import Steps, no_progress
 from sievert.sources.options import ReaderOptions
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sievert.attacks.synthetic.attacks import SyntheticAttacks
-from sievert.attacks.synthetic.evidence import SyntheticAttack
-from sievert.commands._result import Result
-from sievert.losses.unpaired import UnpairedLoss
+from sievert.commands.synthetic.attacks.attacks import SyntheticAttacks
+from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
+from sievert.commands.synthetic.losses import UnpairedLoss
 from sievert.policy import Judgement
+from sievert.result import Result
 
 ALARM = 0.05  # of all headline tests together
 

@@ -8,28 +8,28 @@ from fractions import Fraction
 import numpy as np
 
 from sievert.arrays import Floats, Ints
-from sievert.attacks.synthetic.attacks import (
+from sievert.commands.synthetic.attacks.attacks import (
     SyntheticAttacks,
     SyntheticSettings,
     attack_synthetic,
 )
-from sievert.attacks.synthetic.control import (
+from sievert.commands.synthetic.attacks.control import (
     differing_columns,
     favours_strangers,
     repeats_people,
     shares_people,
 )
-from sievert.attacks.synthetic.evidence import SyntheticAttack
-from sievert.attacks.synthetic.tables import ColumnCodes, SyntheticTables, join_tables
-from sievert.commands._common import RequestedRoles, check_known
+from sievert.commands.synthetic.attacks.evidence import SyntheticAttack
+from sievert.commands.synthetic.attacks.tables import ColumnCodes, SyntheticTables, join_tables
+from sievert.commands.synthetic.loss_models import model_loss
+from sievert.commands.synthetic.losses import UnpairedLoss, group_numbers, unpaired_loss
 from sievert.commands.synthetic.result import AttackedTable, alarms_of
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, UsageError, require
 from sievert.formatting import list_names, plural
 from sievert.formatting.canonical import canonical_text, group_spellings
-from sievert.losses.unpaired import UnpairedLoss, group_numbers, unpaired_loss
-from sievert.losses.unpaired_models import model_loss
 from sievert.policy import Judgement, MeasureLimit, Policy, Verdict
+from sievert.request.requested import RequestedRoles, check_known
 from sievert.roles import Roles
 
 SETS_LEFT_OUT = "not all sets of columns were tried"

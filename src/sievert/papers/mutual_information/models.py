@@ -7,6 +7,7 @@ import numpy as np
 import sievert
 from sievert.charts import lines, tradeoff
 from sievert.charts.risk_utility_map import BEST, LEAST, RECODED
+from sievert.commands.limit.gaussian_model import Channel, Pair, gaussian_limit, rate_distortion
 from sievert.papers.claims import (
     Claim,
     Given,
@@ -18,7 +19,6 @@ from sievert.papers.claims import (
 )
 from sievert.papers.mutual_information.measures import EXAMPLE, PATIENTS, formula, normal
 from sievert.report.page import Grid, Paragraph, Picture
-from sievert.tradeoff.gaussian import Channel, Pair, gaussian_limit, rate_distortion
 
 RHO = 0.8
 TOUCHED = 0.25  # where the line of a constant sum touches the curve

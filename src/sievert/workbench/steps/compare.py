@@ -5,8 +5,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sievert.commands.compare.view import ComparisonView
 from sievert.errors import require
-from sievert.report.chapters.compare_view import ComparisonView
 from sievert.report.limits import STATES, each_limit, limits_of, state_of
 from sievert.workbench.choices import Choices
 from sievert.workbench.maps import DOUBTFUL, MapPoint, MapWords, draw_map

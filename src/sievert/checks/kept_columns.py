@@ -1,0 +1,110 @@
+"""Columns that a release keeps besides the measured ones: how they help to find people.
+
+An outsider who can know such a column knows it as a quasi-identifier. The limits on finding people
+are therefore also compared with the numbers of the wider classes, and the worse number decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sievert.counts.questions import Questions
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures, with_kept
+from sievert.measures import BY_ID
+from sievert.measures.measure import Value
+from sievert.request.repeated_rows import naming_columns
+from sievert.roles import Roles
+from sievert.session import no_progress
+
+if TYPE_CHECKING:
+    from sievert.counts.suppressed_class import MarkedRecords
+    from sievert.policy import Gate
+
+# The reasons of a gate.
+KEPT_UNIQUE, KEPT_NOT_MEASURED = "kept_unique", "kept_not_measured"
+KEPT_NAMES_PEOPLE = "kept_names_people"
+MOST_UNIQUE = 0.05  # of the people may have a value of their own in a kept column
+
+
+def measure_with_kept(
+    questions: Questions,
+    roles: Roles,
+    measuring: MeasureSettings,
+    numbers: Mapping[str, Value],
+) -> dict[str, Value]:
+    """Add to the `numbers` of finding people those of classes that kept columns make smaller."""
+    ids = [m for m in numbers if m in BY_ID]
+    if not roles.knowable or not ids:
+        return dict(numbers)
+    wide = replace(roles, quasi=(*roles.quasi, *roles.knowable))
+    others = TableMeasures(questions, wide, measuring, ids, no_progress).reidentification()
+    return with_kept(numbers, others)
+
+
+def many_unique(
+    questions: Questions, columns: Iterable[str], fresh: Collection[str] = ()
+) -> list[str]:
+    """The columns in which too many people have values of their own, each or all together.
+
+    Suppressed records count as well, and as a group of their own: a value that nobody else has
+    finds them too. A `fresh` key was made with the release: as nobody knows it, it is looked at
+    alone, and not together with others.
+    """
+    columns = list(columns)
+    telling = [column for column in columns if _tells_people_apart(questions, [column])]
+    together = [column for column in columns if column not in fresh]
+    if not telling and len(together) > 1 and _tells_people_apart(questions, together):
+        return together
+    return telling
+
+
+def _tells_people_apart(questions: Questions, columns: Sequence[str]) -> bool:
+    """Whether too many people share their values of some columns with nobody."""
+    sizes = questions.sizes(columns)
+    alone = sum(n for size, n in zip(sizes.sizes, sizes.times, strict=True) if size == 1)
+    people = questions.people or questions.records
+    if alone > MOST_UNIQUE * people:
+        return True
+    suppressed: MarkedRecords | None = questions.suppressed
+    if suppressed is None:
+        return False
+    found, size = suppressed.alone(columns), suppressed.size()
+    of_suppressed = found.members > MOST_UNIQUE * size.members
+    return of_suppressed or found.everybody > MOST_UNIQUE * size.everybody
+
+
+def judge_kept_names(
+    gate: Gate, questions: Questions, columns: Collection[str], fresh: Collection[str] = ()
+) -> None:
+    """Add to a gate the kept columns, of some that were counted, that may say who somebody is.
+
+    Suppressed records are looked at as well. A `fresh` key was made with the release.
+    """
+    kept = [c for c in gate.policy.roles.kept if c in columns and c not in fresh]
+    if naming := naming_columns(questions.with_suppressed(), kept):
+        gate.undecided(KEPT_NAMES_PEOPLE, naming)
+
+
+def judge_kept(
+    gate: Gate,
+    questions: Questions,
+    roles: Roles,
+    counted: Collection[str] | None,
+    *,
+    wild: bool,
+    fresh: Collection[str] = (),
+) -> None:
+    """Add to a gate what is not known of kept columns.
+
+    Of a count state only some columns are `counted`. With `wild` cards nothing is measured of them.
+    A `fresh` key was made with the release.
+    """
+    kept = [c for c in roles.kept if counted is None or c in counted]
+    judge_kept_names(gate, questions, [*kept, *questions.left_out], fresh)
+    if telling := many_unique(questions, kept, fresh):
+        gate.undecided(KEPT_UNIQUE, telling)
+    unknown = [c for c in roles.knowable if wild or c not in kept]
+    if unknown:
+        gate.undecided(KEPT_NOT_MEASURED, unknown)

@@ -1,0 +1,94 @@
+"""The chapter on a regulator's framework: which number answers which criterion, and a record."""
+
+from collections.abc import Iterator
+
+from sievert.report.limits import (
+    NOTHING,
+    bound_text,
+    limited_row,
+    limits_of,
+    value_with_unit,
+)
+from sievert.report.numbers import measure_title
+from sievert.report.page import Block, BulletList, Cell, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.parts import Data, ReportPart
+
+HEAD = ("criterion", "number", "value", "threshold")
+
+
+def framework_chapter(part: ReportPart) -> Iterator[Chapter]:
+    """What a framework asks, answered; nothing where no framework was named."""
+    if (evidence := part.data.get("framework")) is None:
+        return
+    texts, name = part.texts, evidence["id"]
+    known = texts("frameworks.read" if evidence["source_read"] else "frameworks.second_hand")
+    unanswered = (texts(f"frameworks.{name}.no_{each}") for each in evidence["unanswered"])
+    blocks: tuple[Block | Chapter, ...] = (
+        Paragraph(texts(f"frameworks.{name}.lead")),
+        _criteria(part, evidence),
+        BulletList(tuple(texts(f"frameworks.{name}.{c['id']}_text") for c in evidence["criteria"])),
+        Chapter(
+            texts("frameworks.unanswered"),
+            part.anchor("framework-unanswered"),
+            (BulletList(tuple(unanswered)),),
+        ),
+        _record(part, evidence),
+        Paragraph(
+            texts("frameworks.source", source=texts(f"frameworks.{name}.source"), known=known),
+            "note",
+        ),
+        Paragraph(texts("frameworks.no_gate"), "note"),
+    )
+    title = texts("frameworks.title", name=texts(f"frameworks.{name}.name"))
+    yield Chapter(title, part.anchor("framework"), blocks, topic=texts("frameworks.topic"))
+
+
+def _criteria(part: ReportPart, evidence: Data) -> Grid:
+    """One row per number, under the criterion that it answers."""
+    texts, name = part.texts, evidence["id"]
+    rows: list[tuple[Cell, ...]] = []
+    for criterion in evidence["criteria"]:
+        title = texts(f"frameworks.{name}.{criterion['id']}")
+        if not criterion["numbers"]:
+            rows.append((title, texts("frameworks.no_number"), NOTHING, NOTHING))
+        for at, number in enumerate(criterion["numbers"]):
+            rows.append(("" if at else title, *_number(part, number)))
+    heads = texts.each("frameworks", [f"head_{h}" for h in HEAD], ".")
+    return make_grid(texts("frameworks.table"), heads, rows, (2, 3))
+
+
+def _number(part: ReportPart, number: Data) -> tuple[Cell, str, str]:
+    texts, measure, secret = part.texts, number["measure"], number["where"].partition(".")[2]
+    title = measure_title(texts, measure)
+    if secret:
+        title = texts("frameworks.of_secret", title=title, secret=part.writer.name(secret))
+    values = part.data["inference"][secret] if secret else part.data["reidentification"]
+    shown = NOTHING
+    if number["value"] is not None:
+        shown = value_with_unit(part, measure, {**values[measure], "value": number["value"]})
+    for verdict in limits_of(part.data):  # the digits that tell on which side of a limit it is
+        same = (verdict["where"], verdict["measure"]) == (number["where"], measure)
+        if same and verdict.get("scope") is None:
+            shown = limited_row(part, values, verdict).value
+    threshold = texts("frameworks.none_named")
+    if number["max"] is not None:
+        key = {True: "within", False: "above", None: "open"}[number["within"]]
+        threshold = texts(f"frameworks.{key}", most=bound_text(measure, number["max"]))
+    return Link(title, f"def-{measure}"), shown, threshold
+
+
+def _record(part: ReportPart, evidence: Data) -> Grid:
+    """What an output checker files: the tool, the input, the policy."""
+    texts, record = part.texts, evidence["record"]
+    absent = texts("frameworks.absent")
+    verdict = {True: "met", False: "breached", None: "doubtful"}[record["met"]]
+    rows = {
+        "tool": f"Sievert {record['version']}",
+        "input": record["input_sha256"] or absent,
+        "policy": part.writer.file(record["policy"]) if record["policy"] else absent,
+        "policy_sha256": record["policy_sha256"] or absent,
+        "verdict": texts(f"limits_table.{verdict}") if part.data["policy"] else absent,
+    }
+    heads = texts.each("frameworks", ("head_item", "head_entry"), ".")
+    cells = [(texts(f"frameworks.record_{key}"), value) for key, value in rows.items()]
+    return make_grid(texts("frameworks.record"), heads, cells, ())

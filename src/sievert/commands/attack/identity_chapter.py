@@ -1,0 +1,178 @@
+"""Whose record is whose: from the release alone, with a register, with the original."""
+
+from collections.abc import Iterator, Sequence
+
+from sievert.charts import Bar
+from sievert.commands.assess.page import can_be_found
+from sievert.commands.attack.number_rows import (
+    by_column,
+    certain,
+    columns,
+    number,
+    numbers,
+    people,
+    rate_text,
+    share_chart,
+    worst_class,
+)
+from sievert.report.numbers import pairing_paragraphs
+from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
+from sievert.report.parts import Data, ReportPart
+
+COUNTED = ("unmatched", "single", "known", "true_matches", "false_matches", "lost")
+
+
+def chapters(part: ReportPart) -> tuple[Chapter, ...]:
+    """One chapter for each box that was opened: its title is what was found."""
+    boxes = (part.data.get("attacks") or {}).get("identity") or {}
+    writers = {
+        "black_box": ("black_topic", _black),
+        "grey_box": ("grey_topic", _grey),
+        "white_box": ("white_topic", _white),
+        "linkage": ("linkage_topic", _linkage),
+    }
+    return tuple(
+        Chapter(
+            _title(part, box, boxes[box]),
+            part.anchor(box.replace("_", "-")),
+            (
+                Paragraph(part.say(topic), "reading"),
+                *write(part, boxes[box]),
+            ),
+        )
+        for box, (topic, write) in writers.items()
+        if box in boxes
+    )
+
+
+def _title(part: ReportPart, box: str, data: Data) -> str:
+    if box == "linkage":
+        right, chance = (rate_text(part, data, n) for n in ("correct_linkage", "baseline"))
+        return part.say("linkage_title", share=right, chance=chance)
+    if box == "white_box" and number(data, "discrimination_rate") is None:
+        return part.say("white_same")
+    many, rows = {
+        "black_box": (alone(data), part.rows),
+        "grey_box": (number(data, "single") or 0, number(data, "rows") or 0),
+        "white_box": (certain(data), data.get("paired") or 0),
+    }[box]
+    key = f"attacked.{box.removesuffix('_box')}_title"
+    return people(part, key, many, rows=part.writer.count(rows))
+
+
+def points(part: ReportPart) -> Iterator[tuple[str, str]]:
+    """How many rows of a register have one candidate; without any, how many people are unique."""
+    boxes = part.data["attacks"].get("identity") or {}
+    if box := boxes.get("grey_box"):
+        single = number(box, "single") or 0
+        if single or "black_box" not in boxes:
+            key = "matched_some" if single else "matched_none"
+            rows = part.writer.count(number(box, "rows") or 0)
+            yield part.say(key), people(part, "attacked.first_grey", single, rows=rows)
+            return
+    if box := boxes.get("black_box"):
+        many, rows = alone(box), part.writer.count(part.rows)
+        head = can_be_found(part, many / part.rows) if many else part.say("black_nobody")
+        yield head, people(part, "attacked.black", many, rows=rows, columns=columns(part))
+
+
+# -- black box ------------------------------------------------------------------------------------
+
+
+def alone(data: Data) -> int:
+    """The number of people who are unique."""
+    return int(number(data, "people") or 0) if number(data, "candidates") == 1 else 0
+
+
+def _black(part: ReportPart, data: Data) -> Iterator[Block]:
+    writer, size = part.writer, number(data, "candidates") or 0
+    if size > 1:
+        counts = {"size": writer.count(size), "people": writer.count(number(data, "people"))}
+        yield Paragraph(part.say("black_groups", **counts))
+    yield from _rate(part, data, "attacked.black_rate")
+    yield from by_column(part, data, part.say("columns_chart_record"))
+    yield numbers(part, [("discrimination_rate", rate_text(part, data), "high")])
+
+
+def _rate(part: ReportPart, data: Data, key: str) -> Iterator[Block]:
+    """What the columns remove, in a sentence; none where it is not defined."""
+    if (rate := rate_text(part, data)).number is not None:
+        end = "one" if len(data.get("columns") or ()) == 1 else "many"
+        yield Paragraph(part.texts(f"{key}_{end}", rate=rate))
+
+
+# -- the original ---------------------------------------------------------------------------------
+
+
+def _white(part: ReportPart, data: Data) -> Iterator[Block]:
+    writer, of = part.writer, data.get("paired")  # in both tables
+    yield from _rate(part, data, "attacked.white_rate")
+    yield Paragraph(part.say("white_paired", paired=writer.count(of)))
+    yield from pairing_paragraphs(part, [part.data.get("pairing") or {}])
+    if of != part.rows:
+        yield Paragraph(part.say("white_alone", number=writer.count(data.get("released_only"))))
+    yield from by_column(part, data, part.say("columns_chart_original"))
+    rate = ("discrimination_rate", rate_text(part, data), "high")
+    yield numbers(part, [rate, *worst_class(writer, data)])
+
+
+def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
+    writer, more = part.writer, data.get("linkage") or {}
+    right, chance = (writer.share(number(data, n)) for n in ("correct_linkage", "baseline"))
+    missed = writer.share(number(data, "spruill_confidentiality"))
+    yield Paragraph(part.say("linkage_missed", share=missed))
+    words, interval = str(right), None
+    if more.get("interval"):
+        low, high = interval = tuple(more["interval"])
+        ends = {"low": writer.share(low), "high": writer.share(high)}
+        words = part.texts("reasoned.interval", share=right, **ends)
+        yield Paragraph(part.say("linkage_interval", level=writer.share(more["level"]), **ends))
+        if low <= (number(data, "baseline") or 0.0):
+            yield Paragraph(part.say("linkage_chance"))
+        yield Paragraph(part.say("linkage_ties", number=writer.count(more["ties"])))
+    title, how, below, by_link, by_chance = part.texts.each(
+        "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
+    )
+    bars = [
+        Bar(by_link, right.number, interval=interval, text=words, shown=str(right)),
+        Bar(by_chance, chance.number, text=str(chance)),
+    ]
+    grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
+    drawn = right.number is not None
+    yield share_chart(part, "attacked.linkage", title, bars, grid) if drawn else grid
+
+
+# -- a register -----------------------------------------------------------------------------------
+
+
+def _grey(part: ReportPart, data: Data) -> Iterator[Block]:
+    yield Paragraph(
+        part.say("grey_shared", columns=columns(part, data.get("columns_shared") or ()))
+    )
+    fewest, many = number(data, "candidates"), part.writer.count(number(data, "people"))
+    key = "grey_no_match" if fewest is None else "grey_fewest"
+    yield Paragraph(part.say(key, size=part.writer.count(fewest), people=many))
+    rest = data.get("without_suppressed")
+    if rest is not None:
+        yield Paragraph(part.say("grey_hidden"), "note")
+    yield _rows(part, [data] if rest is None else [data, rest])
+    if "known" in data:
+        yield Paragraph(part.say("grey_harm"), "note")
+
+
+def _rows(part: ReportPart, sides: Sequence[Data]) -> Grid:
+    """The rows of a register by what became of them."""
+    count, guesses = part.writer.count, part.writer.number
+    rows: list[tuple[object, ...]] = [
+        (part.say(f"grey_{name}"), *(kind(number(s, name)) for s in sides))
+        for name, kind in {**dict.fromkeys(COUNTED, count), "right_guesses": guesses}.items()
+        if name in sides[0]
+    ]
+    rates = (rate_text(part, side, "register_discrimination_rate") for side in sides)
+    hidden = count(number(sides[0], "suppressed"))
+    rows += [
+        (part.say("grey_register_discrimination_rate"), *rates),
+        (part.say("grey_suppressed"), hidden, *("" for _ in sides[1:])),
+    ]
+    head = ("grey_number", "grey_all", "grey_without")[: len(sides) + 1]
+    return part.grid("grey_table", head, rows)

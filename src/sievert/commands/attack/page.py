@@ -1,0 +1,344 @@
+"""What somebody could do with a release: every attack with what it finds, and for whom.
+
+A table of all attacks comes first; the attacks on secrets are written here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from sievert.charts import Bar
+from sievert.commands.attack import identity_chapter as identity
+from sievert.commands.attack import reasoning_chapter as reasoning
+from sievert.commands.attack.number_rows import (
+    MOST_VALUES,
+    by_column,
+    by_value,
+    certain,
+    columns,
+    number,
+    numbers,
+    people,
+    rate_text,
+    secrets,
+    share_chart,
+    value_names,
+    values_left,
+    worst_class,
+    worst_values,
+)
+from sievert.report.page import Block, BulletList, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.parts import Data, NumberText, ReportPart
+
+# Its name, what it is on, for how many people it is certain, what it removes of the uncertainty.
+AttackRow = tuple[str, str, NumberText | None, NumberText | None]
+MERGED = "semantic_discrimination_rate"  # what is removed of that about a merged secret
+RIGHT = ("linkage", "reasoning")  # attacks that are right for a share, by guessing
+DRAWN = 3  # secrets with pictures; more have tables
+WITH_VALUES = 1  # secrets with pictures by value
+# Of each box what it is on, for how many people it is certain, what it removes.
+BOXES: dict[str, tuple[str, Callable[[Data], float | None] | None, str]] = {
+    "black_box": ("about_record", identity.alone, "discrimination_rate"),
+    "grey_box": ("about_record", partial(number, name="single"), "register_discrimination_rate"),
+    "white_box": ("about_original", certain, "discrimination_rate"),
+    "linkage": ("about_record", None, "correct_linkage"),
+}
+
+
+def blocks(part: ReportPart) -> tuple[Chapter, ...]:
+    """A table of all attacks, then a chapter for each way of finding somebody or something."""
+    part = replace(part, kind="attack")  # an assessment may bring attacks along
+    if not part.data.get("attacks"):
+        return ()
+    summary = (
+        _summary(part),
+        *_skewness_lines(part),
+        *_worst_classes(part),
+        Paragraph(part.say("reading"), "reading"),
+    )
+    return (
+        Chapter(_summary_title(part), part.anchor("summary"), summary, screen=True),
+        *identity.chapters(part),
+        *_secret_chapters(part),
+        *reasoning.chapters(part),
+    )
+
+
+def points(part: ReportPart) -> list[tuple[str, str]]:
+    """Who is found, for whom a secret is certain, and what reasoning adds.
+
+    An assessment has already said who is found.
+    """
+    own, part = part.kind == "attack", replace(part, kind="attack")
+    if not part.data.get("attacks"):
+        return []
+    return [*(identity.points(part) if own else ()), *_secret_points(part), *reasoning.points(part)]
+
+
+def _secret_points(part: ReportPart) -> Iterator[tuple[str, str]]:
+    """The secret that is certain for most people; of several alike the first."""
+    worst = max(
+        secrets(part, "homogeneity"), key=lambda each: (certain(each[2]), -each[0]), default=None
+    )
+    if worst is not None:
+        _, secret, data = worst
+        yield part.say(_certain_key(part, data)), _homogeneity_sentence(part, secret, data)
+
+
+def _certain_key(part: ReportPart, data: Data) -> str:
+    """Whether a secret is certain for nobody, for some or for most people."""
+    if number(data, "discrimination_rate") is None:
+        return "certain_same"
+    many = certain(data)
+    return (
+        "certain_none" if not many else "certain_most" if 2 * many > part.rows else "certain_some"
+    )
+
+
+# -- the table of all attacks ---------------------------------------------------------------------
+
+
+def _summary_title(part: ReportPart) -> str:
+    """How many of the attacks that aim at certainty find somebody or something."""
+    rows = [*_on_records(part), *_on_secrets(part)]
+    found = sum(bool(many is not None and many.number) for _, _, many, _ in rows)
+    key = "summary_none" if not found else "summary_one" if found == 1 else "summary_some"
+    return part.say(key, found=found, number=sum(many is not None for _, _, many, _ in rows))
+
+
+def _summary(part: ReportPart) -> Grid:
+    """One line for each attack and what it was on."""
+    rows = (
+        (
+            Link(part.texts(f"definitions.attack_{attack}.title"), f"def-attack_{attack}"),
+            about,
+            many or "",
+            (rate if attack in RIGHT else None) or "",
+            (rate if attack not in RIGHT else None) or "",
+        )
+        for attack, about, many, rate in (*_on_records(part), *_on_secrets(part))
+    )
+    head = [f"summary_{what}" for what in ("attack", "about", "people", "right", "rate")]
+    return part.grid("summary", head, rows, (2, 3, 4))
+
+
+def _skewness_lines(part: ReportPart) -> Iterator[Paragraph]:
+    """What becomes likely in the worst class of each secret: nobody is found, nothing certain."""
+    share = part.writer.share
+    for _, secret, data in secrets(part, "skewness"):
+        if (worst := data.get("worst_class")) is not None and data.get("occurs", True):
+            places = {name: share(number(data, name)) for name in ("posterior", "prior")}
+            places["people"] = part.writer.count(worst["records"])
+            name = part.writer.name(secret)
+            yield Paragraph(part.say("skewness_line", secret=name, **places), "note")
+
+
+def _worst_classes(part: ReportPart) -> Iterator[Block]:
+    """Who is in the worst class of each attack, where the result names values."""
+    items = []
+    for name, each in part.data["attacks"].items():
+        for target, data in each.items():
+            if values := worst_values(part, data):
+                attack = part.texts(
+                    f"definitions.attack_{target if name == 'identity' else name}.title"
+                )
+                about = "" if name == "identity" else f", {part.writer.name(target)}"
+                items.append(part.say("worst_class", attack=attack + about, values=values))
+    if items:
+        yield Paragraph(part.say("worst_classes"))
+        yield BulletList(tuple(items))
+
+
+def _on_records(part: ReportPart) -> Iterator[AttackRow]:
+    for box, (about, count, rate) in BOXES.items():
+        if data := (part.data["attacks"].get("identity") or {}).get(box):
+            many = None if count is None else part.writer.count(count(data))
+            yield box, part.say(about), many, rate_text(part, data, rate)
+
+
+def _on_secrets(part: ReportPart) -> Iterator[AttackRow]:
+    for attack in ("homogeneity", *WRITERS, "reasoning"):
+        for _, secret, data in secrets(part, attack):
+            about = part.say("about_secret", secret=part.writer.name(secret))
+            match attack:
+                case "homogeneity":
+                    yield attack, about, part.writer.count(certain(data)), rate_text(part, data)
+                case "background":
+                    ruled_out = data.get("ruled_out_1") or {}
+                    yield attack, about, part.writer.count(number(ruled_out, "certain")), None
+                case "skewness":  # nobody is found, and nothing certain
+                    yield attack, about, None, None
+                case "semantic":
+                    yield attack, about, *_meaning(part, data)
+                case "reasoning":
+                    yield attack, about, None, reasoning.headline(part, data)
+
+
+def _meaning(part: ReportPart, data: Data) -> tuple[NumberText | None, NumberText | None]:
+    """The way of merging by which most people are certain; of several alike the first."""
+    counts = [(part.writer.count(certain(way)), way) for _, way in _merges(data)]
+    if not counts:
+        return None, None
+    many, way = max(counts, key=lambda each: each[0].number or 0.0)
+    return many, rate_text(part, way, MERGED)
+
+
+# -- secrets --------------------------------------------------------------------------------------
+
+
+def _secret_chapters(part: ReportPart) -> Iterator[Chapter]:
+    """A chapter for each secret, with a chapter for each attack on it."""
+    others = {a: {s: data for _, s, data in secrets(part, a)} for a in WRITERS}
+    for i, secret, data in secrets(part, "homogeneity"):
+        attacks = {"homogeneity": _homogeneity(part, i, secret, data)} | {
+            attack: tuple(write(part, secret, others[attack][secret]))
+            for attack, write in WRITERS.items()
+            if secret in others[attack]
+        }
+        inner = tuple(
+            Chapter(part.say(f"{a}_title"), part.anchor(f"secret{i}-{a}"), blocks)
+            for a, blocks in attacks.items()
+            if blocks
+        )
+        yield Chapter(_secret_title(part, secret, data), part.anchor(f"secret{i}"), inner)
+
+
+def _secret_title(part: ReportPart, secret: str, data: Data) -> str:
+    """For how many people a secret is certain."""
+    name = part.writer.name(secret)
+    if number(data, "discrimination_rate") is None:
+        return part.say("secret_same", secret=name)
+    return people(part, "attacked.secret", certain(data), secret=name)
+
+
+def _homogeneity_sentence(part: ReportPart, secret: str, data: Data) -> str:
+    """For how many a secret is certain."""
+    name = part.writer.name(secret)
+    if number(data, "discrimination_rate") is None:
+        return part.say("homogeneity_same", secret=name)
+    return people(part, "attacked.homogeneity", certain(data), secret=name, columns=columns(part))
+
+
+def _homogeneity(part: ReportPart, i: int, secret: str, data: Data) -> tuple[Block, ...]:
+    """Who is certain, how much the columns tell, and which of them."""
+    writer, name = part.writer, part.writer.name(secret)
+    if (rate := rate_text(part, data)).number is None:
+        return (Paragraph(_homogeneity_sentence(part, secret, data)),)
+    blocks: list[Block] = [Paragraph(part.say("homogeneity_rate", rate=rate, secret=name))]
+    if worst := data.get("worst_class"):
+        places = {
+            "records": writer.count(worst["records"]),
+            "confidence": writer.share(number(worst, "confidence")),
+            "bits": writer.number(number(worst, "conditional_entropy")),
+        }
+        blocks.append(Paragraph(part.say("homogeneity_worst", **places)))
+    return (
+        *blocks,
+        *by_column(part, data, part.say("columns_chart_secret", secret=name), drawn=i <= DRAWN),
+        *([Paragraph(part.say("columns_rest", shown=DRAWN), "note")] if i == DRAWN + 1 else ()),
+        numbers(part, [("discrimination_rate", rate, "high"), *worst_class(writer, data)]),
+        *(by_value(part, data, secret) if i <= WITH_VALUES else ()),
+        Paragraph(part.say("homogeneity_reading"), "reading"),
+    )
+
+
+def _background(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """What is still missing, and what ruling out likely values gives."""
+    writer, name = part.writer, part.writer.name(secret)
+    missing = rate_text(part, data, "missing")
+    if missing.number is None:
+        yield Paragraph(part.say("background_same", secret=name), "lead")
+        return
+    yield Paragraph(part.say("background_lead", missing=missing, secret=name), "lead")
+    rows = (
+        (
+            part.say(f"background_{m}"),
+            *(writer.count(number(after, n)) for n in ("people", "certain")),
+            str(rate_text(part, after, "gain")).replace(" %", ""),
+        )
+        for m in (1, 2, 3)
+        if (after := data.get(f"ruled_out_{m}")) is not None
+    )
+    head = (f"background_{key}" for key in ("which", "people", "certain", "gain"))
+    yield part.grid("background_table", head, rows)
+    yield Paragraph(part.say("background_reading"), "reading")
+
+
+def _skewness(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """What is rare in the table and likely in a class."""
+    writer, worst = part.writer, data.get("worst_class")
+    if worst is None or not data.get("occurs", True):
+        key = "flat" if data.get("occurs", True) else "absent"
+        yield Paragraph(part.say(f"skewness_{key}", secret=writer.name(secret)), "lead")
+        return
+    lead = part.say(
+        f"skewness_lead_{'named' if data.get('named_value') else 'any'}",
+        secret=writer.name(secret),
+        prior=rate_text(part, data, "prior"),
+        posterior=rate_text(part, data, "posterior"),
+        records=writer.count(worst["records"]),
+        ratio=writer.number(number(data, "ratio")),
+    )
+    yield Paragraph(lead, "lead")
+    yield Paragraph(part.say("skewness_people", people=writer.count(number(data, "people"))))
+    measures = ("semantic_discrimination_rate", "t_closeness", "entropy_variation")
+    yield numbers(part, [(m, writer.number(number(data, m)), "high") for m in measures])
+    yield from _likely_values(part, secret, data.get("values") or {})
+
+
+def _likely_values(part: ReportPart, secret: str, values: Data) -> Iterator[Block]:
+    """The values of a secret by how likely they become in some class."""
+    writer, key = part.writer, "attacked.skewness"
+    if not (groups := (values.get("listed") or [])[:MOST_VALUES]):
+        return
+    names = value_names(part, groups, secret)
+    shares = [writer.share(g["posterior"]) for g in groups]
+    title = part.say("skewness_chart", secret=writer.name(secret))
+    rows = (
+        (
+            name,
+            writer.count(g["records"]),
+            writer.share(g["prior"]),
+            share,
+            writer.number(g["ratio"]),
+        )
+        for name, g, share in zip(names, groups, shares, strict=True)
+    )
+    head = part.texts.each("attacked.values", ("head", "records"))
+    head += part.texts.each(key, ("prior", "posterior", "ratio"))
+    grid = make_grid(title, head, rows, folded=True)
+    bars = [Bar(name, s.number, text=str(s)) for name, s in zip(names, shares, strict=True)]
+    differ = len({s.number for s in shares}) > 1  # as many equal bars would show nothing
+    yield share_chart(part, key, title, bars, grid, f"{key}_axis") if differ else grid
+    yield from values_left(part, values, groups)
+
+
+def _merges(data: Data) -> list[tuple[int | None, Data]]:
+    """How a secret was merged: by the partition (None), by levels of its hierarchy."""
+    levels = sorted(int(k[6:]) for k in data if k.startswith("level_") and k[6:].isdecimal())
+    partition = [(None, data["partition"])] if "partition" in data else []
+    return [*partition, *((level, data[f"level_{level}"]) for level in levels)]
+
+
+def _semantic(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """Who is certain after values that mean the same were merged."""
+    writer, ways = part.writer, _merges(data)
+    if not ways:
+        return
+    most = max(certain(way) for _, way in ways)
+    yield Paragraph(people(part, "attacked.semantic", most, secret=writer.name(secret)), "lead")
+    rows = [
+        (
+            part.say(f"semantic_{'partition' if level is None else 'level'}", level=level),
+            writer.count(certain(way)),
+            rate_text(part, way, MERGED),
+            writer.count(number(way, "parts")),
+        )
+        for level, way in ways
+    ]
+    head = (f"semantic_{key}" for key in ("by", "people", "rate", "parts"))
+    yield part.grid("semantic_table", head, rows)
+    yield Paragraph(part.say("semantic_reading"), "reading")
+
+
+WRITERS = {"background": _background, "skewness": _skewness, "semantic": _semantic}

@@ -1,0 +1,313 @@
+"""An attacker who reasons by Bayes' rule, beside an honest learner: who is named, how sure it is.
+
+Where the chains of the simulation do not agree, the page shows no number, and says so.
+"""
+
+import math
+from collections.abc import Iterator
+
+from sievert.attacks.reasoning.chains import ESS, RHAT
+from sievert.charts import Bar
+from sievert.charts.curves import running, shares
+from sievert.commands.attack.number_rows import (
+    columns,
+    number,
+    people,
+    secrets,
+)
+from sievert.formatting import count, digits, make_unique
+from sievert.report.page import Block, Chapter, Link, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, NumberText, NumberWriter, ReportPart
+
+DRAWN = 3  # secrets with pictures
+GAIN = 0.01  # of people named beyond guessing: less is next to nothing
+CHANCE = 3.0  # standard deviations: below guessing by more is no accident
+NUMBERS = {
+    "attacker_accuracy_literal": "reason_attacker",
+    "learner_accuracy_literal": "reason_learner",
+    "global_relative_risk": "reason_gr",
+    "global_relative_risk_literal": "reason_gr",
+    "max_relative_risk": "reason_relative",
+}
+
+
+def chapters(part: ReportPart) -> tuple[Chapter, ...]:
+    """One chapter for each secret that was reasoned about: its title is what was found."""
+    return tuple(
+        Chapter(
+            _title(part, secret, data),
+            part.anchor(f"reason{i}"),
+            tuple(_blocks(part, i, secret, data)),
+            screen=i == 1,
+        )
+        for i, secret, data in secrets(part, "reasoning")
+    )
+
+
+def _title(part: ReportPart, secret: str, data: Data) -> str:
+    which = state(data)
+    key = f"reasoned.title_{which}" if which in PLACES else "reasoned.title"
+    return part.texts(key, secret=part.writer.name(secret), **_places(part, data, which))
+
+
+def state(data: Data) -> str:
+    """What there is to tell: named, expects, or why no number is shown."""
+    if data.get("randomised"):
+        return "randomised"
+    if data.get("unreadable_labels"):
+        return "unreadable"
+    if not data.get("converged"):
+        return "not_converged"
+    if number(data, "attacker_accuracy") is not None:
+        return "worse" if _worse_than_guessing(data) else "named"
+    return "expects" if number(data, "attacker_expects") is not None else "misplaced"
+
+
+def _worse_than_guessing(data: Data) -> bool:
+    """Whether the attacker does worse than guessing beyond chance: a sign that tables do not fit.
+
+    Whoever may guess does no worse, so the number would only reassure.
+    """
+    guess, ends = number(data, "baseline"), _ends(data, "attacker_accuracy")
+    if guess is None or ends is None:
+        return False
+    spread = math.sqrt(guess * (1 - guess) / max(1, data.get("released") or 1))
+    return ends[1] < guess - CHANCE * spread
+
+
+def _ends(data: Data, name: str) -> tuple[float, float] | None:
+    """How low and how high a number may be; both are the number where nobody is undecided."""
+    if (middle := number(data, name)) is None:
+        return None
+    low, high = (data.get("intervals") or {}).get(name) or (middle, middle)
+    return min(low, middle), max(high, middle)
+
+
+def _share(part: ReportPart, data: Data, name: str) -> NumberText:
+    """A share, with what the undecided people leave open in brackets."""
+    share, ends = part.writer.share(number(data, name)), _ends(data, name)
+    if share.number is None or ends is None or ends[0] == ends[1]:
+        return share
+    low, high = map(part.writer.share, ends)
+    text = part.texts("reasoned.interval", share=share, low=low, high=high)
+    return NumberText(text, share.number)
+
+
+def headline(part: ReportPart, data: Data) -> NumberText | None:
+    """The share of people who are named; None where there is no number to show."""
+    name = {"named": "attacker_accuracy", "expects": "attacker_expects"}.get(state(data))
+    return None if name is None else part.writer.share(number(data, name))
+
+
+def points(part: ReportPart) -> Iterator[tuple[str, str]]:
+    """The secret of which most people are named; if no number can be shown, that."""
+    each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
+    if not each:
+        return
+    head, secret, data = max(each, key=lambda e: -1.0 if e[0] is None else e[0].number or 0.0)
+    which, name = state(data), part.writer.name(secret)
+    key = "reasoned.first" if which == "named" else f"reasoned.first_{which}"
+    places = _places(part, data, which)
+    guessing = places["baseline"].number if "baseline" in places else None
+    ends = _ends(data, "attacker_accuracy" if which == "named" else "attacker_expects")
+    if head is None or ends is None or guessing is None:
+        word = "unknown"
+    else:
+        word = "helps" if ends[0] > guessing + GAIN else "no_help"
+    yield part.texts(f"reasoned.point_{word}"), part.texts(key, secret=name, **places)
+
+
+PLACES = {
+    "named": {
+        "attacker": "attacker_accuracy",
+        "learner": "learner_accuracy",
+        "baseline": "baseline",
+    },
+    "expects": {"expects": "attacker_expects", "baseline": "baseline"},
+}
+
+
+def _places(part: ReportPart, data: Data, which: str) -> dict[str, NumberText]:
+    if unreadable := data.get("unreadable_labels"):
+        return {"columns": NumberText(part.writer.names(unreadable), None)}
+    return {who: _share(part, data, name) for who, name in PLACES.get(which, {}).items()}
+
+
+def _blocks(part: ReportPart, i: int, secret: str, data: Data) -> Iterator[Block | Chapter]:
+    texts, which, name = part.texts, state(data), part.writer.name(secret)
+    if headline(part, data) is None:
+        text = texts(f"reasoned.{which}", secret=name, **_places(part, data, which))
+        yield Paragraph(text, "warning")
+    else:
+        places = _places(part, data, which)
+        key = "reasoned.lead" if which == "named" else "reasoned.lead_expects"
+        yield Paragraph(texts(key, secret=name, columns=columns(part), **places), "reading")
+        yield _beliefs(part, i, secret, data, places)
+    if which == "named":
+        yield Paragraph(texts("reasoned.reading"), "reading")
+        inner = tuple(_relative(part, secret, data))
+        yield Chapter(texts("reasoned.risk_title"), part.anchor(f"reason{i}-risk"), inner)
+    if which not in ("randomised", "unreadable"):
+        how = (
+            *_how(part, data),
+            *_chains(part, secret, data, drawn=i <= DRAWN),
+            *_sensitivity(part, data),
+        )
+        yield Chapter(texts("reasoned.how_title"), part.anchor(f"reason{i}-how"), how)
+
+
+def _beliefs(
+    part: ReportPart, i: int, secret: str, data: Data, places: dict[str, NumberText]
+) -> Block:
+    """Attacker, learner and guessing side by side."""
+    texts, name = part.texts, part.writer.name(secret)
+    ends = {who: _ends(data, f"{who}_accuracy") for who in places}
+    intervals = {who: each for who, each in ends.items() if each is not None and each[0] < each[1]}
+    bars = [
+        Bar(
+            texts(f"reasoned.{who}"),
+            text.number,
+            interval=intervals.get(who),
+            text=str(text),
+            shown=str(part.writer.share(text.number)),
+        )
+        for who, text in places.items()
+    ]
+    anchors = ("attacker" if who == "expects" else who for who in places)
+    title = texts("reasoned.chart", secret=name)
+    rows = (
+        (Link(bar.row, f"def-reason_{anchor}"), bar.text)
+        for bar, anchor in zip(bars, anchors, strict=True)
+    )
+    grid = make_grid(title, texts.each("reasoned", ("who", "named"), "."), rows)
+    if i > DRAWN or all(bar.number is None for bar in bars):
+        return grid
+    key = "_expects" if "expects" in places else "" if intervals else "_exact"
+    spec = shares(title, (texts("reasoned.below", secret=name),), bars, axis=texts("reasoned.axis"))
+    return Picture(spec, texts(f"reasoned.caption{key}"), grid, screen=True)
+
+
+# -- for the operator -----------------------------------------------------------------------------
+
+
+def _relative(part: ReportPart, secret: str, data: Data) -> Iterator[Block]:
+    """People at risk, relative risk, and the records that are worst off."""
+    texts, writer = part.texts, part.writer
+    many = number(data, "at_risk") or 0
+    yield Paragraph(people(part, "reasoned.at_risk", many, secret=writer.name(secret)))
+    for name in ("undecided", "learner_undecided"):
+        if torn := number(data, name):
+            yield Paragraph(texts(f"reasoned.{name}", people=writer.count(torn)))
+    rows = (
+        (
+            Link(texts(f"reasoned.{name}"), f"def-{about}"),
+            _times(writer, number(data, name))
+            if name == "max_relative_risk"
+            else _share(part, data, name),
+            texts(f"attacked.side_{data[name]['riskier']}"),
+        )
+        for name, about in NUMBERS.items()
+        if name in data
+    )
+    head = texts.each("reasoned", ("number", "value", "side"), ".")
+    yield make_grid(texts("reasoned.numbers"), head, rows, (1,))
+    if worst := data.get("worst"):
+        rows_ = (
+            (
+                count(w["row"]),
+                *(writer.share(w[who]) for who in ("attacker", "learner")),
+                _times(writer, w["relative_risk"]),
+            )
+            for w in worst
+        )
+        head = texts.each("reasoned.worst", ("row", "attacker", "learner", "ratio"))
+        yield make_grid(texts("reasoned.worst"), head, rows_, range(4))
+        yield Paragraph(texts("reasoned.worst_reading"), "reading")
+
+
+def _times(writer: NumberWriter, ratio: float | None) -> NumberText:
+    """A ratio of beliefs: no more digits than it is worth."""
+    text = writer.number(ratio if ratio is None else float(f"{ratio:.3g}"))
+    return text if text.number is None else NumberText(text.text, ratio)
+
+
+def _how(part: ReportPart, data: Data) -> Iterator[Block]:
+    """How beliefs were found, and what they started from."""
+    texts, sampling = part.texts, data.get("sampling")
+    places = {"model": texts(f"reasoned.model_{data['likelihood']}")}
+    if sampling is None:
+        way = "exact" if data["method"] == "exact" else "closed"
+    else:
+        way = "sampled" if data["converged"] else "apart"
+        places |= {k: count(sampling[k]) for k in ("chains", "sweeps")}
+    yield Paragraph(texts(f"reasoned.found_{way}", **places))
+    prior, own = max(data["prior_records_a_secret"].values(), default=0.0), data["records_a_secret"]
+    counts = {"prior": digits(f"{prior:,.0f}"), "records": digits(f"{own:,.4g}")}
+    yield Paragraph(texts("reasoned.prior", **counts))
+    notes = {
+        "strong_prior": prior > own,
+        "domain_observed": any(not domain["public"] for domain in data["domains"].values()),
+        "unplaced": state(data) == "named",
+    }
+    yield from (Paragraph(texts(f"reasoned.{n}"), "note") for n, true in notes.items() if true)
+
+
+def _chains(part: ReportPart, secret: str, data: Data, *, drawn: bool) -> Iterator[Block]:
+    """How well the chains agree, and how they came to it."""
+    texts, writer, sampling = part.texts, part.writer, data.get("sampling")
+    if sampling is None:
+        return
+    by_chain = sampling["attacker_by_chain"]
+    if not data["converged"] and by_chain:
+        hopes = str(sampling.get("least_agreed", "")).endswith("expects")  # without the original
+        key = "not_converged_hopes" if hopes else "not_converged_spread"
+        ends = {"low": writer.share(min(by_chain)), "high": writer.share(max(by_chain))}
+        yield Paragraph(texts(f"reasoned.{key}", **ends))
+    rhat = sampling["rhat"]
+    places = {
+        "limit": RHAT,
+        "least": digits(f"{ESS:.0f}"),
+        "effective": digits(f"{sampling['effective']:,.0f}"),
+        "rhat": "" if rhat is None else digits(f"{rhat:.3f}"),
+    }
+    yield Paragraph(texts(f"reasoned.settled{'_unbounded' if rhat is None else ''}", **places))
+    if sampling.get("so_far"):
+        yield from _running(part, secret, sampling, drawn)
+
+
+def _running(part: ReportPart, secret: str, sampling: Data, drawn: bool) -> Iterator[Block]:
+    """Running means of the number on which chains agree least."""
+    texts, writer, places = part.texts, part.writer, sampling["so_far"]
+    quantity = texts(f"reasoned.quantity_{sampling['least_agreed']}")
+    yield Paragraph(texts("reasoned.running_least", quantity=quantity))
+    chains = range(1, len(places[0]["by_chain"]) + 1)
+    names = make_unique(texts("reasoned.chain", number=c) for c in chains)
+    means = [(p["sweeps"], [writer.share(x) for x in p["by_chain"]]) for p in places]
+    title = texts("reasoned.running_chart", secret=writer.name(secret))
+    across, up, below, caption = texts.each(
+        "reasoned.running", ("across", "up", "below", "caption")
+    )
+    rows = ((count(sweeps), *row) for sweeps, row in means)
+    grid = make_grid(title, (across, *names), rows, range(len(names) + 1), folded=True)
+    points = {
+        chain: [(float(sweeps), n) for sweeps, row in means if (n := row[c].number) is not None]
+        for c, chain in enumerate(names)
+    }
+    spec = running(title, (below,), points, across=across, up=up) if drawn else None
+    yield grid if spec is None else Picture(spec, caption, grid)
+
+
+def _sensitivity(part: ReportPart, data: Data) -> Iterator[Block]:
+    """The same release with other weights of the prior."""
+    risks = ("global_relative_risk", "global_relative_risk_literal")
+    names = ("attacker_accuracy", "learner_accuracy", *risks)
+    if lines := data.get("sensitivity"):
+        rows = (
+            (part.writer.number(x["beta"]), *(part.writer.share(x[n]) for n in names))
+            for x in lines
+        )
+        heads = part.texts.each(
+            "reasoned.sensitivity", ("beta", "attacker", "learner", "relative", "ties")
+        )
+        yield make_grid(part.texts("reasoned.sensitivity"), heads, rows, range(len(heads)))
+        yield Paragraph(part.texts("reasoned.sensitivity_reading"), "reading")

@@ -1,0 +1,150 @@
+"""The limits of a policy against releases: one line per release, then limits by releases."""
+
+from collections.abc import Iterator, Sequence
+
+from sievert.commands.compare.view import ComparisonView
+from sievert.report.first_screen import reason_text
+from sievert.report.limits import (
+    NOTHING,
+    STATES,
+    SUPPRESSED_SCOPE,
+    asked,
+    basis_texts,
+    left_out,
+    limits_of,
+    reasons_of,
+    remarks,
+    shown_value,
+    state_of,
+    titles,
+)
+from sievert.report.numbers import side_by_side, some_names, why
+from sievert.report.page import BulletList, Chapter, Grid, Link, Paragraph, make_grid
+from sievert.report.parts import Data
+
+ABREAST = 4  # releases beside each other
+
+
+def limits_chapters(view: ComparisonView) -> Iterator[Chapter]:
+    """Which limits each release meets; nothing without a policy."""
+    releases = [r.data for r in view.releases]
+    if not any(release.get("policy") for release in releases):
+        return
+    notes = _notes(view)
+    blocks = (
+        *(_grids(view) if any(map(limits_of, releases)) else ()),
+        *([BulletList(notes)] if notes else ()),
+        Paragraph(view.say("policy_reading"), "reading"),
+        *(() if any(map(state_of, releases)) else bases(view)),
+    )
+    yield view.chapter("policy", blocks)
+
+
+def bases(view: ComparisonView) -> list[Paragraph]:
+    """What verdicts rest on: people or rows, roles, the secrets that no limit is about."""
+    texts = [
+        text
+        for release in view.releases
+        for text in basis_texts(view.texts, release.data.get("policy"), view.writer.name)
+    ]
+    return [Paragraph(text, "note") for text in dict.fromkeys(texts)]
+
+
+def limits_of_releases(view: ComparisonView) -> BulletList:
+    """What each release breaches, or what of it cannot be decided."""
+    items, marks, states = [], [], []
+    for release in view.releases:
+        met = state_of(release.data)
+        state = STATES[met]
+        limits = [
+            view.say("policy_limit", what=_title(view, v, 1), where=_where(view, v))
+            for v in limits_of(release.data)
+            if v["met"] is met
+        ]
+        some = some_names(view, "compared.policy_more", limits)
+        key = f"policy_{state}" if limits or met else "policy_none"
+        words = [view.say(key, release=release.label, limits=some)]
+        words += [reason_text(view, r) for r in reasons_of(release.data) if r["met"] is met]
+        items.append(" ".join(filter(None, [*words, left_out(release.data, view.texts)])))
+        other = met is False and not limits  # what stands against it is no limit
+        marks.append(view.say("policy_not_met") if other else view.texts(f"limits_table.{state}"))
+        states.append(state)
+    return BulletList(tuple(items), tuple(marks), tuple(states))
+
+
+def _grids(view: ComparisonView) -> Iterator[Grid]:
+    """Limits as rows, the original and the releases as columns."""
+    head = [view.say(f"policy_head_{what}") for what in ("limit", "where", "asked")]
+    head.append(view.say("original"))
+    for abreast, title in side_by_side(
+        view, view.say("policy_caption"), len(view.releases), ABREAST
+    ):
+        some = view.releases[abreast]
+        tables = [view.data["original"], *(r.data for r in some)]
+        rows = (_row(view, verdicts) for verdicts in _side_by_side(tables))
+        yield make_grid(title, (*head, *(r.label for r in some)), rows, ())
+
+
+def _side_by_side(tables: Sequence[Data]) -> Iterator[list[Data | None]]:
+    """The verdicts of all tables on each limit; only some have suppressed records to judge."""
+    by_table = [
+        {(v["where"], v["measure"], v.get("scope")): v for v in limits_of(table)}
+        for table in tables
+    ]
+    every = dict.fromkeys(line for verdicts in by_table for line in verdicts)
+    of_tables = [line for line in every if line[2] is None]
+    of_suppressed = [line for line in every if line[2] is not None]
+    for line in (*of_tables, *of_suppressed):
+        yield [verdicts.get(line) for verdicts in by_table]
+
+
+def _row(view: ComparisonView, verdicts: Sequence[Data | None]) -> tuple[object, ...]:
+    first = next(verdict for verdict in verdicts if verdict is not None)
+    title = Link(_title(view, first), f"def-{first['measure']}")
+    return title, _where(view, first), asked(view.texts, first), *(_cell(view, v) for v in verdicts)
+
+
+def _title(view: ComparisonView, verdict: Data, short: int = 0) -> str:
+    """What a limit is on; the `short` way is that of the field."""
+    chapter, _, secret = verdict["where"].partition(".")
+    values = view.data["original"]["assessment"].get(chapter) or {}
+    values = values.get(secret) or {} if secret else values
+    title = titles(view.texts, verdict["measure"], values.get(verdict["measure"]) or {})[short]
+    if verdict.get("scope") == SUPPRESSED_SCOPE:
+        return view.texts("limits_table.of_suppressed", measure=title)
+    return title
+
+
+def _notes(view: ComparisonView) -> tuple[str, ...]:
+    """What a star in the table stands for."""
+    verdicts = (
+        v for t in (view.data["original"], *(r.data for r in view.releases)) for v in limits_of(t)
+    )
+    notes = (
+        view.say("policy_star", what=_title(view, v), where=_where(view, v), remark=remark)
+        for v in verdicts
+        if v["value"] is not None
+        for remark in remarks(view, v)
+    )
+    return tuple(dict.fromkeys(notes))
+
+
+def _where(view: ComparisonView, verdict: Data) -> str:
+    """Whom or what a limit is about."""
+    secret = verdict["where"].partition(".")[2]
+    return view.writer.name(secret) if secret else view.texts("front.about_finding")
+
+
+def _cell(view: ComparisonView, verdict: Data | None) -> str:
+    """The verdict with its number; a dash where there is nothing to judge."""
+    if verdict is None:
+        return NOTHING
+    mark = view.texts(f"front.{STATES[verdict['met']]}")
+    if verdict["value"] is not None:
+        value = shown_value(view, verdict)
+    elif verdict["met"] is None:
+        return mark
+    else:
+        value = why(view.texts, verdict)
+    star = " *" if any(remarks(view, verdict)) and verdict["value"] is not None else ""
+    return view.say("policy_cell", mark=mark, value=f"{value}{star}")

@@ -1,0 +1,345 @@
+"""The chapter of a comparison: which release discloses least, which keeps most, how far both could.
+
+Releases are columns of its tables, numbers rows: each number leads to what it means.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sievert.charts import Bar, Dot, bars, risk_utility_chart
+from sievert.charts.drawing import short_name
+from sievert.commands.compare import page_tables as compare_tables
+from sievert.commands.compare.limits_chapter import bases, limits_chapters, limits_of_releases
+from sievert.commands.compare.page_tables import Row, grids, smallest_class
+from sievert.commands.compare.view import (
+    ComparisonView,
+    ReleaseTexts,
+    limit_chapter,
+    limit_point,
+)
+from sievert.formatting import digits, percent
+from sievert.report.limits import STATES, each_limit, limits_of, reasons_of, state_of
+from sievert.report.numbers import (
+    MOST_NAMED,
+    interval_text,
+    pairing_paragraphs,
+    some_names,
+)
+from sievert.report.page import Block, BulletList, Chapter, Grid, Paragraph, Picture, make_grid
+from sievert.report.parts import Data, ReportPart
+
+MOST_PICTURED = 3  # secrets with pictures, two each
+MOST_SECRETS = 3  # in one table
+LONGEST = 16  # letters of a secret in the head of a column
+NOISE = 0.2  # share of the bits that chance may have without a remark
+
+
+def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
+    """The chapters: all releases, the limits of a policy, then each number on its own."""
+    view = ComparisonView(**vars(part))
+    return (
+        _overview(view),
+        *limits_chapters(view),
+        _key(view),
+        *(_secret(view, i, s) for i, s in enumerate(view.secrets, 1)),
+        view.chapter("own", compare_tables.own(view)),
+        *compare_tables.losses(view),
+        _pairing(view),
+    )
+
+
+def points(part: ReportPart) -> list[tuple[str, str]]:
+    """What the best choice is, how much each release keeps, how far they are from the limit."""
+    view = ComparisonView(**vars(part))
+    each = [_answer(view), *(_keeps(view, secret) for secret in view.secrets[:1])]
+    return [*each, *(point for point in [limit_point(view)] if point is not None)]
+
+
+def _pairing(view: ComparisonView) -> Chapter:
+    """How the records of both tables were brought together, and what shows it."""
+    key = "paired_order" if view.data["settings"].get("key") is None else "paired_key"
+    known = [r.data.get("pairing") or {} for r in view.releases]
+    shown = pairing_paragraphs(view, known, [r.label for r in view.releases])
+    return view.chapter("pairing", (Paragraph(view.say(key)), *shown))
+
+
+# -- findings -------------------------------------------------------------------------------------
+
+
+def _names(view: ComparisonView, releases: Sequence[ReleaseTexts]) -> str:
+    return some_names(view, "compared.others", [r.label for r in releases])
+
+
+def _answer(view: ComparisonView) -> tuple[str, str]:
+    """Which release is the better one, and why."""
+    least, number = view.least, len(view.releases)
+    values = {
+        "release": _names(view, least),
+        "bits": least[0].identity,
+        "whole": view.key,
+        "share": least[0].share,
+        "number": number,
+    }
+    bits = view.say("answer_bits", **values)
+    if number == 1 or len(view.best) == 1:
+        key = "answer_one" if number == 1 else "answer_best"
+        return view.say(key, **values), bits if number == 1 else f"{view.say('why_best')} {bits}"
+    alike = view.say("answer_alike" if len(least) > 1 else "answer_least", **values)
+    if not view.secrets:
+        return alike, bits
+    secret, best = next(((s, best) for s in view.secrets if (best := view.keeps_most(s))), ("", ()))
+    if not best:
+        return alike, f"{bits} {view.say('answer_not_apart')}"
+    same = {r.number for r in best} & {r.number for r in least}
+    key = "answer_keep" if len(best) > 1 else "answer_also" if same else "answer_keeps"
+    keeps = view.say(key, release=_names(view, best), secret=view.writer.name(secret))
+    return alike, " ".join((bits, keeps) if same else (bits, keeps, view.say("answer_choice")))
+
+
+def _keeps(view: ComparisonView, secret: str) -> tuple[str, str]:
+    """How much each release keeps of what the original tells of a secret."""
+    writer, whole = view.writer, view.before(secret, "corrected")
+    shares = [(r, r.secrets[secret].kept) for r in view.releases]
+    known = sorted((s.number, i) for i, (_, s) in enumerate(shares) if s.number is not None)
+    values = {"secret": writer.name(secret), "whole": whole}
+    if not known:
+        return view.say("keeps_unknown", **values), view.say("keeps_unknown_why", **values)
+    low, high = (shares[known[end][1]][1] for end in (0, -1))
+    if len(shares) == 1:
+        return view.say("keeps_one", share=high, **values), view.say("keeps_whole", **values)
+    if len(shares) <= MOST_NAMED:
+        items = [view.say("keeps_item", release=r.label, share=s) for r, s in shares]
+        text = view.say("keeps_items", items=view.texts.join(items))
+    else:
+        text = view.say("keeps_range", low=low, high=high)
+    return view.say("keeps", **values), f"{text} {view.say('keeps_whole', **values)}"
+
+
+# -- the key --------------------------------------------------------------------------------------
+
+
+def _key(view: ComparisonView) -> Chapter:
+    """What each release tells of the original key."""
+    writer, releases = view.writer, view.releases
+    ranges = [interval_text(writer, *r.interval) for r in releases]
+    facts = ("suppressed", "cells_suppressed", "not_released")
+    records = {k: [writer.count(r.data["records"].get(k, 0)) for r in releases] for k in facts}
+    rows = [
+        Row("identity_disclosure", "identity", [view.key, *(r.identity for r in releases)]),
+        Row("identity_disclosure", "identity_share", ["", *(r.share for r in releases)]),
+        Row("beyond_chance", "corrected", ["", *(r.corrected for r in releases)]),
+        Row("beyond_chance", "range", ["", *ranges]),
+        *(Row("suppressed_originals", k, ["", *records[k]]) for k in facts),
+    ]
+    if view.secrets and len(releases) > 1:
+        rows.append(
+            Row(
+                "dominated",
+                "dominated",
+                ["", *(view.dominating(r) if view.dominators[r.number] else "" for r in releases)],
+            )
+        )
+    caption, reading = view.say("key_caption"), view.say("key_reading")
+    blocks: list[Block] = [*grids(view, caption, rows), Paragraph(reading, "reading")]
+    known = [(_marked(view, r), r.identity) for r in releases if r.identity.number is not None]
+    if known and not view.secrets:
+        axis = view.say("axis_identity")
+        spec = bars(
+            view.say("key_chart"),
+            [view.say("key_below", whole=view.key)],
+            [Bar(label, text.number) for label, text in known],
+            axis=axis,
+        )
+        grid = make_grid(caption, (view.say("head_release"), axis), known)
+        blocks.insert(0, Picture(spec, view.say("key_see"), grid))
+    return view.chapter("key", (*blocks, *compare_tables.by_column(view)))
+
+
+# -- a secret -------------------------------------------------------------------------------------
+
+
+def _secret(view: ComparisonView, number: int, secret: str) -> Chapter:
+    """What each release tells of one secret, what it has lost of it, and how far it could go."""
+    name, pictured = view.writer.name(secret), number <= MOST_PICTURED
+    chance = tuple(_chance(view, secret))
+    lead = Paragraph(" ".join(_keeps(view, secret)), "lead")
+    blocks = (
+        *([lead] if number > 1 else []),  # of the first secret it is a finding of the page
+        *(_map(view, secret) if pictured else ()),
+        *grids(view, view.say("secret_caption", secret=name), _rows(view, secret)),
+        *compare_tables.secret_by_column(view, secret),
+        *([BulletList(chance)] if chance else ()),
+        Paragraph(view.say("secret_reading"), "reading"),
+        *limit_chapter(view, number, secret, pictured=pictured),
+    )
+    return Chapter(view.say("secret_title", secret=name), view.anchor(f"secret{number}"), blocks)
+
+
+def _map(view: ComparisonView, secret: str) -> Iterator[Picture]:
+    """Risk upwards, loss to the right, of the releases whose numbers are shown."""
+    name, each = view.writer.name(secret), [(r, r.secrets[secret]) for r in view.releases]
+    known = [
+        (r, t, [x.number or 0.0 for x in (t.lost, r.identity, *t.lost_interval)])
+        for r, t in each
+        if None not in [x.number for x in (t.lost, r.identity, *t.lost_interval)]
+    ]
+    if not known:
+        return
+    names = {r.number: _marked(view, r) for r in view.releases}
+    dots = [
+        Dot(names[r.number], lost, identity, (low, high), bool(view.dominators[r.number]))
+        for r, _, (lost, identity, low, high) in known
+    ]
+    rows = (
+        (names[r.number], t.lost, interval_text(view.writer, *t.lost_interval), r.identity)
+        for r, t, _ in known
+    )
+    head = [*map(view.say, ("head_release", "axis_lost", "row_range", "axis_identity"))]
+    spec = risk_utility_chart(
+        view.say("map_chart", secret=name),
+        [view.say("map_below", whole=view.before(secret, "corrected"))],
+        dots,
+        across=head[1],
+        up=head[3],
+    )
+    grid = make_grid(view.say("map_caption", secret=name), head, rows)
+    yield Picture(spec, view.say("map_see"), grid)
+
+
+def _marked(view: ComparisonView, release: ReleaseTexts) -> str:
+    """A release on the map: its height may be the most that it can be."""
+    return view.say("map_at_most", release=release.label) if release.at_most else release.label
+
+
+def _rows(view: ComparisonView, secret: str) -> list[Row]:
+    writer, each = view.writer, [r.secrets[secret] for r in view.releases]
+    before = view.data["original"]["attribute_disclosure"][secret]
+    ends = interval_text(writer, *map(writer.number, before["interval"]))
+    value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+    ranges = [interval_text(writer, *t.interval) for t in each]
+    lost_ranges = [interval_text(writer, *t.lost_interval) for t in each]
+    return [
+        Row("attribute_disclosure", "told", [value, *(t.value for t in each)]),
+        Row("beyond_chance", "corrected", [corrected, *(t.corrected for t in each)]),
+        Row("beyond_chance", "range", [ends, *ranges]),
+        Row("information_loss", "lost", ["", *(t.lost for t in each)]),
+        Row("information_loss", "range", ["", *lost_ranges]),
+        Row("information_loss", "kept", ["", *(t.kept for t in each)]),
+        *compare_tables.exact(view, secret),
+    ]
+
+
+def _chance(view: ComparisonView, secret: str) -> Iterator[str]:
+    """What cannot be distinguished from chance."""
+    name = view.writer.name(secret)
+    value, chance = view.before(secret, "value"), view.before(secret, "chance")
+    if value.number and chance.number and chance.number > NOISE * value.number:
+        yield view.say("chance_before", secret=name, value=value, chance=chance)
+    for key, releases in (
+        ("chance_told", view.by_chance(secret, "attribute_disclosure")),
+        ("chance_lost", view.by_chance(secret, "information_loss")),
+        ("near_told", view.at_nothing(secret, "interval")),
+        ("near_lost", view.at_nothing(secret, "lost_interval")),
+        ("lost_why", tuple(r for r in view.releases if r.secrets[secret].lost.number is None)),
+    ):
+        if releases:
+            yield view.say(key, releases=_names(view, releases), secret=name)
+    if len(view.best) > 1 and not view.keeps_most(secret):
+        yield view.say("chance_apart", secret=name)
+
+
+# -- one row per release --------------------------------------------------------------------------
+
+
+def _overview(view: ComparisonView) -> Chapter:
+    """The releases side by side, and what to know before their numbers are read."""
+    left, releases = len(view.secrets) - MOST_SECRETS, view.releases
+    at_most = [
+        view.say("identity_at_most", release=r.label, value=r.identity, corrected=r.corrected)
+        for r in releases
+        if r.at_most
+    ]
+    blocks = (
+        _grid(view),
+        *([limits_of_releases(view)] if any(r.data.get("policy") for r in releases) else ()),
+        *([Paragraph(view.say("table_secrets", number=left), "note")] if left > 0 else ()),
+        *(Paragraph(text, "note") for text in at_most),
+        *([_dominance(view)] if len(releases) > 1 and view.secrets else ()),
+        *(bases(view) if any(state_of(r.data) for r in releases) else ()),
+    )
+    return Chapter(view.say("table_title"), view.anchor("overview"), blocks, screen=True)
+
+
+def _dominance(view: ComparisonView) -> Block:
+    """Which releases are out, and by which."""
+    out = tuple(
+        view.say(
+            "dominated_by" if len(by) == 1 else "dominated_by_several",
+            release=release.label,
+            others=view.dominating(release),
+        )
+        for release in view.releases
+        if (by := view.dominators[release.number])
+    )
+    return BulletList(out) if out else Paragraph(view.say("none_dominated"), "reading")
+
+
+def _grid(view: ComparisonView) -> Grid:
+    secrets, original = view.secrets[:MOST_SECRETS], view.data["original"]
+    judged = any(r.data.get("policy") for r in view.releases)
+    head = view.texts.each("compared.table", ("release", "identity", "share", "k", "suppressed"))
+    head += [view.say("table_policy")] if judged else []
+    for secret in secrets:
+        name = short_name(secret, LONGEST)
+        head += (view.say(f"table_{what}", secret=name) for what in ("attribute", "loss"))
+    first: list[object] = [view.say("original"), view.key, percent(1.0)]
+    first += _own(view, original, view.data["table"].get("suppressed") or 0, judged=judged)
+    for secret in secrets:
+        value, corrected = (view.before(secret, what) for what in ("value", "corrected"))
+        first += (view.say("table_bits", value=value, corrected=corrected), "")
+    rows = [first, *(_row(view, r, secrets, judged=judged) for r in view.releases)]
+    key = "table_caption" if secrets else "table_caption_identity"
+    return make_grid(view.say(key, whole=view.key), head, rows)
+
+
+def _row(
+    view: ComparisonView, release: ReleaseTexts, secrets: tuple[str, ...], *, judged: bool
+) -> list[object]:
+    data, bits = release.data, release.identity
+    identity = view.say("table_at_most", value=bits) if release.at_most else str(bits)
+    row: list[object] = [release.label, identity, release.share]
+    row += _own(view, data, data["records"]["suppressed"], judged=judged)
+    for secret in secrets:
+        each = release.secrets[secret]
+        _, high = data["information_loss"][secret]["interval"]
+        lost = each.lost.number
+        row += (
+            view.say("table_bits", value=each.value, corrected=each.corrected),
+            str(each.lost)
+            if lost is None
+            else view.say(
+                "table_lost", lost=each.lost, half=digits(f"{max(0.0, high - lost):.2g}")
+            ),
+        )
+    return row
+
+
+def _own(view: ComparisonView, table: Data, suppressed: int, *, judged: bool) -> Iterator[object]:
+    """What a table is like on its own: its smallest group, records hidden, limits met."""
+    yield smallest_class(view.writer, table["assessment"]["reidentification"])
+    yield view.writer.count(suppressed)
+    if judged:
+        limits, state = each_limit(limits_of(table)), STATES[state_of(table)]
+        met = sum(limit["met"] is True for limit in limits)
+        key = f"table_{state}" if table.get("policy") is not None else ""
+        reasons = [r for r in reasons_of(table) if r["met"] is state_of(table)]
+        values: dict[str, object] = {"met": met, "number": len(limits)}
+        if reasons and met == len(limits):  # what keeps the gate closed is something else
+            key, values["reason"] = f"table_but_{state}", _reason(view, reasons)
+        yield view.say(key, **values) if key else ""
+
+
+def _reason(view: ComparisonView, reasons: Sequence[Data]) -> str:
+    """Why a policy is not met though all of its limits are, in a few words."""
+    names = next((r["names"] for r in reasons if r["what"] == "columns_without_role"), ())
+    key = "roles_one" if len(names) == 1 else "roles" if names else "reasons"
+    return view.say(f"table_{key}", number=len(names))

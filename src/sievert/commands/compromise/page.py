@@ -1,0 +1,354 @@
+"""The chapter of `compromise`: how near an intruder comes to a confidential number."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sievert.charts import lines
+from sievert.formatting import make_unique
+from sievert.report.explanation_view import words_chapter
+from sievert.report.numbers import pairing_paragraphs
+from sievert.report.page import Block, Chapter, Grid, Paragraph, Picture
+from sievert.report.parts import Data, NumberText, ReportPart, names_of
+
+MOST_SECRETS = 3  # with pictures
+MOST_LINES = 5  # that a reader can tell apart
+TERMS = (("initial_entropy", "term_entropy"), ("compromise_area", "term_area"))
+NAMES = {"initial_entropy": "entropy", "area": "area"}
+SPREAD = {
+    "mean_combinations": ("over_combinations", "mean"),
+    "quantile_combinations": ("over_combinations", "quantile_05"),
+    "least": ("over_combinations", "minimum"),
+    "quantile_records": ("over_records", "quantile_05"),
+}
+
+
+@dataclass(frozen=True)
+class CompromiseView(ReportPart):
+    """One confidential column of a part."""
+
+    secret: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.writer.name(self.secret)
+
+    @property
+    def curves(self) -> list[Data]:
+        """One for each parameter."""
+        return list(self.data["curves"][self.secret])
+
+    @cached_property
+    def known_numbers(self) -> list[int]:
+        """How many columns are known, from few to many."""
+        return sorted({p["known"] for c in self.curves for p in c["points"]})
+
+    def parameter(self, curve: Data) -> str:
+        """How strongly the method was applied, in words."""
+        method, value = self.data["settings"]["method"], curve["parameter"]
+        if value is None:
+            return self.say("parameter_release")
+        shown = round(100 * value if method == "sampling" else value, 9)
+        return self.say(f"parameter_{method}", value=self.writer.number(shown))
+
+    def mean(self, point: Data, number: str) -> NumberText:
+        """A mean over people."""
+        return self.writer.number(point["over_records"][number]["mean"])
+
+    def error(self, curve: Data) -> NumberText:
+        """How far off means over ranges are that the release gives."""
+        return self.writer.share(curve["utility"]["range_mean_error"])
+
+    def target(self, curve: Data, known: int) -> Data | None:
+        """Who is compromised, with so many columns known."""
+        at = (curve["parameter"], known)
+        targets: list[Data] = self.data["targets"][self.secret]
+        return next((t for t in targets if (t["parameter"], t["known"]) == at), None)
+
+    def last(self, curve: Data) -> Data | None:
+        """The point of somebody who knows most columns."""
+        return max(curve["points"], key=lambda p: int(p["known"]), default=None)
+
+
+def _views(part: ReportPart) -> list[CompromiseView]:
+    """Every confidential column."""
+    return [CompromiseView(**vars(part), secret=secret) for secret in part.data["curves"]]
+
+
+# -- the chapter ----------------------------------------------------------------------------------
+
+
+def blocks(part: ReportPart) -> Iterator[Chapter]:
+    """Everything below the heading of this result."""
+    for number, view in enumerate(_views(part), 1):
+        for key, write in {"left": _left, "whom": _targets, "useful": _useful}.items():
+            title, inner = _title(view, key), tuple(write(view, pictures=number <= MOST_SECRETS))
+            anchor = part.anchor(f"secret{number}-{key}")
+            if inner:
+                yield Chapter(title, anchor, inner, screen=number == 1 and key != "useful")
+    settings = part.data["settings"]
+    how = [Paragraph(part.say(f"method_{settings['method']}"))]
+    how += pairing_paragraphs(part, [part.data.get("pairing") or {}])
+    if settings["method"] != "release":
+        runs = part.say("runs", number=settings["replicates"], seed=settings["seed"])
+        how.append(Paragraph(runs, "note"))
+    yield Chapter(part.say("method_title"), part.anchor("method"), tuple(how))
+    yield words_chapter(part, TERMS)
+
+
+def _title(view: CompromiseView, key: str) -> str:
+    """What was found, in a short sentence; where there is no number, what it is about."""
+    worst = _riskiest(view)
+    if key == "left" and worst is not None:
+        return view.say("left_title", bits=worst[2], secret=view.name)
+    if key == "whom" and (exposed := _most_exposed(view)) is not None:
+        share = view.writer.share(exposed[1]["exact"]["records"])
+        return view.say("whom_title", share=share, secret=view.name)
+    errors = [e for c in view.curves if (e := view.error(c)).number is not None]
+    if key == "useful" and errors:
+        least, most = (end(errors, key=lambda e: e.number or 0.0) for end in (min, max))
+        same = least.text == most.text
+        return view.say("useful_same" if same else "useful_title", low=least, high=most)
+    return view.say("secret_title", secret=view.name)
+
+
+def _left(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+    domain = view.data["domains"][view.secret]
+    counts = {k: view.writer.count(domain[k]) for k in ("values", "records")}
+    yield Paragraph(view.say("domain", secret=view.name, **counts), "reading")
+    if "low" in domain:
+        ends = {k: view.writer.number(domain[k]) for k in ("low", "high")}
+        yield Paragraph(view.say("domain_ends", **ends), "reading")
+    entropy, area = (_guesses_left(view, number, pictures=pictures) for number in NAMES)
+    yield replace(entropy, screen=True) if isinstance(entropy, Picture) else entropy
+    yield area if isinstance(area, Picture) else replace(area, folded=True)
+    yield _spread_table(view)
+    yield Paragraph(view.say("reading"), "reading")
+
+
+def points(part: ReportPart) -> list[tuple[str, str]]:
+    """Whose number is known to an intruder who knows all columns; what is left; what it costs."""
+    views = _views(part)
+    each = (
+        *map(_exact_sentence, views[:1]),
+        *map(_left_sentence, views[:2]),
+        *map(_cost_sentence, views[:1]),
+    )
+    return [point for point in each if point is not None][:3]
+
+
+# -- tables and pictures --------------------------------------------------------------------------
+
+
+def _guesses_left(view: CompromiseView, number: str, *, pictures: bool) -> Grid | Picture:
+    """What is left to guess by how many columns are known, one line per parameter."""
+    short, names = NAMES[number], make_unique(view.parameter(c) for c in view.curves)
+    means = {
+        name: {p["known"]: view.mean(p, number) for p in curve["points"]}
+        for name, curve in zip(names, view.curves, strict=True)
+    }
+    rows = ((n, *(each.get(k, "") for k in view.known_numbers)) for n, each in means.items())
+    points = {
+        name: line
+        for name, each in means.items()
+        if (line := [(float(k), m.number) for k, m in each.items() if m.number is not None])
+    }
+    known = (
+        view.say("known_one" if k == 1 else "known_many", number=k) for k in view.known_numbers
+    )
+    grid = view.grid(f"{short}_table", ["parameter"], rows, more=known, secret=view.name)
+    if not pictures or not points:
+        return grid
+    first = view.say("lines_first", shown=MOST_LINES, of=len(points))
+    spec = lines(
+        view.say(f"{short}_chart", secret=view.name),
+        [view.say(f"{short}_below"), *([first] if len(points) > MOST_LINES else ())],
+        dict(list(points.items())[:MOST_LINES]),
+        across=view.say("known_axis"),
+        up=view.say(f"{short}_axis"),
+    )
+    return Picture(spec, view.say(f"{short}_caption"), grid)
+
+
+def _targets(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+    """Whose number is known, for certain or within a window."""
+    widths, rows = view.data["settings"]["epsilon"], []
+    for curve, known in ((c, k) for c in view.curves for k in view.known_numbers):
+        if (target := view.target(curve, known)) is not None:
+            near = {each["epsilon"]: each["records"] for each in target["approximate"]}
+            people = [target["exact"]["records"], *map(near.get, widths)]
+            rows.append((view.parameter(curve), known, *map(view.writer.share, people)))
+    if rows:
+        windows = (view.say("within", width=view.writer.number(w)) for w in widths)
+        head = ("parameter", "known", "exact")
+        yield view.grid("targets_table", head, rows, more=windows, secret=view.name)
+        yield Paragraph(view.say("targets_reading"), "reading")
+    yield from _matchings(view)
+
+
+def _matchings(view: CompromiseView) -> Iterator[Block]:
+    """Of noise both ways to match what is known, side by side."""
+    widths, share = view.data["settings"]["epsilon"], view.writer.share
+    rows = [
+        (
+            view.parameter(curve),
+            view.say(f"matching_{each['matching']}"),
+            share(each["exact"]),
+            *(share(near["records"]) for near in each["approximate"]),
+            view.writer.number(each["initial_entropy"]),
+        )
+        for curve in view.curves
+        for each in curve.get("matchings") or ()
+    ]
+    if rows:
+        first = next(c["matchings"][0] for c in view.curves if c.get("matchings"))
+        within = [view.say("within", width=view.writer.number(w)) for w in widths]
+        more = (*within, view.say("entropy_axis"))
+        places = {"known": first["known"], "runs": first["runs"], "secret": view.name}
+        head = ("parameter", "matching", "exact")
+        yield view.grid("matchings_table", head, rows, more=more, **places)
+        yield Paragraph(view.say("matchings_reading"), "reading")
+    elif view.data["settings"]["method"] == "noise":
+        yield Paragraph(view.say("matchings_none"), "note")
+
+
+def _useful(view: CompromiseView, *, pictures: bool) -> Iterator[Block]:
+    """What is left of usefulness, beside what is left to guess."""
+    if all(c["utility"]["range_mean_error"] is None for c in view.curves):
+        yield Paragraph(view.say("useful_none"), "note")
+        return
+    exact, undefined = view.writer.number, view.writer.undefined()
+    rows = [
+        (
+            view.parameter(curve),
+            view.error(curve),
+            undefined if (last := view.last(curve)) is None else view.mean(last, "initial_entropy"),
+            exact(curve["utility"]["axis"]),
+        )
+        for curve in view.curves
+    ]
+    points = [
+        (error.number, bits.number)
+        for _, error, bits, _ in rows
+        if error.number is not None and bits.number is not None
+    ]
+    head = ("parameter", "error", "bits_left", "axis")
+    grid = view.grid("useful_table", head, rows, secret=view.name)
+    if len(points) < 2 or not pictures:
+        yield grid
+        return
+    spec = lines(
+        view.say("useful_chart", secret=view.name),
+        [view.say("useful_below")],
+        {view.say("all_known"): sorted(points)},
+        across=view.say("error_axis"),
+        up=view.say("entropy_axis"),
+    )
+    yield Picture(spec, view.say("useful_caption"), grid)
+
+
+def _spread_table(view: CompromiseView) -> Grid:
+    """Combinations instead of people, with the least and the quantile."""
+    exact = view.writer.number
+    rows = (
+        (
+            view.parameter(curve),
+            point["known"],
+            view.writer.count(point["combinations"]),
+            _certain_combinations(view, curve, point),
+            *(exact(point[over][n][which]) for n in NAMES for over, which in SPREAD.values()),
+        )
+        for curve in view.curves
+        for point in curve["points"]
+    )
+    head = ("parameter", "known", "combinations", "exact_combinations")
+    shorts = [view.say(f"{short}_short") for short in NAMES.values()]
+    more = [view.say(k, number=short) for short in shorts for k in SPREAD]
+    return view.grid("spread_table", head, rows, folded=True, more=more, secret=view.name)
+
+
+def _certain_combinations(view: CompromiseView, curve: Data, point: Data) -> NumberText:
+    """The share of combinations of which the number is known for certain."""
+    target = view.target(curve, point["known"])
+    return view.writer.share(None if target is None else target["exact"]["combinations"])
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+
+def _riskiest(view: CompromiseView) -> tuple[Data, Data, NumberText] | None:
+    """The parameter that leaves least to guess, all columns known."""
+    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
+    means = [(curve, point, view.mean(point, "initial_entropy")) for curve, point in last]
+    known = [each for each in means if each[2].number is not None]
+    return min(known, key=lambda each: each[2].number or 0.0, default=None)
+
+
+def _left_sentence(view: CompromiseView) -> tuple[str, str] | None:
+    """What is left to guess in the worst view that was tried."""
+    if (worst := _riskiest(view)) is None:
+        return None
+    curve, point, bits = worst
+    head = "left_nothing" if not bits.number else "left_little" if bits.number < 1 else "left_some"
+    return view.say(head), view.say(
+        "left_release" if curve["parameter"] is None else "left",
+        parameter=view.parameter(curve),
+        known=point["known"],
+        bits=bits,
+        secret=view.name,
+    )
+
+
+def _most_exposed(view: CompromiseView) -> tuple[Data, Data] | None:
+    """The parameter under which most records are known to who knows most columns, and the target.
+
+    For certain, then within the windows; of as many the one that leaves least to guess.
+    """
+    last = [(curve, point) for curve in view.curves if (point := view.last(curve)) is not None]
+    targets = [(c, p, t) for c, p in last if (t := view.target(c, p["known"])) is not None]
+
+    def exposure(each: tuple[Data, Data, Data]) -> tuple[float, ...]:
+        _, point, target = each
+        near = (window["records"] for window in target["approximate"])
+        return target["exact"]["records"], *near, -point["over_records"]["initial_entropy"]["mean"]
+
+    most = max(targets, key=exposure, default=None)
+    return None if most is None else (most[0], most[2])
+
+
+def _exact_sentence(view: CompromiseView) -> tuple[str, str] | None:
+    """Of how many records the number is known for certain to a stated intruder."""
+    if (exposed := _most_exposed(view)) is None:
+        return None
+    curve, target = exposed
+    share, method = view.writer.share(target["exact"]["records"]), view.data["settings"]["method"]
+    places = {"share": share, "secret": view.name, "parameter": view.parameter(curve)}
+    quasi, known = view.data["roles"]["quasi"], target["known"]
+    some = view.say("known_one" if known == 1 else "known_many", number=known).rsplit(" ", 1)[0]
+    places["columns"] = names_of(view, quasi) if known == len(quasi) else some
+    head = view.say("known_some" if share.number else "known_nobody", **places)
+    key = "exact_known"
+    if target["approximate"]:
+        near, key = target["approximate"][-1], "near_known"
+        places |= {
+            "within": view.writer.share(near["records"]),
+            "width": view.writer.number(near["epsilon"]),
+        }
+    as_it_is = method == "release" or (method == "sampling" and curve["parameter"] == 1)
+    more = [] if as_it_is else [view.say(f"assumed_{method}")]
+    if both := curve.get("matchings"):  # of noise, what both ways to match find
+        shares = {each["matching"]: view.writer.share(each["exact"]) for each in both}
+        more.insert(0, view.say("both_matchings", **shares))
+    return head, " ".join((view.say(key, **places), *more))
+
+
+def _cost_sentence(view: CompromiseView) -> tuple[str, str] | None:
+    """How far off answers are with the most and the least careful parameter."""
+    errors = [(view.error(c), view.parameter(c)) for c in view.curves]
+    known = [each for each in errors if each[0].number is not None]
+    low, high = (end(known, key=lambda e: e[0].number or 0.0, default=None) for end in (min, max))
+    if low is None or high is None or low[0].number == high[0].number:
+        return None
+    text = view.say("cost", low=low[0], high=high[0], first=low[1], second=high[1])
+    return view.say("costs"), text

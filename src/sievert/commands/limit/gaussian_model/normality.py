@@ -1,0 +1,266 @@
+"""How Gaussian numeric columns are, one by one, all together, and in what they tell of each other.
+
+Small p-values say that columns are not Gaussian; with many records they always do. How far they
+are is in the skewness, the excess kurtosis, and the bits by which the Gaussian formula errs.
+"""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats
+from sievert.commands.limit.gaussian_model.canonical_pair import matrix, standard
+from sievert.errors import InputError, require
+from sievert.estimators.ksg import ksg
+from sievert.formatting import plural, printable
+from sievert.losses.gaussian import DEPENDENT, scalar
+from sievert.losses.numeric_columns import correlations
+from sievert.measures.kernel import total
+from sievert.numerics.special_functions import chi_square, two_sided
+
+LEAST = 20  # records from which the approximations hold
+LEVEL = 0.01
+SKEWED, HEAVY, APART = 0.5, 1.0, 0.05  # from here on a deviation matters: two numbers, and bits
+MOST_PAIRS = 30
+MOST_RECORDS = 5_000  # of the estimates by nearest neighbours
+BLOCK = 1 << 13
+
+
+@dataclass(frozen=True)
+class ColumnShape:
+    """The shape of one column; p-values of D'Agostino 1970 and of Anscombe and Glynn 1983."""
+
+    name: str
+    skewness: float  # third standardised moment; 0 for a Gaussian
+    kurtosis: float  # fourth, less 3
+    skewness_p: float
+    kurtosis_p: float
+    p_value: float  # of both: D'Agostino and Pearson 1973
+
+    @property
+    def near(self) -> bool:
+        """Whether the shape is near a Gaussian one."""
+        return abs(self.skewness) < SKEWED and abs(self.kurtosis) < HEAVY
+
+
+@dataclass(frozen=True)
+class SharedInformation:
+    """What two columns tell of each other, in bits: were they Gaussian, and by neighbours."""
+
+    columns: tuple[str, str]
+    gaussian: float | None
+    estimated: float | None
+    reason: str | None = None  # why one of the two is not there
+
+    @property
+    def apart(self) -> float | None:
+        """The estimate less the Gaussian formula; None where one is not there."""
+        return (
+            None
+            if self.estimated is None or self.gaussian is None
+            else self.estimated - self.gaussian
+        )
+
+
+@dataclass(frozen=True)
+class Normality:
+    """How Gaussian columns are; Mardia's moments are of all columns together (1970, 1974)."""
+
+    records: int
+    columns: tuple[ColumnShape, ...]
+    constant: tuple[str, ...]  # columns of one value, which are left out
+    skewness: float | None  # Mardia's b_1 and b_2; None where columns determine each other
+    kurtosis: float | None
+    kurtosis_expected: float | None  # of Gaussian columns
+    skewness_p: float | None
+    kurtosis_p: float | None
+    pairs: tuple[SharedInformation, ...]
+
+    @property
+    def p_value(self) -> float:
+        """The least of all p-values, times their number (Bonferroni)."""
+        p_values = [p for c in self.columns for p in (c.skewness_p, c.kurtosis_p)]
+        p_values += [p for p in (self.skewness_p, self.kurtosis_p) if p is not None]
+        return min(1.0, min(p_values) * len(p_values)) if p_values else 1.0
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the columns are surely not Gaussian."""
+        return self.p_value < LEVEL
+
+    @property
+    def apart(self) -> float | None:
+        """The most bits by which an estimate and the Gaussian formula differ."""
+        return max([abs(p.apart) for p in self.pairs if p.apart is not None], default=None)
+
+    @property
+    def near(self) -> bool:
+        """Whether the columns are near Gaussian ones, however sure it is that they are none."""
+        return all(c.near for c in self.columns) and (self.apart or 0.0) < APART
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The same in words."""
+        return tuple(_sentences(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values as JSON."""
+        return asdict(self) | {
+            "p_value": self.p_value,
+            "rejected": self.rejected,
+            "near": self.near,
+            "apart": self.apart,
+            "sentences": list(self.sentences),
+            "constant": list(self.constant),
+            "columns": [asdict(c) | {"near": c.near} for c in self.columns],
+            "pairs": [
+                asdict(p) | {"columns": list(p.columns), "apart": p.apart} for p in self.pairs
+            ],
+        }
+
+
+def normality(
+    columns: Any, *, names: Sequence[str] | None = None, first: int | None = None
+) -> Normality:
+    """How Gaussian columns are: a mapping of names to numbers, or records as rows.
+
+    Records without all numbers are left out. With `first`, only pairs of one of so many first
+    columns with one of the others are looked at. At most 30 pairs and 5,000 records of each.
+    """
+    if isinstance(columns, Mapping):
+        names = [str(name) for name in columns]
+        columns = np.stack([np.asarray(c, np.float64) for c in columns.values()], axis=1)
+    records = matrix(columns)
+    labels = [f"column {i + 1}" for i in range(records.shape[1])] if names is None else list(names)
+    require(len(labels) == records.shape[1], "each column has one name")
+    records = records[np.isfinite(records).all(axis=1)]
+    require(len(records) >= LEAST, f"fewer than {LEAST} records have all numbers", error=InputError)
+    _, spread, scores = standard(records)
+    there = np.flatnonzero(spread > 0).tolist()
+    shapes = tuple(_shape(labels[i], scores[:, i]) for i in there)
+    both = itertools.combinations(there, 2)  # the first of a pair is before the second
+    apart = (pair for pair in both if first is None or pair[0] < first <= pair[1])
+    return Normality(
+        len(records),
+        shapes,
+        tuple(label for i, label in enumerate(labels) if i not in there),
+        *_mardia(scores[:, there]),
+        tuple(
+            _shared_information(labels, scores, *pair)
+            for pair in itertools.islice(apart, MOST_PAIRS)
+        ),
+    )
+
+
+def _shape(name: str, scores: Floats) -> ColumnShape:
+    n, square = len(scores), scores * scores
+    skewness, kurtosis = total(square * scores) / n, total(square * square) / n
+    one, two = _skewness_score(skewness, n), _kurtosis_score(kurtosis, n)
+    return ColumnShape(
+        name,
+        skewness,
+        kurtosis - 3,
+        two_sided(one),
+        two_sided(two),
+        math.exp(-0.5 * (one * one + two * two)),
+    )
+
+
+def _skewness_score(skewness: float, n: int) -> float:
+    """The skewness as a standard normal number (D'Agostino 1970)."""
+    y = skewness * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
+    beta = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+    w = math.sqrt(2 * (beta - 1)) - 1  # the square of W
+    return math.asinh(y * math.sqrt((w - 1) / 2)) / math.sqrt(0.5 * math.log(w))
+
+
+def _kurtosis_score(kurtosis: float, n: int) -> float:
+    """The kurtosis as a standard normal number (Anscombe and Glynn 1983)."""
+    variance = 24 * n * (n - 2) * (n - 3) / ((n + 1) ** 2 * (n + 3) * (n + 5))
+    x = (kurtosis - 3 * (n - 1) / (n + 1)) / math.sqrt(variance)
+    beta = (
+        6
+        * (n * n - 5 * n + 2)
+        / ((n + 7) * (n + 9))
+        * math.sqrt(6 * (n + 3) * (n + 5) / (n * (n - 2) * (n - 3)))
+    )
+    a = 6 + 8 / beta * (2 / beta + math.sqrt(1 + 4 / (beta * beta)))
+    part = (1 - 2 / a) / (1 + x * math.sqrt(2 / (a - 4)))
+    return (1 - 2 / (9 * a) - math.cbrt(part)) / math.sqrt(2 / (9 * a))
+
+
+def _mardia(
+    scores: Floats,
+) -> tuple[float | None, float | None, float | None, float | None, float | None]:
+    """b_1, b_2, what b_2 is on average, and the p-values of both."""
+    n, p = scores.shape
+    if not p or n <= p + 1:
+        return (None,) * 5
+    values, vectors = np.linalg.eigh(correlations(list(scores.T)))
+    if values[0] <= DEPENDENT * values[-1]:
+        return (None,) * 5
+    white = np.einsum("ij,jk->ik", scores, vectors / np.sqrt(values))
+    blocks = [white[at : at + BLOCK] for at in range(0, n, BLOCK)]
+    squares = []
+    for a, b in itertools.combinations_with_replacement(range(p), 2):
+        thirds = sum(np.einsum("i,i,ij->j", z[:, a], z[:, b], z[:, b:]) for z in blocks) / n
+        times = np.full(p - b, 6.0 if a < b else 3.0)
+        times[0] = 3.0 if a < b else 1.0
+        squares += (times * thirds * thirds).tolist()
+    length = (white * white).sum(axis=1)
+    b1, b2 = math.fsum(squares), total(length * length) / n
+    chi = b1 * (p + 1) * (n + 1) * (n + 3) / (6 * ((n + 1) * (p + 1) - 6))
+    expected = p * (p + 2) * (n - 1) / (n + 1)
+    variance = 8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1)
+    variance /= (n + 1) ** 2 * (n + 3) * (n + 5)
+    p1 = chi_square(chi, p * (p + 1) * (p + 2) // 6)
+    return b1, b2, expected, p1, two_sided((b2 - expected) / math.sqrt(variance))
+
+
+def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -> SharedInformation:
+    x, y = scores[:, i], scores[:, j]
+    rho = max(-1.0, min(1.0, total(x * y) / len(x)))
+    formula = scalar(rho) if (1 - abs(rho)) * (1 + abs(rho)) > DEPENDENT else None
+    if len(x) > MOST_RECORDS:
+        drawn = np.random.default_rng([0, len(x)]).choice(len(x), MOST_RECORDS, replace=False)
+        x, y = x[drawn], y[drawn]
+    estimate, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
+    estimated = None if estimate is None else max(0.0, estimate)
+    return SharedInformation((labels[i], labels[j]), formula, estimated, reason)
+
+
+def _sentences(check: Normality) -> list[str]:
+    if not check.columns:
+        return ["No column has more than one value."]
+    whole = f"{plural(check.records, 'record')} of {plural(len(check.columns), 'column')}"
+    sure = "are not Gaussian" if check.rejected else "give no sign of not being Gaussian"
+    p_value = "p < 1e-12" if check.p_value < 1e-12 else f"p = {check.p_value:.2g}"
+    text = [
+        f"{whole} {sure} ({p_value}).",
+        *(
+            f"{printable(c.name)} is far from Gaussian: skewness {c.skewness:.2f}, "
+            f"excess kurtosis {c.kurtosis:.2f} (0 and 0 for a Gaussian)."
+            for c in check.columns
+            if not c.near
+        ),
+    ]
+    if None not in (check.kurtosis, check.kurtosis_expected) and len(check.columns) > 1:
+        text.append(
+            f"Together: Mardia's skewness {check.skewness:.2f} (0 for a Gaussian), kurtosis "
+            f"{check.kurtosis:.2f} ({check.kurtosis_expected:.2f} for a Gaussian)."
+        )
+    text += [
+        f"{printable(p.columns[0])} and {printable(p.columns[1])} tell {p.estimated:.2f} "
+        f"bits of each other by nearest neighbours, {p.gaussian:.2f} were they Gaussian."
+        for p in check.pairs
+        if p.apart is not None and abs(p.apart) >= APART
+    ]
+    if missing := sum(p.apart is None for p in check.pairs):
+        text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
+    fair = "is a fair description of these columns"
+    only = "describes Gaussian columns with these covariances only"
+    return [*text, f"The Gaussian limit {fair if check.near else only}."]

@@ -1,0 +1,117 @@
+"""The labels of classes: what stands in the release, and how many values each of them covers."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints, Text
+from sievert.commands.protect.local_recoding.columns import SET, TREE, LocalColumn
+from sievert.commands.protect.local_recoding.recoding import Pieces
+
+PLAIN = re.compile(r"[\w.+/&'<>=-][\w .+/&'<>=:-]*(?<! )")  # a member of a set without quotes
+Run = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnLabels:
+    """The labels of one column: the texts, which of them each class has, and what they cover."""
+
+    texts: tuple[Text, ...]
+    codes: Ints  # of every class
+    widths: Ints  # of every text: how many values it stands for
+    covered: Ints  # of every text: how many records of the original have one of them
+
+
+def column_labels(column: LocalColumn, positions: Ints, pieces: Pieces) -> ColumnLabels:
+    """The labels of all classes; `positions` is that of every combination in the column."""
+    keys = pieces.owner * column.domain + positions[pieces.combination]
+    distinct, at = np.unique(keys, return_inverse=True)
+    several = np.bincount(at, pieces.amount) > 1
+    place = distinct % column.domain
+    totals = np.bincount(positions[pieces.combination], pieces.amount, column.domain)
+    sums = np.append(0, np.cumsum(totals.astype(np.int64)))
+    starts = np.flatnonzero(np.diff(distinct // column.domain, prepend=-1))
+    ends = np.append(starts[1:], len(distinct))
+    numbers: dict[Text, int] = {}
+    known: dict[tuple[bytes, bytes], int] = {}
+    widths: list[int] = []
+    covered: list[int] = []
+    codes = np.empty(len(starts), dtype=np.int64)
+    for c, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        own = place[start:end]
+        key = (own.tobytes(), several[start:end].tobytes() if end - start > 1 else b"")
+        if key not in known:
+            text, runs = label(column, own.tolist(), several[start:end].tolist())
+            known[key] = numbers.setdefault(text, len(numbers))
+            if known[key] == len(widths):
+                widths.append(sum(last - first + 1 for first, last in runs))
+                covered.append(sum(int(sums[last + 1] - sums[first]) for first, last in runs))
+        codes[c] = known[key]
+    return ColumnLabels(tuple(numbers), codes, np.array(widths), np.array(covered))
+
+
+def label(
+    column: LocalColumn, positions: Sequence[int], several: Sequence[bool]
+) -> tuple[Text, list[Run]]:
+    """The label of a class, and the runs of positions it stands for.
+
+    `positions` are those that occur, in their order; `several` tells which of them two records or
+    more have.
+    """
+    low, high, whole = positions[0], positions[-1], (0, column.domain - 1)
+    if low == high:
+        return column.texts[low], [(low, high)]
+    if column.kind == TREE:
+        level = int(np.flatnonzero(column.first[:, low] == column.first[:, high])[0])
+        return column.labels[level][low], [
+            (int(column.first[level, low]), int(column.last[level, low]))
+        ]
+    run = (
+        low if several[0] else column.run_above(low)[0],
+        high if several[-1] else column.run_above(high)[1],
+    )
+    runs = [run]
+    if column.kind >= SET:
+        pairs = zip(positions, several, strict=True)
+        every = {(p, p) if often else column.run_above(p) for p, often in pairs}
+        runs = sorted(r for r in every if not any(_inside(r, other) for other in every))
+    width = sum(last - first + 1 for first, last in runs)
+    if column.kind != SET and run[1] - run[0] < width and run != whole:
+        return f"[{column.texts[run[0]]}, {column.texts[run[1]]}]", [run]
+    if width > whole[1] or None in (column.texts[p] for p in positions):
+        return column.labels[-1][0], [whole]
+    members = [_member(column, run) for run in runs]
+    if len(members) == 1:
+        return members[0], runs
+    return "{" + ", ".join(map(_quoted, members)) + "}", runs
+
+
+def _inside(run: Run, other: Run) -> bool:
+    return run != other and other[0] <= run[0] and run[1] <= other[1]
+
+
+def _member(column: LocalColumn, run: Run) -> str:
+    """The lowest label with these values."""
+    ends = zip(column.first[:, run[0]].tolist(), column.last[:, run[0]].tolist(), strict=True)
+    level = next(itertools.compress(itertools.count(), (own == run for own in ends)))
+    return str(column.labels[level][run[0]])
+
+
+def _quoted(text: str) -> str:
+    """A member of a set: in quotes, unless it is plain."""
+    return text if PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
+
+
+def mean_shares(columns: Sequence[ColumnLabels], domains: Sequence[int], sizes: Ints) -> Floats:
+    """Per column the mean over records of (values of the label - 1) / (values - 1)."""
+    records = int(sizes.sum())
+    return np.array(
+        [
+            float((sizes * (labels.widths[labels.codes] - 1)).sum())
+            / (records * max(domain - 1, 1))
+            for labels, domain in zip(columns, domains, strict=True)
+        ]
+    )

@@ -1,0 +1,192 @@
+"""Local recoding of a table of combinations: blocks, classes in each, and what is left over."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.commands.protect.local_recoding.blocks import FEWEST, block_size, split_blocks
+from sievert.commands.protect.local_recoding.columns import (
+    TREE,
+    ColumnArrays,
+    LocalColumn,
+    column_arrays,
+)
+from sievert.commands.protect.local_recoding.costs import COMPILED, nearest_combinations, slack
+from sievert.commands.protect.local_recoding.exchanges import dissolve_classes, improve_classes
+from sievert.commands.protect.local_recoding.merging import holds_rules, join_classes
+from sievert.commands.protect.local_recoding.splitting import split_classes
+from sievert.commands.protect.local_recoding.states import (
+    AMOUNT,
+    COMBINATION,
+    OWNER,
+    ClassBlock,
+    SecretRules,
+    first_block,
+    secret_rules_arrays,
+)
+from sievert.methods.full_domain import SecretCells
+from sievert.methods.full_domain.rules import CONVEX, KINDS
+from sievert.numerics.acceleration import thread_count
+
+TALLIES = 1 << 25  # numbers in the tallies of a block
+# Combinations among which others are looked for: to join, and to exchange pieces; sweeps over all
+# classes to do so. Those of a table with MANY combinations, where near ones are near enough.
+EFFORT, LESS, MANY = (64, 12, 6), (24, 4, 1), 100_000
+UNCOMPILED = (12, 2, 1)  # and the smallest blocks, where numba is missing
+WIDE = 256  # to join, where a rule bounds a distance
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Records of combinations, and the class of each: `amount` records of `combination`."""
+
+    combination: Ints
+    amount: Ints
+    owner: Ints
+
+
+def recode_locally(
+    columns: Sequence[LocalColumn],
+    codes: Ints,
+    counts: Ints,
+    secrets: Sequence[SecretCells],
+    *,
+    k: int,
+    weights: Sequence[float],
+    most: int | None = None,
+    effort: tuple[int, int, int] | None = None,
+) -> Pieces:
+    """Classes of at least k records that hold the rules, if all records together do.
+
+    `codes[i, j]` is the position of combination i in column j. Nothing but the combinations and
+    their counts decides, so the order of the records does not matter.
+    """
+    arrays, rules = column_arrays(columns, weights), secret_rules_arrays(secrets)
+    # Columns in which classes differ at a high cost come first: others need not be looked at then.
+    order = np.argsort(-codes.std(axis=0) * arrays.scale, kind="stable")
+    arrays = ColumnArrays(*(part[order] for part in arrays))
+    codes = np.ascontiguousarray(codes[:, order])
+    tallies = _Tallies([s for s in secrets if s.rules], len(codes))
+    most = most or (block_size(len(codes)) if COMPILED else FEWEST)
+    most = max(2, min(most, TALLIES // max(tallies.values, 1)))
+    fitness = _Fitness(rules, counts, tallies, k)
+    blocks = [_sorted(codes, ids) for ids in split_blocks(codes, arrays.scale, most, fitness)]
+    chosen = effort or ((EFFORT if len(codes) <= MANY else LESS) if COMPILED else UNCOMPILED)
+
+    def solve(ids: Ints) -> ClassBlock:
+        return _solve(arrays, rules, codes[ids], counts[ids], tallies.of(ids), k, chosen)
+
+    solved: list[tuple[Ints, ClassBlock]] = []
+    with ThreadPoolExecutor(thread_count(None)) as pool:  # the loops run without the GIL
+        parts = list(zip(blocks, pool.map(solve, blocks), strict=True))
+    for ids, block in parts:
+        # A block that cannot hold the rules by itself is recoded together with the one before it.
+        while solved and not all(holds_rules(rules, b, k) for b in (block, solved[-1][1])):
+            ids = _sorted(codes, np.append(solved.pop()[0], ids))
+            block = solve(ids)
+        solved.append((ids, block))
+    return _joined([_pieces_of(block, ids) for ids, block in solved])
+
+
+def _sorted(codes: Ints, ids: Ints) -> Ints:
+    """Combinations in the order of their codes: those that begin alike are side by side."""
+    return ids[np.lexsort(codes[ids].T[::-1])]
+
+
+def _solve(
+    arrays: ColumnArrays,
+    rules: SecretRules,
+    codes: Ints,
+    counts: Ints,
+    tallies: Ints,
+    k: int,
+    effort: tuple[int, int, int],
+) -> ClassBlock:
+    """The classes of one block."""
+    most, nearer, sweeps = effort
+    convex = bool(_convex(rules).any())
+    wanted = counts < 2 * k if not len(rules.kinds) else np.ones(len(counts), dtype=bool)
+    near = nearest_combinations(arrays, codes, wanted, WIDE if convex else most)
+    block = first_block(codes, near, counts, tallies)
+    join_classes(arrays, rules, block, k, convex)
+    if len(rules.kinds):
+        block = split_classes(arrays, rules, block, k)
+        join_classes(arrays, rules, block, k, convex)
+    if bool((arrays.kinds[:, 0] == TREE).all()):  # a wide label takes further records at no cost
+        dissolve_classes(arrays, rules, block, k)
+    improve_classes(arrays, rules, block, k, sweeps, nearer)
+    join_classes(arrays, rules, block, k, convex)  # what was left where it was
+    return block
+
+
+def _convex(rules: SecretRules) -> Bools:
+    """Which rules bound a distance."""
+    return np.array([KINDS[kind] in CONVEX - {"named"} for kind in rules.kinds], dtype=bool)
+
+
+class _Fitness:
+    """Whether combinations can be recoded by themselves: 2, 1 (just so) or 0.
+
+    They need k records, and must hold the rules as one class. They are fit with half the limit of
+    a distance from the table: a block near the limit would become one class or few.
+    """
+
+    def __init__(self, rules: SecretRules, counts: Ints, tallies: "_Tallies", k: int) -> None:
+        self.rules, self.counts, self.tallies, self.k = rules, counts, tallies, k
+        distances = [KINDS[kind].endswith("_t") for kind in rules.kinds]
+        self.strict = rules._replace(limits=rules.limits / np.where(distances, 2.0, 1.0))
+
+    def __call__(self, ids: Ints) -> int:
+        if int(self.counts[ids].sum()) < self.k:
+            return 0
+        if not len(self.rules.kinds):
+            return 2
+        tally = self.tallies.of(ids).sum(axis=0)
+        return 0 if slack(self.rules, tally) > 0 else 1 if slack(self.strict, tally) > 0 else 2
+
+
+class _Tallies:
+    """How often combinations have the values of the secrets, one secret beside the other."""
+
+    def __init__(self, secrets: Sequence[SecretCells], combinations: int) -> None:
+        self.begins = np.cumsum([0, *(s.values for s in secrets)])
+        self.values = int(self.begins[-1])
+        self.cells = []
+        for s in secrets:
+            order = np.argsort(s.combination, kind="stable")
+            starts = np.searchsorted(s.combination[order], np.arange(combinations + 1))
+            self.cells.append((starts, s.value[order], s.counts[order]))
+
+    def of(self, ids: Ints) -> Ints:
+        """Those of some combinations."""
+        tallies = np.zeros((len(ids), self.values), dtype=np.int64)
+        for begin, (starts, value, counts) in zip(self.begins, self.cells, strict=False):
+            sizes = starts[ids + 1] - starts[ids]
+            row = np.repeat(np.arange(len(ids)), sizes)
+            within = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            cell = starts[ids][row] + within
+            np.add.at(tallies, (row, begin + value[cell]), counts[cell])
+        return tallies
+
+
+def _pieces_of(block: ClassBlock, ids: Ints) -> Pieces:
+    """The pieces of a block, by class; those of one combination in one class are one."""
+    pieces, width = block.pieces[: int(block.number[0])], len(ids)
+    distinct, at = np.unique(pieces[:, OWNER] * width + pieces[:, COMBINATION], return_inverse=True)
+    amounts = np.bincount(at, pieces[:, AMOUNT]).astype(np.int64)
+    return Pieces(ids[distinct % width], amounts, distinct // width)
+
+
+def _joined(parts: Sequence[Pieces]) -> Pieces:
+    """The pieces of all blocks, the classes numbered through."""
+    ends = np.cumsum([0, *(int(p.owner.max()) + 1 for p in parts)])
+    owners = [p.owner + end for p, end in zip(parts, ends[:-1], strict=True)]
+    owner = np.unique(np.concatenate(owners), return_inverse=True)[1]
+    return Pieces(
+        np.concatenate([p.combination for p in parts]),
+        np.concatenate([p.amount for p in parts]),
+        owner,
+    )

@@ -1,0 +1,98 @@
+"""All attacks on one synthetic table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sievert.arrays import Floats
+from sievert.commands.synthetic.attacks.evidence import SyntheticAttack, holm
+from sievert.commands.synthetic.attacks.kernels import ALONE, Workers
+from sievert.commands.synthetic.attacks.keys import attribute_disclosure, copies
+from sievert.commands.synthetic.attacks.nearness import (
+    SecretGuesses,
+    guesses,
+    inference,
+    link_chances,
+    linkability,
+    membership,
+    nearness,
+)
+from sievert.commands.synthetic.attacks.singling_out import WIDEST, count_predicates, singling_out
+from sievert.commands.synthetic.attacks.tables import SyntheticTables
+
+
+@dataclass(frozen=True)
+class SyntheticSettings:
+    """What an attacker knows and wants to know."""
+
+    secrets: tuple[str, ...]
+    known: tuple[str, ...] | None = None  # all other columns unless given
+    halves: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # for linkability
+    workers: Workers = ALONE
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticAttacks:
+    """What every attack did, and per person what each scored."""
+
+    attacks: Mapping[str, SyntheticAttack]
+    inference: Mapping[str, SyntheticAttack]
+    disclosure: Mapping[str, SyntheticAttack]
+    narrower: Mapping[int, SyntheticAttack]  # singling out by fewer columns
+    scores: Mapping[str, Floats]
+    every: int = 1  # of how many people one was attacked by nearness
+
+    @property
+    def headline_chances(self) -> dict[str, float]:
+        """The chances of the headline tests, each secret's inference being one."""
+        every = {name: attack.p for name, attack in self.attacks.items()}
+        every |= {f"inference.{secret}": attack.p for secret, attack in self.inference.items()}
+        return {name: p for name, p in every.items() if p is not None}
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """The same after Holm, for all tests together."""
+        return holm(self.headline_chances)
+
+
+def attack_synthetic(tables: SyntheticTables, settings: SyntheticSettings) -> SyntheticAttacks:
+    """Try every attack; linkability only where the columns are split in two."""
+    workers = settings.workers
+    attacks = dict(zip(("copies", "unique_copies"), copies(tables), strict=True))
+    narrower = {}
+    for width in range(1, min(WIDEST, len(tables.columns)) + 1):
+        counts = count_predicates(tables, width, workers)
+        narrower[width] = singling_out(tables, counts)
+    attacks["singling_out"] = narrower.pop(max(narrower))
+    scores: dict[str, Floats] = {"singling_out": (counts.per_person > 0).astype(float)}
+    if settings.halves is not None:
+        scores["linkability"] = link_chances(tables, settings.halves, workers)
+        attacks["linkability"] = linkability(tables, scores["linkability"])
+    own = {}
+    secrets = [s for s in settings.secrets if len(_keys(tables, settings, s))]
+    if secrets:
+        kin: Sequence[SecretGuesses | None] = [None] * len(secrets)
+        if not tables.controls and tables.people > 1:
+            kin = guesses(tables, secrets, settings.known, workers, kin=True)
+        for guess, other in zip(
+            guesses(tables, secrets, settings.known, workers), kin, strict=True
+        ):
+            own[guess.secret] = inference(tables, guess, other)
+            scores[f"inference.{guess.secret}"] = guess.right
+    disclosed = {
+        secret: attribute_disclosure(tables, _keys(tables, settings, secret), secret, workers)
+        for secret in (secrets if settings.known is not None else ())
+    }
+    near = nearness(tables, workers)
+    attacks["membership"] = membership(tables, near)
+    scores |= {
+        "nearest_synthetic": near.synthetic,
+        "nearest_other": near.other,
+        "density_ratio": near.density_ratio,
+    }
+    return SyntheticAttacks(attacks, own, disclosed, narrower, scores, tables.every)
+
+
+def _keys(tables: SyntheticTables, settings: SyntheticSettings, secret: str) -> list[str]:
+    """What is known where a secret is guessed."""
+    names = [column.name for column in tables.columns]
+    return [n for n in settings.known or names if n != secret and n in names]

@@ -1,0 +1,344 @@
+"""Subsets of the quasi-identifiers: what each discloses, and the curve by number of known columns.
+
+The engine counts the combinations once; every subset is rolled up from them. The measures of
+re-identification equal those of `measures` to the last bit; those of a sensitive attribute agree to
+1e-12.
+"""
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from sievert.counts.answers import PeopleCounts, RecordCounts, Sizes
+from sievert.lattice import Lattice, SubsetSummary, no_pace
+from sievert.lattice.people import PeopleLattice
+from sievert.measurement.combinations import CombinationCounts
+from sievert.measures import BY_ID, MeasureResult
+from sievert.measures.measure import NOTHING_TO_LEARN, ONE_RECORD, Number
+from sievert.measures.target import record_target
+
+Numbers = Mapping[str, Number | None]
+
+ABOUT_RECORDS = (
+    "k_anonymity",
+    "classes",
+    "unique_records",
+    "discrimination_rate",
+    "mutual_information",
+    "itpr",
+    "itpr_unnormalized",
+    "separation",
+    "distinction",
+)
+ABOUT_SECRETS = (
+    "discrimination_rate",
+    "mutual_information",
+    "itpr",
+    "itpr_unnormalized",
+    "l_diversity",
+    "max_confidence",
+)
+CURVE_ABOUT_RECORDS = (
+    "k_anonymity",
+    "unique_records",
+    "unique_count",
+    "discrimination_rate",
+    "itpr",
+    "itpr_unnormalized",
+    "separation",
+    "distinction",
+)
+RATES = ("discrimination_rate", "itpr", "itpr_unnormalized")  # undefined where H(X) = 0
+ALL_SUBSETS = 12  # all subsets of so many columns are measured unless the caller limits them
+MOST_SUBSETS = (1 << ALL_SUBSETS) - 1
+NOT_ALL = "not all subsets of this size were measured"
+
+
+@dataclass(frozen=True)
+class Subset:
+    """What an attacker who knows these columns learns about identity and each sensitive value."""
+
+    columns: tuple[str, ...]
+    reidentification: Numbers
+    inference: Mapping[str, Numbers] = field(default_factory=dict)
+
+    def numbers(self, secret: str | None) -> Numbers:
+        """The measures of one sensitive attribute; without one, those of re-identification."""
+        return self.reidentification if secret is None else self.inference[secret]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {
+            "columns": list(self.columns),
+            "reidentification": dict(self.reidentification),
+            "inference": {s: dict(numbers) for s, numbers in self.inference.items()},
+        }
+
+
+class Subsets:
+    """The subsets measured so far: `results` by columns, which are in the order of `quasi`."""
+
+    def __init__(
+        self, combinations: CombinationCounts, threads: int = 2, expected: int = MOST_SUBSETS
+    ) -> None:
+        self.combinations, self.quasi = combinations, combinations.quasi
+        self._lattices = combinations.lattices(threads, expected)
+        self.results: dict[tuple[str, ...], Subset] = {}
+        self.pace: Callable[[], None] = no_pace  # called at each subset; may raise
+        self._record({s: self._nothing_known(s) for s in self._lattices})
+
+    @property
+    def whole(self) -> Subset:
+        """All columns known."""
+        return self.one(self.quasi)
+
+    @property
+    def nonempty(self) -> list[Subset]:
+        """The subsets measured so far but the empty one, small ones first."""
+        place = {c: i for i, c in enumerate(self.quasi)}
+        return sorted(
+            (s for s in self.results.values() if s.columns),
+            key=lambda s: (len(s.columns), [place[c] for c in s.columns]),
+        )
+
+    def key(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """The columns in the order of the quasi-identifiers."""
+        wanted = set(columns)
+        return tuple(c for c in self.quasi if c in wanted)
+
+    def one(self, columns: Iterable[str]) -> Subset:
+        """One subset."""
+        key = self.key(columns)
+        self.some([key])
+        return self.results[key]
+
+    def all(self) -> None:
+        """Measure every subset."""
+        rolled = {s: lattice.all(self.pace) for s, lattice in self._lattices.items()}
+        for columns in next(iter(rolled.values())):
+            self._record({s: by_columns[columns] for s, by_columns in rolled.items()})
+
+    def some(self, subsets: Iterable[Iterable[str]]) -> None:
+        """Measure those of these subsets that have not been measured."""
+        wanted = [
+            key for key in dict.fromkeys(self.key(s) for s in subsets) if key not in self.results
+        ]
+        for rolled in zip(*(x.some(wanted) for x in self._lattices.values()), strict=True):
+            self.pace()
+            self._record(dict(zip(self._lattices, rolled, strict=True)))
+
+    def up_to(self, size: int) -> None:
+        """Measure every subset of at most `size` columns."""
+        sizes = range(1, min(size, len(self.quasi)) + 1)
+        self.some(c for n in sizes for c in itertools.combinations(self.quasi, n))
+
+    def best_first(self, budget: int) -> None:
+        """Measure `budget` subsets: where few columns disclose most, one more column is tried.
+
+        "Most" is the largest discrimination rate per column, of re-identification or inference.
+        """
+        waiting = [self._priority(c) for c in itertools.islice(self._supersets(()), budget)]
+        heapq.heapify(waiting)
+        while waiting and len(self.results) <= budget:
+            _, places = heapq.heappop(waiting)
+            for columns in itertools.islice(
+                self._supersets(tuple(self.quasi[p] for p in places)),
+                budget + 1 - len(self.results),
+            ):
+                heapq.heappush(waiting, self._priority(columns))
+
+    def _supersets(self, columns: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """Measure and yield the subsets with one column more that have not been measured."""
+        for column in self.quasi:
+            key = self.key((*columns, column))
+            if key not in self.results:
+                self.some([key])
+                yield key
+
+    def _priority(self, columns: tuple[str, ...]) -> tuple[float, tuple[int, ...]]:
+        subset = self.results[columns]
+        chapters = (subset.reidentification, *subset.inference.values())
+        best = max(c["discrimination_rate"] or 0.0 for c in chapters)
+        return -best / len(columns), tuple(self.quasi.index(c) for c in columns)
+
+    # -- from counts to numbers -----------------------------------------------------------------
+
+    def _nothing_known(self, secret: str | None) -> SubsetSummary:
+        n, lattice = self.combinations.records, self._lattices[secret]
+        if isinstance(lattice, PeopleLattice):
+            return next(lattice.some([()]))
+        everybody = Sizes.from_arrays([n], [1])
+        if secret is None:
+            return SubsetSummary((), everybody)
+        totals = self.combinations.secrets[secret].totals(-1)
+        left, most = n * lattice.prior, (int(totals.max()), n)
+        return SubsetSummary((), everybody, left, left, int((totals > 0).sum()), most, 0.0)
+
+    def _record(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
+        first, records = next(iter(rolled.values())), self.combinations.records
+        self.results[first.columns] = Subset(
+            first.columns,
+            about_records(first.sizes, first.records or records, first.people),
+            {
+                s: about_secret(counts, counts.records or records, self._prior(s, counts))
+                for s, counts in rolled.items()
+                if s is not None
+            },
+        )
+
+    def _prior(self, secret: str, rolled: SubsetSummary) -> float:
+        lattice = self._lattices[secret]
+        return lattice.prior if isinstance(lattice, Lattice) else rolled.prior or 0.0
+
+
+def about_records(
+    sizes: Sizes, records: int, people: PeopleCounts | None = None
+) -> dict[str, Number | None]:
+    """The measures of re-identification, and the number of unique records.
+
+    >>> about_records(Sizes.from_arrays([1, 3], [1, 1]), 4)["unique_count"]
+    1
+    """
+    target = record_target(RecordCounts(records, sizes, people=people))
+    values = {name: BY_ID[name].compute(target, {}) for name in ABOUT_RECORDS}
+    numbers = {name: v.value if isinstance(v, MeasureResult) else v for name, v in values.items()}
+    return numbers | {"unique_count": target.below(2)}
+
+
+def about_secret(rolled: SubsetSummary, records: int, prior: float) -> dict[str, Number | None]:
+    """The measures of a sensitive attribute S with H(S) = `prior` bits, given a subset."""
+    top, bottom = rolled.most
+    numbers: dict[str, Number | None] = {
+        **dict.fromkeys(RATES),
+        "mutual_information": 0.0,
+        "l_diversity": rolled.fewest,
+        "max_confidence": top / bottom,
+    }
+    if prior == 0.0:
+        return numbers
+    classes, information = rolled.sizes.things, rolled.dependence
+    if information is None:
+        information = prior if rolled.left == 0.0 else max(0.0, prior - rolled.left / records)
+    least = rolled.least / records / prior
+    return numbers | {
+        "mutual_information": information,
+        "discrimination_rate": min(1.0, information / prior),
+        "itpr_unnormalized": 0.0 if classes == 1 else min(1.0, max(0.0, 1.0 - least)),
+        # if every class is distributed as the table, a ratio of counts
+        "itpr": float(1 - Fraction(classes * rolled.sizes.least, records))
+        if information == 0.0
+        else min(1.0, max(0.0, 1.0 - classes * least)),
+    }
+
+
+def undefined_reasons(nothing: Subset) -> dict[str, str]:
+    """Which numbers no subset has, and why: `reidentification.itpr`, `inference.NAME.itpr`."""
+    reasons = dict.fromkeys(RATES, NOTHING_TO_LEARN) | {"separation": ONE_RECORD}
+    chapters = {"reidentification": nothing.reidentification} | {
+        f"inference.{s}": numbers for s, numbers in nothing.inference.items()
+    }
+    return {
+        f"{chapter}.{name}": reasons[name]
+        for chapter, numbers in chapters.items()
+        for name, value in numbers.items()
+        if value is None
+    }
+
+
+def measure_whole(combinations: CombinationCounts) -> Subset:
+    """What all columns together disclose."""
+    return Subsets(combinations, threads=1, expected=1).whole
+
+
+# -- the curve by number of known columns -------------------------------------------------------
+
+
+def knowledge(subsets: Subsets, sampled: Mapping[int, Sequence[tuple[str, ...]]]) -> dict[str, Any]:
+    """Risk by the number of known columns: minimum, mean and maximum over the subsets.
+
+    Where not all subsets of a size were measured, minimum and maximum are over those that were, and
+    the mean is over those `sampled` with equal chances; without any it is missing.
+    """
+    points = []
+    for size in range(len(subsets.quasi) + 1):
+        measured = [s for s in subsets.results.values() if len(s.columns) == size]
+        number = math.comb(len(subsets.quasi), size)
+        complete = len(measured) == number
+        averaged = measured if complete else [subsets.results[k] for k in sampled.get(size, ())]
+        points.append(
+            {
+                "known": size,
+                "subsets": len(measured),
+                "of": number,
+                "reason": None if complete else NOT_ALL,
+                "reidentification": _ranges(measured, averaged, None, CURVE_ABOUT_RECORDS),
+                "inference": {
+                    secret: _ranges(measured, averaged, secret, ABOUT_SECRETS)
+                    for secret in subsets.combinations.secrets
+                },
+            }
+        )
+    complete = all(p["reason"] is None for p in points)
+    return {"points": points, "complete": complete, "path": _path(subsets)}
+
+
+def _path(subsets: Subsets) -> list[dict[str, Any]]:
+    """One more known column after the other, each time the one that makes most people unique.
+
+    Among columns alike the one with the higher discrimination rate; it ends where no set with one
+    more column was measured.
+    """
+    by_columns = {frozenset(s.columns): s for s in subsets.results.values()}
+    known: frozenset[str] = frozenset()
+    path = []
+    while measured := {
+        column: by_columns[known | {column}]
+        for column in subsets.quasi
+        if column not in known and known | {column} in by_columns
+    }:
+        column = max(measured, key=lambda c: exposure(measured[c]))
+        known |= {column}
+        numbers = measured[column].reidentification
+        path.append(
+            {"column": column} | {n: numbers[n] for n in ("unique_count", "unique_records")}
+        )
+    return path
+
+
+def exposure(subset: Subset) -> tuple[float, float]:
+    """How many people are unique who are known by these columns, then the discrimination rate."""
+    numbers = subset.reidentification
+    return numbers["unique_count"] or 0, numbers["discrimination_rate"] or 0.0
+
+
+def _ranges(
+    measured: list[Subset], averaged: list[Subset], secret: str | None, names: Sequence[str]
+) -> dict[str, dict[str, Number | None]]:
+    def values(subsets: list[Subset], name: str) -> list[Number]:
+        return [x for s in subsets if (x := s.numbers(secret)[name]) is not None]
+
+    return {
+        name: {
+            "min": min(values(measured, name), default=None),
+            "mean": math.fsum(average) / len(average) if average else None,
+            "max": max(values(measured, name), default=None),
+        }
+        for name in names
+        for average in [values(averaged, name)]
+    }
+
+
+def largest_size(columns: int, most: int = MOST_SUBSETS) -> int:
+    """Up to which size subsets are measured where there are too many to measure all.
+
+    >>> [largest_size(n) for n in (12, 13, 20, 100)]
+    [12, 6, 3, 1]
+    """
+    if (1 << columns) - 1 <= most:
+        return columns
+    sizes = itertools.accumulate(math.comb(columns, s) for s in range(1, columns + 1))
+    return max(1, sum(1 for number in sizes if number <= most))

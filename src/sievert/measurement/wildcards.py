@@ -1,0 +1,89 @@
+"""Measures where a missing quasi-identifier matches anything: of records, as there are no classes.
+
+Beside each number is that of the classes in which missing is a value of its own: a few records
+without any value would else make everybody match many.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from sievert import files
+from sievert.arrays import Ints
+from sievert.counts.answers import Sizes
+from sievert.counts.questions import FEW_CLASSES
+from sievert.counts.wildcards import class_values
+from sievert.errors import ExhaustedError
+from sievert.measurement.population_risks import PopulationRisks
+from sievert.measurement.table_measures import TableMeasures
+from sievert.measures import BY_ID
+from sievert.measures.classes import under_wildcards
+from sievert.measures.measure import MeasureResult, Value
+
+NO_VALUES = "no l of {} for missing values that match anything: it would take too long"
+READING = {"reading": "wildcard"}
+
+
+def diversity_column(secret: str, kind: str) -> str:
+    """The column of a file of records with the number of values among those that match one."""
+    return f"{files.escape_formula(secret) if kind == 'csv' else secret}.l_diversity"
+
+
+def reidentification_under_wildcards(
+    measures: TableMeasures, alpha: Fraction, risks: PopulationRisks | None
+) -> dict[str, Value]:
+    """Re-identification by the records that match each, which `risks` may have counted."""
+    questions, quasi = measures.questions, measures.roles.quasi
+    frequencies = None if risks is None else risks.frequencies
+    if frequencies is None:
+        measures.clock("matching wildcards", questions)
+        histogram, parts = questions.record_counts(quasi, wildcard=True).wildcard, 1
+    else:
+        histogram = Sizes.from_arrays(frequencies.matching, frequencies.classes.counts)
+        parts = frequencies.parts
+    if histogram is None:
+        raise ExhaustedError(
+            "matching wildcards would take too long (patterns of missing keys, classes)",
+            hint="fewer quasi-identifiers, or --missing value",
+        )
+    measures.warnings.append(
+        "a missing value matches anything: only k, records_below, l and what follows from weights "
+        "are defined"
+    )
+    options = measures.options(BY_ID["records_below"])
+    results = {
+        **under_wildcards(histogram, options, questions.sizes(quasi), parts),
+        "suppressed_records": MeasureResult(questions.suppression.records),
+    }
+    if alpha != 1:
+        results |= {
+            name: replace(results[name], details={**results[name].details, "alpha": float(alpha)})
+            for name in ("k_anonymity", "records_below")
+        }
+    return {
+        m.id: Value(m.id, result.value, m.unit, m.riskier, None, dict(result.details))
+        for m in measures.measures
+        if (result := results.get(m.id)) is not None
+    }
+
+
+def inference_under_wildcards(
+    measures: TableMeasures, secret: str
+) -> tuple[dict[str, Value], Ints | None]:
+    """Of a secret, the fewest values among the records that match one, and those of each class."""
+    measure, questions, quasi = BY_ID["l_diversity"], measures.questions, measures.roles.quasi
+    if measure not in measures.measures:
+        return {}, None
+    from sievert.measurement.combinations import count_combinations
+
+    numbers = None
+    if questions.sizes(quasi).things <= FEW_CLASSES:
+        measures.clock("matching wildcards", questions)
+        cells = count_combinations(questions, quasi, [secret]).secrets[secret]
+        numbers = class_values(cells, wildcard=True)
+    if numbers is None:
+        measures.warnings.append(NO_VALUES.format(repr(secret)))
+        return {}, None
+    strictly = measures.only(measure, secret)
+    details = {**READING, "missing_as_value": strictly.value, **strictly.details}
+    fewest = Value(measure.id, int(numbers.min()), measure.unit, measure.riskier, None, details)
+    return {measure.id: fewest}, numbers

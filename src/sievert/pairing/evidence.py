@@ -1,0 +1,172 @@
+"""Whether two tables of as many records are paired by their order, decided by evidence.
+
+A column *speaks for* the order if more records agree in it than by chance, and than with the
+release shifted by up to five rows, by more than 6 standard deviations: two unrelated tables that
+are sorted by the same column agree more than by chance, but shifted as well. One column is not
+enough: it may have been copied and the others invented. So within the strata of that column's
+original values another column must still agree more than by chance.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sievert.errors import Caution, InputError, UsageError, require
+from sievert.formatting import significant
+from sievert.losses.loss import PairedColumn
+from sievert.pairing.agreement import (
+    Agreement,
+    Moments,
+    agreement,
+    could_exceed,
+    exceeds,
+    needed,
+)
+
+SHIFTS = tuple(d for d in range(-5, 6) if d)
+PAIRING_FILE = "pairing file that protect wrote, beside the release"
+KNOWN = f"the {PAIRING_FILE}, or --key COLUMN, one value a person, in both tables"
+UNPAIRED = (
+    "sievert synthetic ORIGINAL RELEASE for a release that is synthetic, sampled or otherwise has "
+    "other rows"
+)
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How records were paired, and what speaks for it.
+
+    `columns` are those that decided, `excess` their standard deviations over chance (and over
+    shifts, of the first); of a pair of columns the second one's is within the strata of the first.
+    """
+
+    paired: bool | None  # None: it cannot be told
+    by: str  # order, key, file, stated
+    columns: tuple[str, ...] = ()
+    excess: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the JSON."""
+        return {**vars(self), "columns": list(self.columns), "excess": list(self.excess)}
+
+    def notes(self) -> Iterable[str]:
+        """What is to be said of it: nothing of a key."""
+        if self.paired is None:
+            yield Caution(
+                "it cannot be told from the tables whether their records are paired by their order "
+                "(too few records, or fewer than two columns that could tell): if they are not, "
+                "every number here is meaningless; --key COLUMN, or --paired if you know; sievert "
+                "synthetic ORIGINAL RELEASE needs no pairs"
+            )
+        elif self.by == "file":
+            yield "paired by the pairing file of the release"
+        elif self.by == "stated":
+            yield "paired by order (stated with --paired)"
+        elif self.by == "order":
+            yield "paired by order (checked)"
+
+
+BY_KEY, BY_FILE, STATED = (Pairing(True, by) for by in ("key", "file", "stated"))
+
+
+def require_paired(
+    pairing: Pairing, name: str, *, stated: bool = False, unused: str | None = None
+) -> Pairing:
+    """An error where two tables are not paired by their order, whatever is `stated`."""
+    found = ""
+    if pairing.columns:
+        shown = [
+            f"{column!r} {significant(excess)}"
+            for column, excess in zip(pairing.columns, pairing.excess, strict=True)
+        ]
+        found = f" (standard deviations over chance: {', then '.join(shown)}; more than 6 needed)"
+    refused = ", so that --paired does not hold" if stated else ""
+    beside = f"{unused}; " if unused else ""
+    require(
+        pairing.paired is not False,
+        f"{name}: the records are not paired by their order{refused}: the columns of both tables "
+        f"agree no more than those of unrelated people would{found}",
+        hint=f"{beside}{KNOWN}; {UNPAIRED}; --hierarchy COL=FILE if values were generalised",
+        error=UsageError if stated else InputError,
+    )
+    return pairing
+
+
+class _ColumnEvidence:
+    """One column: how much it agrees, and how much with the release shifted."""
+
+    def __init__(self, column: Agreement) -> None:
+        self.column, self.name = column, column.name
+        self.moments = column.moments()
+
+    @cached_property
+    def shifted(self) -> int:
+        """The most records that agree with the release shifted by some rows."""
+        return max(self.column.count(shift) for shift in SHIFTS)
+
+    @property
+    def _beside(self) -> float:
+        return max(self.moments.expected, self.shifted)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether it speaks for the order."""
+        return exceeds(self.moments) and self.moments.found - self._beside > needed(self.moments)
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether more records agree after a shift: rows were lost or added at the beginning."""
+        return self.shifted - self.moments.found > needed(self.moments)
+
+    @property
+    def could_speak(self) -> bool:
+        """Whether perfect agreement would exceed chance and all shifts."""
+        return self.moments.most - self._beside > needed(self.moments)
+
+    @property
+    def excess(self) -> float:
+        """Standard deviations over chance and over all shifts."""
+        spread = self.moments.deviation
+        return 0.0 if spread == 0 else (self.moments.found - self._beside) / spread
+
+
+def pairing_by_order(columns: Iterable[PairedColumn]) -> Pairing:
+    """The verdict on two tables whose columns are held against each other row by row."""
+    every = [_ColumnEvidence(agreement(c)) for c in columns if len(c.original)]
+    able = [c for c in every if could_exceed(c.moments)]
+    if len(able) < 2:  # too few records, or no second column that varies
+        return Pairing(None, "order")
+    speaking = [c for c in able if exceeds(c.moments) and c.speaks]
+    if not speaking:
+        if not any(c.could_speak or c.is_shifted for c in able):
+            return Pairing(None, "order")
+        best = max(able, key=lambda c: c.excess)
+        return Pairing(False, "order", (best.name,), (best.excess,))
+    return _within_strata(speaking, able)
+
+
+def _within_strata(speaking: Sequence[_ColumnEvidence], able: Sequence[_ColumnEvidence]) -> Pairing:
+    """Whether a second column agrees where the value of a first one, which speaks, is the same."""
+    against: list[tuple[float, _ColumnEvidence, _ColumnEvidence]] = []
+    for first in sorted(speaking, key=lambda c: c.column.different):
+        strata = np.unique(first.column.original, return_inverse=True)[1]
+        others = [c for c in able if c is not first]
+        for second in sorted(others, key=lambda c: -c.moments.excess):
+            within: Moments = second.column.moments(strata)
+            if exceeds(within):
+                names = (first.name, second.name)
+                return Pairing(True, "order", names, (first.excess, within.excess))
+            if could_exceed(within):
+                against.append((within.excess, first, second))
+    # Strata of single records say nothing; but chance that explains most other columns does.
+    if not against:
+        unlike = [c for c in able if not exceeds(c.moments)]
+        if len(unlike) >= len(speaking):
+            against = [(c.moments.excess, speaking[0], c) for c in unlike]
+    if not against:
+        return Pairing(None, "order")
+    excess, first, second = max(against, key=lambda each: each[0])
+    return Pairing(False, "order", (first.name, second.name), (first.excess, excess))

@@ -1,0 +1,280 @@
+"""A model solved for an alphabet: its settings, the best channel, and records drawn from it.
+
+Given the records, everything that is drawn is a sum over independent draws. The distortion's
+variance is exact; that of the plug-in information, and by how much it is too high, come from the
+delta method with terms of second order, those of cells with few expected records as if these were
+Poisson's.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Floats, Ints
+from sievert.errors import UsageError, require, unknown
+from sievert.measures.kernel import LN2
+from sievert.numerics.special_functions import NORMAL_QUANTILE
+from sievert.randomisation.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
+from sievert.request.requested import check_whole
+from sievert.tradeoff import (
+    Joint,
+    Tradeoff,
+    curve,
+    funnel,
+    least_distortion,
+    least_identity,
+    least_loss,
+    least_risk,
+)
+from sievert.tradeoff.channel import evaluated
+from sievert.tradeoff.models import MOST as MOST_STEPS
+
+DIGITS = 10  # of a probability that count: the last ones depend on the machine
+ZERO = 10.0**-DIGITS  # probabilities of a channel below it are none
+WORK = 6e10  # multiplications that one point may take, by which steps are limited
+FEWEST = 100  # steps
+SEVERAL = 4  # points that may take as much as one; more share it
+FUNNEL, IDENTITY, REVERSE = "funnel", "identity", "identity reverse"
+MODELS: tuple[int | str, ...] = (1, 2, 3, 4, FUNNEL, IDENTITY, REVERSE)
+CONVEX = {1: 1, 2: 2, IDENTITY: 1, REVERSE: 2}  # solved as model
+LABELLED = (3, 4, FUNNEL)  # whose released values are labels, not values of X
+UNITS = {1: "bits", 2: "1", 3: "bits", 4: "bits", FUNNEL: "bits", IDENTITY: "bits", REVERSE: "1"}
+MOST_POINTS = 200
+SMALL = 100.0  # expected records of a cell up to which Poisson's terms are computed
+FLOOR = 1e-300
+
+
+@dataclass(frozen=True)
+class LimitSettings:
+    """The model, its constraints, and the alphabet of the channel."""
+
+    model: int | str
+    at: tuple[float, ...]
+    distortion: Any = HAMMING
+    hierarchies: Mapping[str, Any] | None = None
+    alphabet: str = AUTO
+    most: int = MOST
+    occurring: bool = False
+    reduced: int | None = None
+    points: int = 0
+    gap: float | None = None
+    seconds: float | None = None
+    seed: int = 0
+
+    @property
+    def alike(self) -> bool:
+        """Whether X itself is the sensitive attribute."""
+        return self.model in (IDENTITY, REVERSE)
+
+
+def limit_settings(model: Any, at: Any, points: Any, seed: Any, **options: Any) -> LimitSettings:
+    """Settings that make sense, or an error."""
+    number = known_model(model)
+    try:
+        constraints = [float(at)] if isinstance(at, int | float) else [float(a) for a in at]
+    except (TypeError, ValueError):
+        raise UsageError("at: a number, or a list of numbers", hint="at=0.1") from None
+    check_at(constraints)
+    require(
+        not isinstance(points, bool) and isinstance(points, int) and 0 <= points <= MOST_POINTS,
+        f"--points must be from 0 to {MOST_POINTS}",
+    )
+    check_whole("--seed", seed, 0)
+    return LimitSettings(
+        number, tuple(sorted(set(constraints))), points=points, seed=seed, **options
+    )
+
+
+def known_model(model: Any) -> int | str:
+    """A model from its number or name.
+
+    >>> known_model("1"), known_model("identity-reverse")
+    (1, 'identity reverse')
+    """
+    named = {str(each): each for each in MODELS}
+    if (text := str(model).replace("-", " ")) not in named:
+        raise unknown("--model:", str(model), named)
+    return named[text]
+
+
+def solutions(
+    joint: Any,
+    distortion: Any,
+    model: int | str,
+    at: Sequence[float] | None,
+    *,
+    points: int = 0,
+    gap: float | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+) -> list[Tradeoff]:
+    """The best channels of some constraints, or of as many points evenly spread."""
+    pair = Joint.of(joint)
+    if model in (IDENTITY, REVERSE) and not pair.alike:
+        pair = Joint.identity(pair.table.sum(axis=1))
+    if model == FUNNEL:
+        even = np.linspace(0.0, pair.entropy, points + 2)[1:-1].tolist()
+        return [funnel(pair, a, seed=seed, seconds=seconds) for a in (even if at is None else at)]
+    number = int(CONVEX.get(model, model))
+    how: dict[str, Any] = {"seconds": seconds}
+    if model in CONVEX:
+        how["most"] = steps(pair, distortion, points if at is None else len(at))
+        how |= {} if gap is None else {"gap": gap}
+    if at is None or len(at) > 1:
+        which = {"points": points} if at is None else {"at": at}
+        return list(curve(pair, distortion, model=number, seed=seed, **which, **how).points)
+    if model in CONVEX:
+        return [(least_risk if number == 1 else least_distortion)(pair, distortion, at[0], **how)]
+    return [(least_identity if number == 3 else least_loss)(pair, at[0], seed=seed, **how)]
+
+
+def steps(joint: Joint, distortion: Any, points: int = 1) -> int:
+    """How many steps a point may take: a limit that does not depend on the machine."""
+    columns = len(joint.rows) if isinstance(distortion, str) else np.shape(distortion)[1]
+    each = len(joint.rows) * columns * joint.given.shape[1]
+    return int(min(MOST_STEPS, max(FEWEST, WORK / max(1, each) / max(1.0, points / SEVERAL))))
+
+
+def epsilon(channel: Floats, used: Any = None) -> float | None:
+    """The local epsilon of a channel: max ln W(x'|x1)/W(x'|x2); None where a zero stands.
+
+    `used` are the values of X that occur; probabilities below 1e-10 are zeros.
+
+    >>> round(epsilon(np.array([[0.75, 0.25], [0.25, 0.75]])), 9)
+    1.098612289
+    >>> epsilon(np.eye(2)) is None
+    True
+    """
+    rows = np.asarray(channel if used is None else channel[used])
+    high, low = rows.max(axis=0), rows.min(axis=0)
+    there = high >= ZERO
+    if (low[there] < ZERO).any():
+        return None
+    return max(0.0, float(np.log(high[there] / low[there]).max(initial=0.0)))
+
+
+def trim(channel: Floats) -> Floats:
+    """A channel without negligible probabilities."""
+    rounded = np.round(channel, DIGITS)
+    return np.asarray(rounded / rounded.sum(axis=1, keepdims=True))
+
+
+def synthetic(weights: Floats, channel: Floats) -> Floats:
+    """The channel to values of X of one whose released values are labels: t, then x of p(x|t).
+
+    >>> synthetic(np.array([0.5, 0.5]), np.array([[1.0], [1.0]])).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    together = weights[:, None] * channel
+    sums = together.sum(axis=0)
+    used = sums > 0
+    return np.asarray(channel[:, used] @ (together[:, used] / sums[used]).T)
+
+
+def check_at(at: Sequence[float]) -> None:
+    """Constraints are numbers from 0 on."""
+    require(
+        at and all(math.isfinite(a) and a >= 0 for a in at),
+        "--at takes numbers from 0 on",
+        hint="--at 0.1, or --at 0.05,0.1,0.2",
+    )
+
+
+# -- records drawn from a channel ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a channel gives on average, and where 95 % of the releases drawn from it lie."""
+
+    risk: float
+    loss: float | None  # None: unbounded, of columns of real numbers
+    identity: float | None
+    distortion: float
+    risk_range: tuple[float, float]
+    distortion_range: tuple[float, float]
+    bias: float  # by which the plug-in risk of a release is too high, on average
+    by: str = "delta method over the draw"
+
+
+def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
+    """A released symbol for each record, by the inverse of its row's distribution.
+
+    >>> draw(np.eye(2), np.array([1, 0, 1]), 0).tolist()
+    [1, 0, 1]
+    """
+    chance = np.random.default_rng([seed, part, 0x5057]).random(len(symbols))
+    released = np.empty(len(symbols), dtype=np.int64)
+    order = np.argsort(symbols, kind="stable")
+    ends = np.searchsorted(symbols[order], np.arange(len(channel) + 1))
+    for row in range(len(channel)):
+        places = order[ends[row] : ends[row + 1]]
+        if len(places):
+            sums = np.cumsum(channel[row])
+            sums[int(np.flatnonzero(channel[row])[-1]) :] = 2.0  # rounding draws no impossible one
+            released[places] = np.searchsorted(sums, chance[places], side="right")
+    return released
+
+
+def channel_promise(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promise:
+    """What a channel of an alphabet promises; `joint` has no empty row."""
+    records = float(alphabet.counts.sum())
+    risk, loss, identity, far = evaluated(joint, channel, alphabet.distortion)
+    assert far is not None
+    spread = math.sqrt(alphabet.noise(channel) / records)
+    bias, error = _risk_spread(joint, channel, records)
+    middle = risk + bias
+    return Promise(
+        risk,
+        loss,
+        identity,
+        far,
+        (max(0.0, middle - NORMAL_QUANTILE * error), middle + NORMAL_QUANTILE * error),
+        (max(0.0, far - NORMAL_QUANTILE * spread), far + NORMAL_QUANTILE * spread),
+        bias,
+    )
+
+
+def _risk_spread(joint: Joint, channel: Floats, records: float) -> tuple[float, float]:
+    """The bias and the standard error of the plug-in I(X';Y) of a drawn release, in bits."""
+    together = joint.weights[:, None] * joint.given  # of x and y
+    cells = channel.T @ together  # of x' and y
+    noise = (channel * (1 - channel)).T @ together
+    sums, noise_sums = cells.sum(axis=1), noise.sum(axis=1)
+    logs = np.log(np.maximum(cells, FLOOR) / np.maximum(np.outer(sums, joint.secret), FLOOR))
+    logs = np.where(cells > 0, logs, 0.0)
+    # variance over the draw of log p(x',y)/p(x')p(y) of each record
+    first = channel @ logs
+    linear = float((together * np.maximum(channel @ logs**2 - first**2, 0.0)).sum()) / records
+    inner = _ratio(noise, cells) * _halves(records * cells)
+    outer = _ratio(noise_sums, sums) * _halves(records * sums)
+    bias = (float(inner.sum()) - float(outer.sum())) / records
+    return bias / LN2, math.sqrt(linear + 2 * float((inner**2).sum()) / records**2) / LN2
+
+
+def _ratio(noise: Floats, expected: Floats) -> Floats:
+    return np.divide(noise, expected, out=np.zeros_like(noise), where=expected > 0)
+
+
+def _halves(expected: Floats) -> Floats:
+    """E n ln n less m ln m of a Poisson number n of mean m: about a half unless m is small."""
+    grid, values = _poisson_table()
+    return np.interp(np.log(np.maximum(expected, FLOOR)), grid, values, left=0.0, right=0.5)
+
+
+@cache
+def _poisson_table() -> tuple[Floats, Floats]:
+    means = np.geomspace(1e-6, SMALL, 400)
+    n = np.arange(1, 400)
+    logs = np.cumsum(np.log(n))  # of n!
+    chance = np.exp(n * np.log(means)[:, None] - means[:, None] - logs)
+    return np.log(means), np.asarray(chance @ (n * np.log(n)) - means * np.log(means))
+
+
+def inside(value: float, ends: tuple[float, float]) -> bool:
+    """Whether a number lies between two others, but for rounding."""
+    return ends[0] - 1e-12 <= value <= ends[1] + 1e-12

@@ -1,0 +1,133 @@
+"""People with several rows: a class is released if enough different people are in it.
+
+Rows are recoded and suppressed, people are counted: a class with fewer people than k, or than an l
+of a secret, is suppressed with all its rows. Every other limit is checked on the release as a
+whole, counted in people as `assess --person` counts it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.counts.cube import Cube
+from sievert.counts.people import PeopleQuestions
+from sievert.counts.recoded_people import (
+    CellsBeside,
+    RecodedPeopleQuestions,
+    SuppressedCells,
+)
+from sievert.errors import ExhaustedError, require
+from sievert.hierarchies import Hierarchy
+from sievert.measurement.combinations import CombinationCounts, count_sightings, recode
+from sievert.measurement.table_measures import MeasureSettings
+from sievert.methods.full_domain import Rule, SecretCells
+from sievert.numerics.machine import physical_memory
+from sievert.policy import Policy
+from sievert.release_search.floor import SearchFloor
+from sievert.release_search.problem import (
+    ProtectionProblem,
+    SearchSettings,
+)
+from sievert.roles import Roles
+from sievert.sources import unpack
+
+CELL, RECORD, PERSON = 16, 100, 100  # bytes: a value of a record, a record, a person
+SHARE = 0.6  # of the machine's memory, unless --memory says otherwise
+COUNTED = ("distinct", "distinct_known")  # the rules for a class that do not depend on people
+
+
+class PeopleProblem(ProtectionProblem):
+    """The combinations of rows, with the people who were seen in each."""
+
+    def __init__(
+        self,
+        questions: PeopleQuestions,
+        roles: Roles,
+        combinations: CombinationCounts,
+        measuring: MeasureSettings,
+        hierarchies: Mapping[str, Hierarchy | None],
+        settings: SearchSettings,
+        floor: SearchFloor | None = None,
+    ) -> None:
+        super().__init__(questions, roles, combinations, measuring, hierarchies, settings, floor)
+        self.sightings, self.secret_sightings = count_sightings(
+            lambda columns: questions.rows.cube((*columns, questions.person)),
+            roles.quasi,
+            roles.sensitive,
+        )
+
+    def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
+        k, secrets = super()._rules(policy)
+        counted = []
+        for secret in secrets:
+            rules = tuple(r for r in secret.rules if r.kind in COUNTED)
+            k = max([k, *(math.ceil(r.limit) for r in rules)])  # nobody stands for two values
+            counted.append(replace(secret, rules=rules))
+        return 1, [self._people(k), *counted]
+
+    def _sizes_fit(self, policy: Policy) -> None:
+        """Sizes of classes count rows."""
+
+    def _people(self, k: int) -> SecretCells:
+        """The people of every combination; a row without a person is a person of its own."""
+        seen = self.sightings
+        person, rows, owner = seen.codes[-1].astype(np.int64), seen.counts, seen.owner
+        named, times = person > 0, np.where(person > 0, 1, rows)
+        everybody = np.repeat(person, times)
+        alone = np.flatnonzero(everybody == 0)
+        everybody[alone] = len(seen.values[-1]) + np.arange(len(alone))
+        return SecretCells(
+            None,
+            np.repeat(owner, times),
+            everybody,
+            np.repeat(np.where(named, rows, 1), times),
+            len(seen.values[-1]) + len(alone),
+            (Rule("distinct", k),),
+        )
+
+    def _released(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> RecodedPeopleQuestions:
+        def released(cube: Cube, owner: Ints) -> Cube:
+            return self._only(recode(cube, codes, gone[owner]), quasi)
+
+        return RecodedPeopleQuestions(
+            self.questions,
+            released(self.sightings, self.sightings.owner),
+            {s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
+        )
+
+    def _suppressed(self, gone: Bools) -> SuppressedCells:
+        def split(cube: Cube, owner: Ints) -> CellsBeside:
+            return CellsBeside.split(cube, gone[owner])
+
+        return SuppressedCells(
+            split(self.sightings, self.sightings.owner),
+            {s: split(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},
+            sightings=True,
+        )
+
+    def _owner(self, cube: Cube) -> Ints:
+        """Of sightings with a secret before the person: the combination of each."""
+        return cube.select_columns(cube.columns[:-1]).owner
+
+
+def check_memory(people: PeopleQuestions, roles: Roles, memory: str | None) -> None:
+    """An error before the work where the people of all combinations would not fit into memory.
+
+    Every record is kept once for the classes and once for each secret, and people by their names.
+    The bytes are those that were measured, rounded up.
+    """
+    cells = (len(roles.quasi) + 2) * (1 + len(roles.sensitive))
+    needed = people.rows.records * (CELL * cells + RECORD) + (people.people or 0) * PERSON
+    room = unpack.size(memory, "--memory") if memory else int(SHARE * physical_memory())
+    require(
+        needed <= room,
+        f"people with several rows are searched in memory: about {needed / 2**30:.1f} GB, more "
+        f"than the {room / 2**30:.1f} GB that there are",
+        hint="a larger --memory, fewer quasi-identifiers or secrets, or one record a person",
+        error=ExhaustedError,
+    )

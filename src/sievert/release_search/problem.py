@@ -1,0 +1,496 @@
+"""A table and a policy as a search: combinations, columns on their levels, rules for classes."""
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Bools, Ints
+from sievert.checks.spellings import OfSuppressed, suppressed_with_merged, with_merged
+from sievert.counts.answers import RecordCounts
+from sievert.counts.cells import Suppression
+from sievert.counts.cube import Cube, histogram
+from sievert.counts.questions import Questions
+from sievert.counts.recoded import RecodedQuestions
+from sievert.counts.recoded_people import CellsBeside, SuppressedCells
+from sievert.counts.recoded_records import ColumnMap
+from sievert.errors import require
+from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
+from sievert.measurement.combinations import CombinationCounts, recode
+from sievert.measurement.table_measures import MeasureSettings, TableMeasures, with_kept
+from sievert.measures import BY_ID, MEASURES, Law
+from sievert.measures.measure import Value
+from sievert.methods.full_domain import (
+    FullDomainRecoding,
+    LevelledColumn,
+    Search,
+    SecretCells,
+)
+from sievert.methods.full_domain.nodes import Hints
+from sievert.methods.full_domain.rules import size_rule
+from sievert.policy import MeasureLimit, Policy, Verdict, judge, judge_suppressed
+from sievert.policy.judgement import harmless_side
+from sievert.release_search.earlier import JointReleases
+from sievert.release_search.floor import SearchFloor
+from sievert.release_search.secret_rules import secret_cells
+from sievert.roles import Roles
+from sievert.session import no_progress
+
+GIVEN = "given"  # a hierarchy that is not a text
+UNIQUE = "unique_records"
+ANY_OF_A_SECRET = "l_diversity"  # a limit that lacks an order is undecided where others are not
+FIXED = 3_000  # cells whose measuring takes as long as what every recoded table costs
+MEASURED = 3  # cells that take as long to scan as one to measure
+KEEP, DROP, AUTO = "keep", "drop", "auto"  # what becomes of suppressed records in a release
+SUPPRESSED_ROWS = (KEEP, DROP, AUTO)
+SUPPRESS = 0.02  # of the records, unless the policy or the caller says otherwise
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """What is minimised, and what may be given up for it."""
+
+    suppress: float = 0.0  # the share of records that may be suppressed
+    loss: str = "generalization_loss"
+    secret: str | None = None  # whose bits are counted, for the loss "bits"
+    weights: Mapping[str, float] | None = None
+    seconds: float | None = None
+    frontier: bool = False  # whether all nodes are gone through
+    memory: str | None = None  # as --memory says
+    suppressed_rows: str = AUTO  # whether they stay in the release
+    uncompiled: int = 0  # cells that are scanned before compiled loops are loaded
+
+
+class ProtectionProblem:
+    """The combinations of a table, and everything that the search asks of them."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        roles: Roles,
+        combinations: CombinationCounts,
+        measuring: MeasureSettings,
+        hierarchies: Mapping[str, Hierarchy | None],
+        settings: SearchSettings,
+        floor: SearchFloor | None = None,
+    ) -> None:
+        self.questions, self.roles, self.combinations = questions, roles, combinations
+        self.measuring, self.settings, self.floor = measuring, settings, floor
+        self.beside: JointReleases | None = None  # earlier releases of the same people
+        self.alike: ProtectionProblem | None = None  # the table with all spellings merged
+        self.columns, self.numbers = [], []
+        classes = combinations.classes
+        searched = None if floor is None else floor.searched
+        for at, name in enumerate(roles.quasi):
+            present = np.flatnonzero(classes.totals(at))
+            texts = [classes.values[at][code] for code in present]
+            if searched is None:
+                column, numbers = LevelledColumn.of_values(name, texts, hierarchies.get(name))
+            else:
+                column = searched[at]
+                numbers = np.array([column.labels[0].index(text) for text in texts])
+            number_of = np.zeros(len(classes.values[at]), dtype=np.int64)
+            number_of[present] = numbers
+            self.columns.append(column)
+            self.numbers.append(number_of)
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The number of the value of every combination in every column."""
+        pairs = zip(self.numbers, self.combinations.classes.codes, strict=True)
+        return np.stack([number_of[codes] for number_of, codes in pairs], axis=1)
+
+    @property
+    def allowed(self) -> int:
+        """How many records may be suppressed."""
+        return share_of_records(self.settings.suppress, self.combinations.records)
+
+    def search(
+        self, policy: Policy, *, suppress: int | None = None, loss: str | None = None
+    ) -> Search:
+        """The search for a recoding that meets a policy; with the settings unless given."""
+        weights = self.settings.weights or {}
+        k, secrets = self._rules(policy)
+        return Search(
+            self.columns,
+            self.codes,
+            self.combinations.classes.counts,
+            secrets,
+            k=k,
+            suppress=self.allowed if suppress is None else suppress,
+            loss=loss or self.settings.loss,
+            secret=self.settings.secret or next(iter(self.roles.sensitive), None),
+            weights=[float(weights.get(c, 1.0)) for c in self.roles.quasi],
+            uncompiled=self.settings.uncompiled,
+        )
+
+    def _rules(self, policy: Policy) -> tuple[int, list[SecretCells]]:
+        """The least size of a class, and the secrets with the rules for each class."""
+        k = size_rule({**policy.everywhere, **policy.reidentification})
+        return k, [self._secret_cells(s, policy) for s in self.roles.sensitive]
+
+    def _secret_cells(self, secret: str, policy: Policy) -> SecretCells:
+        cube = self.combinations.secrets[secret]
+        cells = (cube.owner, cube.codes[-1], cube.counts)
+        return secret_cells(secret, cube.values[-1], cells, policy, self.measuring)
+
+    # -- what assess would say of a recoding ---------------------------------------------------
+
+    def verdicts(
+        self,
+        recoding: FullDomainRecoding,
+        policy: Policy,
+        *,
+        possible: bool = False,
+        kept: bool = False,
+    ) -> tuple[Verdict, ...]:
+        """The verdicts on the release, from counts: what `assess` says of its file.
+
+        With `possible` they also say which limits no release can meet. Suppressed records may be
+        `kept` in the release.
+        """
+        gone = self.gone(recoding)
+        return self.judge(recoding.levels, gone, policy, possible=possible, kept=kept)[0]
+
+    def judge(
+        self,
+        levels: Sequence[int],
+        gone: Bools,
+        policy: Policy,
+        *,
+        possible: bool = False,
+        kept: bool = False,
+    ) -> tuple[tuple[Verdict, ...], int]:
+        """The verdicts on the table with its columns on levels, and how many are unique in it.
+
+        The combinations that are `gone` are suppressed; of all of them nothing is said. Where they
+        are `kept` in the release, they are judged as a class of their own as well.
+        """
+        if gone.all():
+            return (), 0
+        ids = {m for _, m, _ in policy.every_limit()} | {UNIQUE}
+        if any("order" in BY_ID[m].needs for m in policy.everywhere):
+            ids.add(ANY_OF_A_SECRET)
+        measures = self._measures(levels, gone, ids)
+        inference = {s: measures.inference(s) for s in self.roles.sensitive}
+        numbers = self._found_by(measures, levels, gone)
+        if self.alike is not None:
+            merged = self.alike._measures(levels, gone, ids)
+            inference = {s: with_merged(own, merged.inference(s)) for s, own in inference.items()}
+            merged_numbers = self.alike._found_by(merged, levels, gone)
+            numbers = with_merged(numbers, merged_numbers)
+        unique = int(numbers[UNIQUE].details["records"])
+        best = measures.best_numbers(ids) if possible else None
+        verdicts = judge(policy, numbers, inference, best)[0]
+        if kept and gone.any():
+            of_suppressed = self._of_suppressed(measures, gone, ids, numbers)
+            if self.alike is not None:
+                also = self.alike._of_suppressed(merged, gone, ids, merged_numbers)
+                of_suppressed = suppressed_with_merged(of_suppressed, also)
+            verdicts += judge_suppressed(policy, *of_suppressed)
+        return tuple(verdicts), unique
+
+    @cached_property
+    def _given(self) -> tuple[str, ...]:
+        """The quasi-identifiers without the kept columns, which are searched with them."""
+        return tuple(name for name in self.roles.quasi if name not in self.roles.kept)
+
+    def _found_by(
+        self, measures: TableMeasures, levels: Sequence[int], gone: Bools
+    ) -> dict[str, Value]:
+        """The numbers of finding people, each with that of the classes of kept columns, too."""
+        numbers = measures.reidentification()
+        if self._given == self.roles.quasi:
+            return numbers
+        ids = [m for m in numbers if m in BY_ID]
+        wide = self._measures(levels, gone, ids, kept=True)
+        return with_kept(numbers, wide.reidentification())
+
+    def _measures(
+        self,
+        levels: Sequence[int],
+        gone: Bools,
+        ids: Collection[str],
+        *,
+        kept: bool = False,
+    ) -> TableMeasures:
+        """Measures of the table with its columns on levels, without combinations that are gone.
+
+        The classes are those of the quasi-identifiers, or with the `kept` columns beside them.
+        """
+        suppressed = int(self.combinations.classes.counts[gone].sum())
+        codes = dict(zip(self.roles.quasi, self._label_codes(levels), strict=True))
+        roles = self.roles if kept else replace(self.roles, quasi=self._given)
+        questions = self._released(codes, gone, roles.quasi)
+        questions.records = self.combinations.records - suppressed
+        if suppressed:
+            questions.suppression = Suppression(ROOT, records=suppressed)
+        return TableMeasures(questions, roles, self.measuring, ids, no_progress)
+
+    def certain_people(
+        self, recoding: FullDomainRecoding, secrets: Collection[str]
+    ) -> dict[str, tuple[int, int]]:
+        """By secret how many people are in classes where all have one value, of how many."""
+        gone = self.gone(recoding)
+        if not secrets or gone.all():
+            return {}
+        return self._measures(recoding.levels, gone, ()).certain_people(secrets)
+
+    def gone(self, recoding: FullDomainRecoding) -> Bools:
+        """The combinations that a release does not tell: suppressed, or on the root everywhere.
+
+        Kept columns are searched as quasi-identifiers, but a record with `*` in all others is
+        suppressed: whoever reads the release takes it for that.
+        """
+        gone = recoding.suppresses(self.codes)
+        own = [at for at, name in enumerate(self.roles.quasi) if name not in self.roles.kept]
+        texts = {at: self.columns[at].labels[recoding.levels[at]] for at in own}
+        if all(ROOT in labels for labels in texts.values()):
+            codes = recoding.labels(self.codes)
+            on_root = [np.array([t == ROOT for t in texts[at]])[codes[:, at]] for at in own]
+            gone |= np.all(on_root, axis=0)
+        return gone
+
+    def gone_records(self, recoding: FullDomainRecoding) -> int:
+        """How many records a release does not tell."""
+        return int(self.combinations.classes.counts[self.gone(recoding)].sum())
+
+    def gone_keys(self, recoding: FullDomainRecoding) -> Ints:
+        """The keys of the classes that a release does not tell."""
+        gone = self.gone(recoding)
+        classes = np.unique(recoding.class_numbers(self.codes[gone]))
+        keys: Ints = recoding.class_keys[classes].astype(np.int64)
+        return keys
+
+    def _released(
+        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
+    ) -> RecodedQuestions:
+        """Questions about the release: labels instead of values, without suppressed records.
+
+        They are about classes of the columns `quasi`.
+        """
+        classes, secrets = self.combinations.classes, self.combinations.secrets
+        return RecodedQuestions(
+            self.questions,
+            self._only(recode(classes, codes, gone), quasi),
+            {
+                s: self._only(recode(cube, codes, gone[cube.owner]), quasi)
+                for s, cube in secrets.items()
+            },
+        )
+
+    def _only(self, cube: Cube, quasi: Sequence[str]) -> Cube:
+        """The cells of some quasi-identifiers, and of the columns behind all of them."""
+        if len(quasi) == len(self.roles.quasi):
+            return cube
+        return cube.roll_up((*quasi, *cube.columns[len(self.roles.quasi) :]))
+
+    def _of_suppressed(
+        self,
+        measures: TableMeasures,
+        gone: Bools,
+        ids: Collection[str],
+        numbers: Mapping[str, Value],
+    ) -> OfSuppressed:
+        """Measure the combinations that are `gone` as a class of their own.
+
+        The `measures` are those of the other records, and `numbers` what they found of them.
+        """
+        measures.questions.suppressed = self._suppressed(gone)
+        return measures.of_suppressed(ids, numbers)
+
+    def _suppressed(self, gone: Bools) -> SuppressedCells:
+        """The suppressed records, as a class of their own beside all records."""
+        classes, secrets = self.combinations.classes, self.combinations.secrets
+        return SuppressedCells(
+            CellsBeside.split(classes, gone),
+            {s: CellsBeside.split(cube, gone[cube.owner]) for s, cube in secrets.items()},
+        )
+
+    def meets(self, recoding: FullDomainRecoding, policy: Policy) -> bool:
+        """Whether the release meets every limit.
+
+        Suppressed records are judged where they have to stay in the release, and not where they can
+        be left out of it.
+        """
+        gone = self.gone(recoding)
+        if self.combinations.classes.counts[gone].sum() > self.allowed:
+            return False
+        if self.beside is not None and self.joint_k(recoding) < self.beside.k:
+            return False
+        kept = self.settings.suppressed_rows == KEEP
+        verdicts, _ = self.judge(recoding.levels, gone, policy, kept=kept)
+        return bool(verdicts) and all(v.met is True for v in verdicts)
+
+    def best(
+        self, search: Search, policy: Policy, seconds: float | None = None, cells: float = math.inf
+    ) -> FullDomainRecoding | None:
+        """The best recoding of a search that meets a policy."""
+        return search.run(partial(self.meets, policy=policy), seconds, cells, self._hints(policy))
+
+    def _hints(self, policy: Policy) -> Hints:
+        """What can be told of many recodings at once."""
+        cells = sum(MEASURED * (FIXED + len(cube.counts)) for cube in self.combinations.cubes)
+        marked = [ROOT in t and len(t) > 1 for c in self.columns for t in c.labels]
+        if any(marked):  # a class may have the mark of suppression in every column
+            return Hints(cells=cells)
+        nobody = np.zeros(len(self.codes), dtype=bool)
+
+        def possible(levels: Sequence[int]) -> bool:
+            """Whether no limit is breached that finer columns breach all the more."""
+            return not any(
+                Law.COARSENING in BY_ID[v.measure].laws and not harmless_side(v)
+                for v in self.judge(levels, nobody, policy)[0]
+                if v.met is False and None in (v.min, v.max)
+            )
+
+        return Hints(self._sizes_fit(policy), possible, cells)
+
+    def _sizes_fit(self, policy: Policy) -> Callable[[Ints], bool] | None:
+        """Whether classes of some sizes meet the limits that depend on nothing else."""
+        chosen = [m for m in MEASURES if "record" in m.kinds and not m.needs]
+        limits = {
+            part: {m.id: own[m.id] for m in chosen if m.id in (own := getattr(policy, part))}
+            for part in ("everywhere", "reidentification")
+        }
+        chosen = [m for m in chosen if any(m.id in own for own in limits.values())]
+        if not chosen:
+            return None
+        alone = policy.model_copy(update={**limits, "inference": {}})
+        measures = TableMeasures(self.questions, self.roles, self.measuring, [], no_progress)
+
+        def fit(sizes: Ints) -> bool:
+            if not len(sizes):
+                return False
+            counts = RecordCounts(int(sizes.sum()), histogram(sizes))
+            verdicts, _ = judge(alone, measures.of_classes(counts, chosen), {})
+            return all(v.met is True for v in verdicts)
+
+        return fit
+
+    def joint_k(self, recoding: FullDomainRecoding) -> int:
+        """The fewest people with the same classes in this release and all earlier ones."""
+        assert self.beside is not None
+        return self.beside.join(recoding, self.codes).smallest
+
+    def label_map(self, place: int, level: int, low: int) -> ColumnMap:
+        """Of every value of a column its label on a level; the number of the label, shifted."""
+        if self.floor is not None:
+            return self.floor.label_map(place, self.floor.levels[place] + level, low)
+        classes, column = self.combinations.classes, self.columns[place]
+        present = np.flatnonzero(classes.totals(place))
+        own = column.tables[level][self.numbers[place][present]].tolist()
+        return ColumnMap(
+            [classes.values[place][code] for code in present],
+            [column.labels[level][label] for label in own],
+            [label << low for label in own],
+        )
+
+    def _label_codes(self, levels: Sequence[int]) -> list[Ints]:
+        """Per column the label of every code of the combinations; the same text, the same code."""
+        chosen = zip(self.columns, self.numbers, levels, strict=True)
+        return [column.tables[level][number_of] for column, number_of, level in chosen]
+
+
+def without_limit(policy: Policy, table: str, measure: str) -> Policy:
+    """The policy without one of its limits."""
+    part, _, secret = (table.partition(".")[2] or "everywhere").partition(".")
+    limits = getattr(policy, part)
+    own = limits[secret] if part == "inference" else limits
+    kept = {m: x for m, x in own.items() if m != measure}
+    return policy.model_copy(
+        update={part: {**limits, secret: kept} if part == "inference" else kept}
+    )
+
+
+def share_of_records(share: float, records: int) -> int:
+    """How many records a share allows, as it is written: 0.07 of 100 are 7."""
+    return math.floor(Fraction(repr(float(share))) * records)
+
+
+def share_to_suppress(policy: Policy, records: int) -> float:
+    """The share of records that may be suppressed: as [protect] or the limit on them says."""
+    if policy.protect.suppress is not None:
+        return policy.protect.suppress
+    limits = [v.max for _, m, v in policy.every_limit() if m == "suppressed_records"]
+    most = [math.floor(number) for number in limits if number is not None]
+    if not most or not records:
+        return SUPPRESS
+    number = max(0, min(*most, records - 1))
+    share = number / records
+    return share if share_of_records(share, records) == number else math.nextafter(share, 1)
+
+
+def limit_share_suppressed(policy: Policy, share: float, records: int, notes: list[str]) -> Policy:
+    """The policy with a limit on suppressed records: what may be suppressed, unless it has one."""
+    most = share_of_records(share, records)
+    limited = limit_suppressed(policy, most) if most else policy
+    if limited is not policy:
+        notes.append(
+            f"the policy does not limit suppressed records, at most {most:,} here: add "
+            f"suppressed_records = {{ max = {most} }} to it"
+        )
+    return limited
+
+
+def limits_suppressed(policy: Policy) -> bool:
+    """Whether a policy limits suppressed records."""
+    return any(measure == "suppressed_records" for _, measure, _ in policy.every_limit())
+
+
+def limit_suppressed(policy: Policy, most: int) -> Policy:
+    """The policy with a limit on suppressed records, unless it has one, or none at all.
+
+    A policy without limits stays so: nothing meets it.
+    """
+    if limits_suppressed(policy) or not any(policy.every_limit()):
+        return policy
+    limit = MeasureLimit(min=None, max=float(most))
+    return policy.model_copy(
+        update={"reidentification": {**policy.reidentification, "suppressed_records": limit}}
+    )
+
+
+def assign_hierarchies(
+    value_counts: Callable[[int], Mapping[str, int]],
+    roles: Roles,
+    given: Mapping[str, Any],
+    notes: list[str],
+    *,
+    proposed: bool = True,
+) -> tuple[dict[str, Hierarchy | None], dict[str, str]]:
+    """The hierarchy of every quasi-identifier, and where it is from; a proposal by default.
+
+    `value_counts` says how many records have each value of the quasi-identifier at a place.
+    """
+    for secret in roles.sensitive:
+        require(
+            not is_made_from_data(given.get(secret)) and not callable(given.get(secret)),
+            f"the hierarchy of the secret {secret!r} is made from its values",
+            hint="a fixed one: sievert hierarchies DATA --fix",
+        )
+    trees: dict[str, Hierarchy | None] = {}
+    sources = {}
+    for at, name in enumerate(roles.quasi):
+        counts = {text: n for text, n in value_counts(at).items() if n}
+        if name in given:
+            trees[name] = to_hierarchy(given[name], counts, name)
+            own = given[name].fixed if isinstance(given[name], Hierarchy) else given[name]
+            sources[name] = own if isinstance(own, str) else GIVEN
+        elif not proposed:
+            continue
+        else:
+            proposal = propose(counts, name)
+            trees[name], sources[name] = proposal.hierarchy, proposal.text
+            if proposal.by_name:
+                how = f"--hierarchy {name}=interval:5,10"
+                notes.append(f"by its name {name!r} has codes ({proposal.text}); quantities: {how}")
+        if (tree := trees[name]) is not None:
+            trees[name] = tree.with_root()
+    if proposed and (own := [repr(name) for name in roles.quasi if name not in given]):
+        notes.append(f"proposed hierarchies: {', '.join(own)}; sievert hierarchies writes them")
+    return trees, sources

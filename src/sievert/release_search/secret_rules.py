@@ -1,0 +1,78 @@
+"""A secret beside the combinations, with the rules that the limits of a policy are for a class."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sievert.arrays import Ints
+from sievert.counts.recoded import type_order
+from sievert.counts.secret_counts import order_values
+from sievert.hierarchies import Hierarchy, to_hierarchy
+from sievert.measurement.table_measures import MeasureSettings
+from sievert.methods.full_domain import SecretCells
+from sievert.methods.full_domain.rules import secret_rules
+from sievert.policy import Policy
+
+
+def secret_cells(
+    secret: str,
+    texts: Sequence[str | None],
+    cells: tuple[Any, Any, Any],
+    policy: Policy,
+    measuring: MeasureSettings,
+) -> SecretCells:
+    """The cells of a secret, its values numbered in their order, where it has one.
+
+    `cells` are the combination, the code of the text and the records of each cell.
+    """
+    counted = np.bincount(cells[1], cells[2], len(texts))
+    present = [t for t, n in zip(texts, counted, strict=True) if n]
+    ordered = _ordered(secret, present, measuring)
+    values = present if ordered is None else ordered
+    number_of = {text: number for number, text in enumerate(values)}
+    named = measuring.parameters.get("alpha_k", {}).get("value")
+    if isinstance(named, Mapping):
+        named = named.get(secret)
+    limits = {**policy.everywhere, **policy.inference.get(secret, {})}
+    if ordered is None:
+        limits.pop("t_closeness_ordered", None)
+    counts = {t: int(n) for t, n in zip(texts, counted, strict=True) if n and t is not None}
+    tree = to_hierarchy(measuring.hierarchies.get(secret), counts)
+    if tree is None:
+        limits.pop("t_closeness_hierarchical", None)
+    return SecretCells(
+        secret,
+        cells[0],
+        np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)[cells[1]],
+        cells[2],
+        len(values),
+        secret_rules(
+            limits,
+            recursive_l=measuring.parameters.get("recursive_c", {}).get("l", 2),
+            named=None if named is None else number_of.get(named),
+            missing=None in number_of,
+        ),
+        None if tree is None else _labels_by_level(tree.with_root(), values),
+        number_of.get(None, -1),
+    )
+
+
+def _ordered(
+    secret: str, present: Sequence[str | None], measuring: MeasureSettings
+) -> list[str | None] | None:
+    """The values in their order; None without one, or where some are missing."""
+    texts = [text for text in present if text is not None]
+    given = measuring.orders.get(secret)
+    ordered = type_order(texts) if given is None else order_values(secret, [*given], texts)
+    return None if ordered is None or len(texts) < len(present) else [*ordered]
+
+
+def _labels_by_level(tree: Hierarchy, values: Sequence[str | None]) -> Ints:
+    """The number of the label of every value on each level of a hierarchy, below its root."""
+    levels = []
+    for level in range(tree.height):
+        numbers: dict[str | None, int] = {}
+        labels = [None if text is None else tree.at(text, level) for text in values]
+        levels.append([numbers.setdefault(label, len(numbers)) for label in labels])
+    return np.array(levels, dtype=np.int64)

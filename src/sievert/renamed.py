@@ -1,0 +1,18 @@
+"""Modules that have another name now: the old one warns, and has the same content."""
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def moved(old: str, new: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of the module `old`, which takes every name from `new`."""
+
+    def attribute(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {old!r} has no attribute {name!r}")
+        warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(new), name)
+
+    return attribute

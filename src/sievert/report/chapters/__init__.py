@@ -1,1 +1,0 @@
-"""The chapters of a report: what each kind of result has to say, one file a kind."""

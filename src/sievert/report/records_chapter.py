@@ -1,0 +1,353 @@
+"""Values and records that carry the risk, and the population behind them.
+
+Estimates of the population stand beside the name of their model.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from sievert.charts import Bar
+from sievert.formatting import count, digits, make_unique, printable
+from sievert.report.explanation_view import (
+    MOST_ROWS,
+    MOST_SECRETS,
+    ExplanationView,
+    captioned_bars,
+    screened,
+)
+from sievert.report.page import Block, Chapter, Grid, Link, Paragraph
+from sievert.report.parts import Data, NumberText
+
+EACH = 3  # values of a column in the picture
+MOST_LISTED = 60
+MODELS = ("zayatz", "pitman", "snb", "dankar")
+EXACT_GAINS = ("k_anonymity", "discrimination_rate", "itpr_unnormalized")
+MATCHES = ("unique_match", "unique_match_known")
+OTHERS = (
+    "prosecutor",
+    "journalist",
+    "marketer",
+    "truta_minimal",
+    "truta_maximal",
+    "global_risk",
+    "household_risk",
+)
+IF_COUNTED = ("journalist", "marketer")  # else as for somebody who knows who is in the table
+DIFFERS = {
+    "blanks": "differs_by_blanks",
+    "case": "differs_by_case",
+    "case and blanks": "differs_by_case_and_blanks",
+    "one letter": "differs_by_one_letter",
+    "Unicode form": "differs_by_unicode_form",
+}
+FEW_VALUES = 2  # that single a record out
+FEWEST_SHARE = 20  # values of more than one in so many people are not few
+MOST_LEVELS = 3  # values of a column by their part of the scores
+SHOWN_WITH = ("size", "global_risk", "household_risk")
+FIRST_RECORDS = 5  # on a terminal
+FAR_APART = 1.5  # times: estimates that differ by more are given as a range
+
+
+def chapters(view: ExplanationView) -> Iterator[Chapter]:
+    """The population, values, slips, records and minimal uniques."""
+    values = view.data.get("values")
+    writers = (_values, _rare, _alike) if values else ()
+    yield from population_chapter(view)
+    chapters: dict[str, tuple[Block, ...]] = {
+        "values": tuple(block for write in writers for block in write(view, values or {})),
+        "records": tuple(_records(view)),
+        "suda": tuple(_suda(view)),
+    }
+    titles = {"suda": _records_title(view)}
+    for key, blocks in chapters.items():
+        if blocks:
+            title = titles.get(key) or view.say(f"{key}_title")
+            yield Chapter(title, view.anchor(key), blocks, screen=key == "records")
+
+
+def population_chapter(view: ExplanationView) -> Iterator[Chapter]:
+    """The people behind the table, where anything was said of them, and totals of few people."""
+    about = view.data["population"]
+    described, totals = any(name in about for name in SHOWN_WITH), about.get("totals")
+    blocks = (
+        *(_population(view, about) if described else ()),
+        *([_totals(view, totals)] if totals else ()),
+    )
+    if blocks:
+        title = _population_title(view) or view.say("population_title")
+        yield Chapter(title, view.anchor("population"), blocks, screen=described, further=True)
+
+
+def _population_title(view: ExplanationView) -> str:
+    """How many would be unique in the whole population; a range where models differ."""
+    about = view.data["population"]
+    if "population_uniques_dankar" not in about:
+        return ""
+    each = (_estimate(view, f"population_uniques_{m}") for m in MODELS)
+    models = sorted((e for e in each if e.number is not None), key=lambda e: e.number or 0.0)
+    if not models:
+        return ""
+    low, high = (models[end].number or 0.0 for end in (0, -1))
+    size = count(about["size"])
+    if high > FAR_APART * low or _estimate(view, "population_uniques_dankar").number is None:
+        return view.say("population_range", low=models[0], high=models[-1], size=size)
+    return view.say("population_alone", share=models[-1], size=size)  # the careful answer
+
+
+def population_sentences(view: ExplanationView) -> Iterator[str]:
+    """The estimates for the population, where it was described."""
+    about, share = view.data["population"], view.writer.share
+    if title := _population_title(view):
+        yield f"{title}."
+    for name in ("global_risk", "household_risk"):
+        if name in about:
+            highest = (about[name].get("details") or {}).get("highest")
+            places = {"share": share(about[name]["value"]), "highest": share(highest)}
+            if name == "global_risk":
+                expected = about["expected_reidentifications"]["value"]
+                places["expected"] = view.writer.number(expected)
+            yield view.say(f"weights_{name}", **places)
+
+
+def _records_title(view: ExplanationView) -> str:
+    """How many people one or two of their values single out."""
+    sizes = (view.data.get("suda") or {}).get("records_by_smallest_msu") or {}
+    few = sum(people for size, people in sizes.items() if int(size) <= FEW_VALUES)
+    if not few or len(view.quasi) < FEW_VALUES:
+        return ""
+    return view.say("records_one" if few == 1 else "records_few", number=view.writer.count(few))
+
+
+# -- the population -------------------------------------------------------------------------------
+
+
+def _estimate(view: ExplanationView, name: str) -> NumberText:
+    return view.writer.share(view.data["population"][name]["value"])
+
+
+def _population(view: ExplanationView, about: Data) -> Iterator[Block]:
+    if "size" in about:
+        share = view.writer.number(100 * about["fraction"])
+        yield Paragraph(view.say("population_size", size=count(about["size"]), share=share))
+    models = {
+        view.say(f"model_{m}"): f"population_uniques_{m}"
+        for m in MODELS
+        if f"population_uniques_{m}" in about
+    }
+    rows: list[tuple[object, ...]] = [
+        (Link(model, "def-population_models"), _with_error(view, name))
+        for model, name in models.items()
+    ]
+    omitted = () if "truta_maximal" in about else IF_COUNTED
+    rows += [
+        (view.say(f"risk_{name}"), _with_error(view, name))
+        for name in (*MATCHES, *OTHERS)
+        if name in about and name not in omitted
+    ]
+    if "expected_reidentifications" in about:
+        expected = view.writer.number(about["expected_reidentifications"]["value"])
+        rows.append((view.say("risk_expected"), view.say("expected", number=expected)))
+    grid = view.grid("population_table", ("number", "estimate"), rows)
+    texts = {model: _estimate(view, name) for model, name in models.items()}
+    marks = [(Bar(model, text.number), text) for model, text in texts.items()]
+    picture = captioned_bars(view, "population", marks, grid, axis="population_axis")
+    yield from screened(picture, MOST_LISTED)
+    yield Paragraph(view.say("population_reading"), "reading")
+    if about.get("global_risk", {}).get("method") == "approx":
+        yield Paragraph(view.say("weights_approximate"), "note")
+    if "alpha" in about:
+        yield Paragraph(
+            view.say("population_wildcards", alpha=digits(f"{about['alpha']:g}")), "note"
+        )
+
+
+def _with_error(view: ExplanationView, name: str) -> str:
+    """An estimate with its error, the highest of it, or the model it was taken from."""
+    text, estimate = _estimate(view, name), view.data["population"][name]
+    details = estimate.get("details") or {}
+    if text.number is None:
+        reason = estimate.get("reason")
+        return (
+            view.say("with_reason", number=text, reason=view.texts.remark(reason))
+            if reason
+            else str(text)
+        )
+    if (error := details.get("standard_error")) is not None:
+        return view.say("with_error", number=text, error=view.writer.number(100 * error))
+    if (highest := details.get("highest")) is not None:
+        places = {"number": text, "highest": view.writer.share(highest)}
+        if (as_value := details.get("missing_as_value")) is None:
+            return view.say("with_highest", **places)
+        return view.say("with_as_value", as_value=view.writer.share(as_value), **places)
+    if (taken := details.get("taken")) is not None:
+        return view.say("with_model", number=text, model=printable(str(taken)))
+    return str(text)
+
+
+def _totals(view: ExplanationView, totals: Data) -> Grid:
+    """Classes in which one or two people make up most of a total."""
+    rows = (
+        (
+            view.writer.name(secret),
+            view.writer.number(flags["classes"]),
+            *(view.writer.number(flags[rule]["flagged"]) for rule in ("dominance", "p_percent")),
+        )
+        for secret, flags in totals.items()
+    )
+    return view.grid("totals_table", ("secret", "classes", "dominated", "estimable"), rows)
+
+
+# -- values and records ---------------------------------------------------------------------------
+
+
+def _values(view: ExplanationView, values: Data) -> Iterator[Block]:
+    writer, secrets = view.writer, view.secrets[:MOST_SECRETS]
+    listed = [
+        (number, value)
+        for about in values["columns"]
+        for number, value in enumerate(about["riskiest"], 1)
+    ]
+    if not listed:
+        return
+    labels = make_unique(view.value_in_column(value) for _, value in listed)
+    rates = [writer.share(value["discrimination_rate"]) for _, value in listed]
+    rows = [
+        (
+            label,
+            *(writer.count(value[n]) for n in ("records", "unique_count")),
+            rate,
+            *(writer.share(value["inference"].get(s)) for s in secrets),
+        )
+        for label, (_, value), rate in zip(labels, listed, rates, strict=True)
+    ]
+    marks = [
+        (Bar(label, rate.number), rate)
+        for label, (number, _), rate in zip(labels, listed, rates, strict=True)
+        if number <= EACH and rate.number is not None
+    ]
+    head, shown = ("value", "records", "alone"), rows[:MOST_LISTED]
+    grid = view.grid("values_table", head, shown, folded=True, more=view.rate_heads())
+    yield Paragraph(view.say("values_found"), "reading")
+    yield from _few(view, values)
+    yield captioned_bars(
+        view, "values", marks[: 2 * MOST_ROWS], grid, axis="rate_axis", number=EACH
+    )
+    if left := view.rows_first(MOST_LISTED, len(rows)):
+        yield Paragraph(left, "note")
+
+
+def _few(view: ExplanationView, values: Data) -> Iterator[Grid]:
+    """How many values of each column few people have."""
+    rows = [
+        (
+            view.column_names[about["column"]],
+            *(view.writer.count(few[n]) for n in ("values", "records", "unique_count")),
+            view.writer.share(few["discrimination_rate"]),
+        )
+        for about in values["columns"]
+        for few in about["fewest"]
+        if few["records"] * FEWEST_SHARE <= view.records
+    ]
+    if rows:
+        head = ("column", "values", "records_each", "alone", "rate")
+        yield view.grid("few_table", head, rows, folded=True)
+
+
+def _rare(view: ExplanationView, values: Data) -> Iterator[Block]:
+    """Rare values, and what leaving their records out would change."""
+    rows = [
+        (
+            view.value_in_column(value),
+            *(view.writer.count(value[n]) for n in ("records", "unique_count")),
+            *(view.writer.count(value["gain"][n]) for n in ("unique_count", "records_below_5")),
+            *(view.writer.number(value["gain"][n]) for n in EXACT_GAINS),
+        )
+        for value in values["rare"]
+    ]
+    if rows:
+        gains = ("alone", "below", "k", "rate", "itpr_unnormalized")
+        head = ("value", "records", "alone", *(f"gain_{gain}" for gain in gains))
+        yield view.grid("rare_table", head, rows)
+        yield Paragraph(view.say("rare_reading"), "reading")
+
+
+def _alike(view: ExplanationView, values: Data) -> Iterator[Block]:
+    """Rare values that differ little from a frequent one."""
+    rows = [
+        (
+            view.value_in_column(value),
+            view.writer.count(value["records"]),
+            view.say(DIFFERS[value["differs_by"]]),
+            view.value_of(value["like"]),
+            view.writer.count(value["like"]["records"]),
+            view.writer.count(value["gain"]["unique_count"]),
+        )
+        for value in values["lookalikes"]
+    ]
+    if rows:
+        keys = ("value", "records", "differs_by", "like", "like_records", "gain_alone")
+        key = "alike_one" if len(rows) == 1 else "alike"
+        yield Paragraph(view.say(key, number=count(len(rows))))
+        yield view.grid("alike_table", keys, rows, (1, 4, 5))
+    if rows and not any("value" in value for value in values["lookalikes"]):
+        yield Paragraph(view.say("alike_unnamed"), "note")
+
+
+def _suda(view: ExplanationView) -> Iterator[Block]:
+    suda, writer = view.data.get("suda"), view.writer
+    parts: Mapping[str, float] | None = suda and suda["column_contributions"]
+    if suda is None or parts is None:
+        none = Paragraph(view.say("suda_missing"), "note")
+        yield none if suda is None else Paragraph(view.say("suda_none"))
+        return
+    yield Paragraph(view.say("suda_found", number=writer.count(suda["records_with_msu"])))
+    sizes = (
+        (size, writer.count(people), writer.share(suda["size_shares"][size]))
+        for size, people in suda["records_by_smallest_msu"].items()
+    )
+    yield view.grid("suda_sizes", ("suda_size", "people", "suda_part"), sizes, range(3))
+    columns = (
+        (view.column_names.get(c, writer.name(c)), writer.share(part), _levels(view, suda, c))
+        for c, part in sorted(parts.items(), key=lambda each: -each[1])
+    )
+    yield view.grid("suda_columns", ("column", "suda_part", "suda_levels"), columns, (1,))
+    yield Paragraph(view.say("suda_reading"), "reading")
+
+
+def _levels(view: ExplanationView, suda: Data, column: str) -> str:
+    """The values of a column that contribute most to the scores."""
+    return "; ".join(
+        view.say(
+            "suda_level",
+            value=view.value_of(level),
+            share=view.writer.share(level["share"]),
+            records=view.writer.count(level["records"]),
+        )
+        for level in suda["level_contributions"].get(column, ())[:MOST_LEVELS]
+    )
+
+
+def _records(view: ExplanationView) -> Iterator[Block]:
+    records, writer = view.data.get("records"), view.writer
+    if records is None or records["reason"] is not None or not records["riskiest"]:
+        yield Paragraph(view.say("records_none"), "note")
+        return
+    matched = [n for n in ("frequency",) if n in records["riskiest"][0]]
+    rows = [
+        (
+            *(writer.count(record[n]) for n in ("record", "class_size")),
+            *(writer.number(record[n]) for n in matched),
+            *(writer.number(record.get(n)) for n in ("suda_score", "msus", "smallest_msu")),
+            writer.names(_most_telling(record.get("column_contributions") or {})),
+        )
+        for record in records["riskiest"]
+    ]
+    head = ("row", "like_it", *matched, "suda_score", "suda_sets", "suda_size", "mostly_by")
+    numbers = range(len(head) - 1)
+    yield view.grid("records_title", head, rows[:FIRST_RECORDS], numbers)
+    if len(rows) > FIRST_RECORDS:
+        yield view.grid("records_table", head, rows, numbers, folded=True)
+
+
+def _most_telling(shares: Mapping[str, float]) -> list[str]:
+    """The two columns that contribute most to the score of a record."""
+    return [c for c in sorted(shares, key=lambda c: -shares[c])[:2] if shares[c] > 0]

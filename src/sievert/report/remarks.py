@@ -1,0 +1,30 @@
+"""The remarks beside a result, as the last chapter of its page."""
+
+from collections.abc import Iterator
+
+from sievert.report.page import Block, BulletList, Chapter
+from sievert.report.parts import ReportPart
+
+FEW_REMARKS = 3  # that a terminal shows
+
+
+def remarks(part: ReportPart) -> Iterator[Chapter]:
+    """List the remarks of a result; a terminal shows the first few."""
+    cautions = {*part.data.get("cautions", ())}
+    texts = [part.texts.remark(w) for w in part.data.get("warnings", ()) if w not in cautions]
+    if not texts:
+        return
+    few, more = texts[:FEW_REMARKS], texts[FEW_REMARKS:]
+    inner: list[Block | Chapter] = [BulletList(tuple(few))]
+    if more:
+        title = part.texts("assessed.more_remarks", number=len(more))
+        instead = part.texts("assessed.more_remarks_all", number=len(more))
+        blocks = (BulletList(tuple(more)),)
+        inner.append(Chapter(title, part.anchor("more-remarks"), blocks, instead=instead))
+    yield Chapter(
+        part.texts("assessed.remarks"),
+        part.anchor("remarks"),
+        tuple(inner),
+        screen=True,
+        instead=part.texts("assessed.remarks_all", number=len(texts)),
+    )

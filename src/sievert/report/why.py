@@ -1,0 +1,171 @@
+"""Why people are found: each column's share, and how many are alone the more is known."""
+
+from collections.abc import Iterator
+
+from sievert.charts import Bar
+from sievert.charts.drawing import EXPOSED
+from sievert.formatting import percent
+from sievert.report.explanation_view import (
+    MOST_ROWS,
+    MOST_SECRETS,
+    ExplanationView,
+    captioned_bars,
+    explanation_view,
+)
+from sievert.report.limits import limits_of
+from sievert.report.page import Block, Chapter, Paragraph
+from sievert.report.parts import NumberText, ReportPart
+
+MOSTLY = 0.5  # of what tells people apart: two columns with less do not stand out
+LEADING = 2  # columns that may stand out
+
+
+def why_chapter(part: ReportPart) -> Chapter | None:
+    """Why the numbers of an assessment are as they are; None where that was not explained.
+
+    `part.data["explanation"]` has the chapters `shapley` and `knowledge` of an explanation.
+    """
+    explanation = part.data.get("explanation")
+    if not explanation:
+        return None
+    view = explanation_view(part, **explanation)
+    lead = " ".join((*_together(view), *_suffice(view)))
+    blocks = [*([Paragraph(lead, "reading")] if lead else ()), *shares(view), *path(view)]
+    if not (title := finding(view)) or not blocks:
+        return None
+    return Chapter(title, part.anchor("why"), tuple(blocks), topic=part.texts("assessed.why_topic"))
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+
+def leading_columns(view: ExplanationView) -> list[str]:
+    """The one or two columns that carry most of what tells people apart; none where none do."""
+    order = order_columns(view)
+    carried = 0.0
+    for number, column in enumerate(order[:LEADING], 1):
+        carried += view.shares(None)[column].number or 0.0
+        if carried >= MOSTLY and number < len(order):
+            return order[:number]
+    return []
+
+
+def order_columns(view: ExplanationView) -> list[str]:
+    """Columns by what they carry of what tells people apart, most first."""
+    parts = view.shares(None)
+    return sorted(view.quasi, key=lambda c: (-(parts[c].number or 0.0), view.column_names[c], c))
+
+
+def finding(view: ExplanationView) -> str:
+    """Which columns drive the risk, in a short sentence; empty where nothing can be told."""
+    order, parts = order_columns(view), view.shares(None)
+    if all(text.number is None for text in parts.values()):
+        return ""
+    if len(order) == 1:
+        return view.say("drive_only", column=view.column_names[order[0]])
+    if first := leading_columns(view):
+        return view.say("drive_most", columns=view.names(first))
+    column = order[0]
+    return view.say("drive_alike", column=view.column_names[column], share=parts[column])
+
+
+def _together(view: ExplanationView) -> Iterator[str]:
+    """How much the columns that stand out carry."""
+    parts, first = view.shares(None), leading_columns(view)
+    if len(view.quasi) > 1 and first:
+        whole = sum(int(parts[c].text.split()[0]) for c in first)
+        key = "carry_one" if len(first) == 1 else "carry_both"
+        yield view.say(key, columns=view.names(first), share=f"{whole} %")
+
+
+def _suffice(view: ExplanationView) -> Iterator[str]:
+    """How few columns single out half of those who are alone."""
+    steps = view.data["knowledge"]["path"]
+    everything = view.data["knowledge"]["points"][-1]["reidentification"]
+    whole = int(everything["unique_count"]["max"])
+    for number, step in enumerate(steps[:-1] if whole else (), 1):
+        if 2 * step["unique_count"] >= whole:
+            known = view.names([s["column"] for s in steps[:number]])
+            yield view.say("suffice", columns=known, alone=view.writer.count(step["unique_count"]))
+            return
+
+
+# -- pictures -------------------------------------------------------------------------------------
+
+
+def shares(view: ExplanationView) -> Iterator[Block]:
+    """Each column's share of finding a person, and of each secret."""
+    targets: list[str | None] = [None, *view.secrets[:MOST_SECRETS]]
+    texts = {t: view.shares(t) for t in targets if view.shapley(t)["columns"]}
+    if not texts or len(view.quasi) < 2:
+        return
+    order, about = order_columns(view), view.data.get("columns")
+    rows = (
+        (
+            view.column_names[column],
+            *(_with_interval(view, texts[t][column], column, t) for t in texts),
+            *([view.alone(about[column]["without"])] if about else ()),
+        )
+        for column in order
+    )
+    heads = (*(view.labels[t] for t in texts), *([view.say("alone_without")] if about else ()))
+    grid = view.grid("shares_table", ["column"], rows, more=heads)
+    marks = [
+        (
+            Bar(
+                view.column_names[c],
+                text[c].number,
+                view.labels[t] if len(texts) > 1 else "",
+                view.interval(c, t),
+            ),
+            text[c],
+        )
+        for c in order[:MOST_ROWS]
+        for t, text in texts.items()
+    ]
+    more = view.rows_first(MOST_ROWS, len(order))
+    yield captioned_bars(view, "shares", marks, grid, axis="shares_axis", more=more)
+
+
+def _with_interval(view: ExplanationView, text: NumberText, column: str, secret: str | None) -> str:
+    if (ends := view.interval(column, secret)) is None:
+        return str(text)
+    low, high = (percent(max(0.0, end)) for end in ends)
+    return view.say("shares_interval", share=text, low=low, high=high)
+
+
+def path(view: ExplanationView) -> Iterator[Block]:
+    """People alone as one column after the other becomes known, and what the policy allows."""
+    steps, writer, number = view.data["knowledge"]["path"], view.writer, len(view.quasi)
+    rows: list[tuple[str, NumberText, NumberText]] = []
+    for place, step in enumerate(steps, 1):
+        last = place == number and number > 1
+        key = "path_first" if place == 1 else "path_all" if last else "path_more"
+        name = view.say(key, column=view.column_names[step["column"]], number=number)
+        alone = writer.count(step["unique_count"])
+        rows.append((name, alone, writer.share(step["unique_records"])))
+    if len(steps) < number:
+        whole = view.data["knowledge"]["points"][-1]["reidentification"]
+        alone = writer.count(whole["unique_count"]["max"])
+        share = writer.share(whole["unique_records"]["max"])
+        rows.append((view.say("all_columns", number=number), alone, share))
+    limits = (v for v in limits_of(view.data) if v["measure"] == "unique_records")
+    marks = [(Bar(name, share.number), share) for name, _, share in rows[:MOST_ROWS]]
+    more, limit = "", None
+    most = next((v["max"] for v in limits if v["max"] is not None), None)
+    if most is not None:
+        allowed = NumberText(percent(most), most)
+        more = view.say("path_allowed", share=allowed)
+        rows.append((view.say("path_policy"), NumberText("", None), allowed))
+        limit = (most, more)
+    if rows:
+        yield captioned_bars(
+            view,
+            "path",
+            marks,
+            view.grid("path_table", ("path_known", "alone", "alone_share"), rows),
+            axis="alone_share_axis",
+            more=more,
+            fill=EXPOSED,
+            limit=limit,
+        )

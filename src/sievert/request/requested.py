@@ -1,0 +1,506 @@
+"""What every command does before it measures: policy, roles, missing values, time, description."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sievert import files
+from sievert import roles as role
+from sievert.counts.cells import Suppression
+from sievert.errors import (
+    Caution,
+    ExhaustedError,
+    InputError,
+    require,
+    unknown,
+)
+from sievert.formatting import plural
+from sievert.request.repeated_rows import naming_columns, repeated_identifiers
+from sievert.request.suppression import (
+    NOTHING_SUPPRESSED,
+    is_unlisted,
+    leave_out_suppressed,
+    leaves_out_unlimited,
+    named_mark,
+    suppression_rule,
+)
+from sievert.roles import Roles
+from sievert.session import Clock, Steps, count_people, open_source
+from sievert.sources.addresses import DATABASES
+from sievert.sources.table import Table
+
+if TYPE_CHECKING:
+    from sievert.counts.questions import Questions
+    from sievert.policy import Gate, Policy, PolicyFile
+
+PolicySource: TypeAlias = (
+    "Policy | PolicyOfRelease | str | os.PathLike[str] | Mapping[str, Any] | None"
+)
+SYNTHETIC_LIMITS = (
+    "[limits.synthetic] of the policy is not held against anything here: that is done by "
+    "sievert synthetic"
+)
+LARGE = 10**5  # records from which plain columns are counted from packed keys
+SHARED_IDENTIFIER = (
+    "rows share the identifier {}: rows were counted, and if they are of the same people, they are "
+    "more exposed; name it with --person, or say rows_are_people in a policy"
+)
+UNSURE_IDENTIFIER = (
+    "it is not known whether rows share the identifier {}, which the state leaves out: rows were "
+    "counted; name a person when counting it, or say rows_are_people in a policy"
+)
+NOT_ONE_EACH = (
+    "the policy says that rows are people, but rows share the identifier {}: rows were counted, "
+    "and the risk may be higher; name it as person"
+)
+MERGED_BY_TYPE = (
+    "values of {} are spelt in several ways and are one number by their type (--type), such as 01 "
+    "and 1: whoever sees the table as it is tells them apart"
+)
+NAMES_PEOPLE = (
+    "the secret {} is called like an identifier and has many different values: a column that says "
+    "who somebody is must be dropped (-i), and is not protected by being a secret"
+)
+MISSING_RULES = {
+    "value": "a missing quasi-identifier is a value of its own",
+    "wildcard": "a missing quasi-identifier matches anything, and the worse reading decides",
+    "drop": "records without a quasi-identifier are left out",
+    "error": "no quasi-identifier is missing",
+}
+MISSING = tuple(MISSING_RULES)
+ABOUT_THE_FILE = "the answer is about this file, with every column that it has"
+ABOUT_A_RELEASE = "the answer is about the release, with the columns that it has"
+ABOUT_A_PLAN = "the answer is about a planned release, not about this file"
+POPULATION_STATED = "the table is a sample of the population that the policy states"
+POPULATION_NOT_STATED = "the policy does not state the population that the table is a sample of"
+
+
+def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
+    """Raise an error before an engine starts where a command needs the engine of this process.
+
+    It concerns Spark, and tables of a database. The address may have gone through a `Path`, which
+    makes one slash of two.
+    """
+    engine = source.get("engine")
+    address = tuple(each.removesuffix("/") for each in DATABASES)
+    stored = any(
+        isinstance(table, str | os.PathLike) and os.fspath(table).startswith(address)
+        for table in tables
+    )
+    require(
+        engine in (None, "duckdb") and not stored,
+        f"{what} files and frames only, not Spark nor a database",
+        hint="write the table to a file first, such as Parquet",
+    )
+
+
+class Reading:
+    """Tables read one after the other, in the time that there is for all of them."""
+
+    def __init__(self, watch: Steps, large: int | None = LARGE, **source: Any) -> None:
+        self.clock, self.source, self.large = Clock(watch), source, large
+        self.started = time.monotonic()
+        self.clock.deadline = self.started + (source.get("timeout") or math.inf)
+
+    @contextmanager
+    def __call__(self, data: Any, **options: Any) -> Iterator[tuple[Table, Questions]]:
+        """A table, read in the time that is left for it."""
+        options = {**self.source, **options}
+        given = "encoding" in options and isinstance(data, str | os.PathLike)
+        if given and files.is_our_release(Path(data)):  # in UTF-8, whatever the original is in
+            options["encoding"] = "utf-8"
+        whole = options.get("timeout")
+        late = ExhaustedError(f"not done within {whole or 0:g} seconds", hint="a longer --timeout")
+        if whole is not None and whole > 0:
+            options["timeout"] = left = whole - (time.monotonic() - self.started)
+            if left <= 0:
+                raise late
+        try:
+            with open_source(data, watch=self.clock, large=self.large, **options) as opened:
+                yield opened
+        except ExhaustedError:
+            if whole is None or time.monotonic() - self.started < whole:
+                raise  # memory, not time
+            raise late from None
+
+
+@dataclass(frozen=True)
+class PolicyOfRelease:
+    """A policy for a file that was just written, with the columns that were made for it.
+
+    Only the code that made such a column says so: no policy can.
+    """
+
+    policy: Mapping[str, Any]
+    fresh: tuple[str, ...]  # keys that nobody has seen before
+
+
+@dataclass(frozen=True)
+class RequestedRoles:
+    """The roles that the caller gives and, where none are given, those of the policy.
+
+    They are in the order of quasi-identifiers, sensitive attributes and identifiers.
+    """
+
+    given: Sequence[str | tuple[str, ...] | None]
+    policy: Policy | None
+    person: str | None = None  # as the caller gives it
+    policy_file: PolicyFile | None = None  # where the policy was read from
+    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
+    codes: tuple[str, ...] = ()  # for missing, as the table was read
+    fresh: tuple[str, ...] = ()  # kept keys that were made with the release
+
+    def of_table(self, table: Table) -> RequestedRoles:
+        """The same, with the codes that it was read with; of a state the roles that it was counted
+        for, where none are given at all."""
+        state, none, own = table.state, (None, None, None), replace(self, codes=tuple(table.na))
+        if state is None or (*self.given, self.person) != (*none, None) or any(self._own):
+            return own
+        given = [state.quasi, state.sensitive, state.identifier]
+        return replace(own, given=given, person=state.person)
+
+    def names(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
+        """The column names of each role."""
+        return [
+            role.names(own if given is None else given, columns)
+            for given, own in zip(self.given, self._own, strict=True)
+        ]
+
+    @property
+    def _own(self) -> Sequence[Iterable[str] | None]:
+        roles = self.policy and self.policy.roles
+        return (roles.quasi, roles.sensitive, roles.identifier) if roles else (None, None, None)
+
+    def assign(
+        self,
+        questions: Questions,
+        *,
+        secrets_apart: bool = False,
+        quasi_needed: bool = True,
+        people: bool = False,
+        synthetic: bool = False,
+    ) -> tuple[Roles, list[str]]:
+        """Check the roles against the columns; without quasi-identifiers, list the columns.
+
+        The secrets of a release in two tables are in a table of their own (`secrets_apart`). A
+        command that does not count in `people` refuses those with several rows; one that is not
+        about `synthetic` tables says that limits on these are not looked at.
+        """
+        quasi, sensitive, identifier = self.names(questions.columns)
+        typed = identifier if self.given[2] is not None else ()
+        absent = self.policy.roles.lacking(questions.columns, typed) if self.policy else ()
+        identifier = tuple(c for c in identifier if c not in absent)
+        if self.given[2] is None:  # who calls an identifier of the policy the person means people
+            identifier = tuple(c for c in identifier if c != self.person)
+        if not quasi and quasi_needed:
+            from sievert.request.role_suggestion import no_quasi
+
+            what, hint = "no quasi-identifiers: [roles] of the policy has none", "quasi = [...]"
+            require(not any(self._own), what, hint=f"{hint} there, or -q COLUMNS")
+            raise no_quasi(questions, {*sensitive, *identifier}, self.person)
+        measured = {*quasi, *sensitive, *identifier, *absent, *chain(*self.other_sets)}
+        roles = role.assign(
+            questions.columns,
+            quasi,
+            () if secrets_apart else sensitive,
+            identifier,
+            **self._single_roles(measured, absent),
+            one_role=self.policy is not None,
+            other_sets=self.other_sets,
+            first_line=questions.first_line,
+        )
+        several, notes = False, [*role.known_secrets(roles), *role.absent_columns(absent)]
+        if self.policy is not None and self.policy.synthetic and not synthetic:
+            notes.append(SYNTHETIC_LIMITS)
+        if roles.person is not None:
+            questions.engine.check_usable(roles.person)
+            several = count_people(questions, roles.person).repeat(roles.quasi if people else ())
+            require(
+                people or not several,
+                f"people have several rows by {roles.person!r}, which is not defined here",
+                hint="assess, explain and protect --how full count in people; or one row each",
+            )
+        stated = self.policy is not None and self.policy.roles.rows_are_people
+        merged = tuple(questions.merged_by_type((*roles.quasi, *roles.other_quasi)))
+        notes += (Caution(MERGED_BY_TYPE.format(repr(c))) for c in merged)
+        naming = tuple(naming_columns(questions, roles.sensitive))
+        notes += (Caution(NAMES_PEOPLE.format(repr(c))) for c in naming)
+        roles = replace(roles, rows_are_people=stated, merged=merged, naming=naming)
+        if not several:  # a person with one row each may be no person, but the number of a row
+            repeated, unsure = repeated_identifiers(questions, roles)
+            unsure = [] if stated or roles.person is not None else unsure
+            roles = replace(roles, repeated=tuple(repeated), unsure=tuple(unsure))
+            caution = NOT_ONE_EACH if stated else SHARED_IDENTIFIER
+            notes += (Caution(caution.format(repr(c))) for c in repeated)
+            notes += (Caution(UNSURE_IDENTIFIER.format(repr(c))) for c in unsure)
+        return roles, notes
+
+    def _single_roles(self, given: Collection[str], absent: Collection[str]) -> dict[str, Any]:
+        """The other roles of the policy; a column with a role of the caller has no other one.
+
+        A column that the policy gives two roles stays so, which is a mistake.
+        """
+        if self.policy is None:
+            return {"person": self.person}
+        roles = self.policy.roles
+        own = {c for names in self._own for c in names or ()}
+        other = {*given, self.person}
+        kept = {c: entry for c, entry in roles.kept.items() if c not in other}
+        return {
+            "person": self.person or roles.person,
+            "household": None if roles.household in absent else roles.household,
+            "weight": None if roles.weight in absent else roles.weight,
+            "ignored": {c: why for c, why in roles.left_out.items() if c not in given or c in own},
+            "kept": {c: kept[c].reason for c in kept},
+            "unknowable": [c for c in kept if kept[c].outsiders_cannot_know],
+        }
+
+    def gate(
+        self,
+        columns: Sequence[str],
+        roles: Roles,
+        missing: str = "value",
+        dropped: int = 0,
+        suppression: Suppression = NOTHING_SUPPRESSED,
+        *,
+        codes: Collection[str] | None = None,
+        planned: bool = False,
+        released: Collection[str] | None = None,
+    ) -> Gate | None:
+        """The policy's gate for a table with these columns, with the reasons that roles give.
+
+        Some records may be dropped, and some values be `codes` for missing: those of the table,
+        unless others are given. Of a release that is to be written, `released` are its columns. A
+        `planned` release is one without the columns that no release may have.
+        """
+        codes = self.codes if codes is None else codes
+        if self.policy is None:
+            return None
+        from sievert.policy import FILE, FILE_HOLDS, PLANNED, Gate
+
+        gate = Gate(
+            self.policy,
+            [
+                ABOUT_A_PLAN
+                if planned
+                else ABOUT_THE_FILE
+                if released is None
+                else ABOUT_A_RELEASE,
+                *self._people_and_roles(columns, roles, planned=planned),
+                MISSING_RULES[missing],
+                *(["codes count as missing (--na)"] if codes else []),
+                suppression_rule(suppression),
+            ],
+            suppression.left_out,
+            self.policy_file,
+            secrets=[s for s in roles.sensitive if s in columns],
+            question=PLANNED if planned else FILE,
+        )
+        own, used = self.policy.roles, roles.every_column
+        bare = [c for c in columns if c not in used]
+        known = {*own.quasi} & {*columns}  # together: one key set has to hold them all
+        covered = any(known <= {*key_set} for key_set in (roles.quasi, *roles.other_sets))
+        less = {*own.sensitive} - {*roles.sensitive}
+        less |= set() if covered else known - {*roles.quasi}
+        less |= {*self._kept_no_more(roles)}
+        stated, listed = roles.rows_are_people, {*self.policy.reading.na}
+        stays = self.not_to_be_released(
+            columns if released is None else released, roles, planned=planned
+        )
+        named = {*own.quasi, *own.sensitive}
+        reasons: tuple[tuple[str, bool | None, Collection[str]], ...] = (
+            (FILE_HOLDS, False, stays),
+            ("quasi_left_out", False, [c for c in bare if c in own.quasi]),
+            ("secrets_left_out", False, [c for c in bare if c in own.sensitive]),
+            ("columns_without_role", False, [c for c in bare if c not in named]),
+            ("roles_replaced", False, [c for c in columns if c in less and c in used]),
+            ("identifier_repeats", False, () if stated else roles.repeated),
+            ("identifier_unsure", None, roles.unsure),
+            ("secret_names_people", None, roles.naming),
+            ("merged_by_type", None, roles.merged),
+            ("person_replaced", False, [p for p in (self.person,) if p not in (None, own.person)]),
+            ("settings_replaced", False, ["na"] if listed - {*codes} else ()),
+        )
+        for what, met, names in reasons:
+            if names:
+                (gate.undecided if met is None else gate.not_met)(what, names)
+        for what, so in (
+            ("records_left_out", dropped),
+            ("records_left_out_by_mark", leaves_out_unlimited(self.policy, suppression)),
+            ("codes_not_listed", {*codes} - listed),
+            ("mark_not_listed", is_unlisted(self.policy, suppression)),
+        ):
+            if so:
+                gate.undecided(what)
+        return gate
+
+    def _kept_no_more(self, roles: Roles) -> list[str]:
+        """The columns that the policy keeps and that have another role here, which measures less.
+
+        To be a quasi-identifier in everything that is judged measures more.
+        """
+        assert self.policy is not None
+        judged = (roles.quasi, *roles.other_sets)
+        others = [c for c in self.policy.roles.kept if c not in roles.kept]
+        return [c for c in others if not all(c in key_set for key_set in judged)]
+
+    def calls_distinct(self, column: str | None) -> bool:
+        """Whether the policy says that values of a column which are spelt otherwise differ."""
+        return self.policy is not None and column in self.policy.roles.distinct_spellings
+
+    def read_as_stated(self, source: dict[str, Any]) -> dict[str, Any]:
+        """How to read: codes and the mark of suppression are those of the policy, unless given.
+
+        Of several marks that the policy lists, the one of the table has to be given.
+        """
+        if self.policy is None:
+            return source
+        stated: dict[str, Any] = {}
+        marks = self.policy.reading.suppressed
+        if self.policy.reading.na and not source.get("na"):
+            stated["na"] = self.policy.reading.na
+        if len(marks) == 1 and "suppressed" not in source:
+            stated["suppressed"] = named_mark(marks[0])
+        return {**source, **stated}
+
+    def not_to_be_released(
+        self, columns: Collection[str], roles: Roles, *, planned: bool = False
+    ) -> list[str]:
+        """The columns of a file that must not be released, by the policy or by its roles here.
+
+        A planned release lacks them, but for those that are measured: these are part of it.
+        """
+        assert self.policy is not None
+        forbidden = self.policy.roles.not_released | roles.not_released
+        measured = {*roles.measured_columns, *roles.other_quasi}
+        stays = [c for c in columns if c in forbidden]
+        return [c for c in stays if c in measured] if planned else stays
+
+    def _people_and_roles(
+        self, columns: Sequence[str], roles: Roles, *, planned: bool
+    ) -> Iterator[str]:
+        """Whether people or rows were counted, how many columns have which role, the population."""
+        assert self.policy is not None
+        counted = "each row is taken for one person, which the policy does not say"
+        if roles.rows_are_people:
+            counted = "each row is one person, as the policy says"
+        if roles.person in columns:
+            counted = "people were counted, who may have several rows"
+        yield counted
+        numbers = [
+            plural(number, what) + after
+            for what, names, after in (
+                ("quasi-identifier", roles.quasi, ""),
+                ("secret", roles.sensitive, ""),
+                ("identifier", roles.identifier, " to be dropped" if planned else ""),
+                ("ignored column", roles.ignored, ""),
+                ("kept column", roles.kept, ""),
+            )
+            if (number := sum(c in columns for c in names))
+        ]
+        yield ", ".join(numbers)
+        if apart := [c for c in self.policy.roles.distinct_spellings if c in columns]:
+            yield f"{plural(len(apart), 'column')} counted as spelt, as the policy says"
+        if self.policy.limits_population:
+            stated = self.policy.parameters.population_uniques is not None
+            yield POPULATION_STATED if stated else POPULATION_NOT_STATED
+
+    def prepare(
+        self,
+        questions: Questions,
+        roles: Roles,
+        missing: str,
+        others: Iterable[str] = (),
+        *,
+        all_rows: bool = False,
+    ) -> tuple[int, list[str]]:
+        """Make sure that the columns can be used; treat suppressed records and missing values.
+
+        Returns the number of records dropped, and notes of the engine and about the policy. Where
+        `all_rows` are read first, suppressed records are left to the caller.
+        """
+        questions.check_usable((*roles.measured_columns, *others))
+        notes = [*questions.engine.notes, *self._replacements(questions.columns)]
+        if not roles.quasi:
+            return 0, notes
+        questions.plan_counts(roles.quasi, roles.sensitive if roles.person is None else ())
+        if not all_rows:
+            questions.secrets = roles.sensitive
+            # Cells that are counted now are counted again where more records are left out.
+            notes += leave_out_suppressed(questions, roles, cells=missing != "drop")
+        return treat_missing(missing, questions, roles.quasi), notes
+
+    def _replacements(self, columns: Sequence[str]) -> list[str]:
+        titles = ("quasi-identifiers", "sensitive attributes", "identifiers")
+        return [
+            f"the {title} given here replace those of the policy"
+            for title, given, own in zip(titles, self.given, self._own, strict=True)
+            if given is not None and own and role.names(given, columns) != role.names(own)
+        ]
+
+
+def requested_roles(
+    policy: PolicySource, *given: str | Iterable[str] | None, person: str | None = None
+) -> RequestedRoles:
+    """The roles as given, beside the policy; iterators, which are read only once, become tuples."""
+    file, fresh = None, tuple[str, ...]()
+    if isinstance(policy, PolicyOfRelease):
+        fresh = policy.fresh
+        policy = policy.policy
+    if policy is not None:
+        from sievert import policy as policies
+
+        if isinstance(policy, Mapping):
+            policy = policies.parse_policy(policy)
+        elif not isinstance(policy, policies.Policy):
+            policy, file = policies.read_policy_file(Path(policy))
+    names = [n if n is None or isinstance(n, str | tuple) else tuple(n) for n in given]
+    return RequestedRoles(names, policy, person, file, fresh=fresh)
+
+
+def collect_sets(given: Iterable[str | Iterable[str]]) -> list[str | tuple[str, ...]]:
+    """Key sets as given; iterators, which are read only once, become tuples."""
+    require(not isinstance(given, str), "key sets are lists of columns", hint='[["age", "zip"]]')
+    sets = [each if isinstance(each, str | tuple) else tuple(each) for each in given]
+    require(sets, "no key set given", hint="--key-set age,zip")
+    return sets
+
+
+def treat_missing(missing: str, questions: Questions, quasi: Sequence[str]) -> int:
+    """Apply the chosen reading of missing quasi-identifiers; returns how many records it drops."""
+    check_known("--missing:", missing, MISSING)
+    if missing == "error" and (lacking := questions.missing(quasi)):
+        counts = ", ".join(f"{c!r} in {plural(n, 'record')}" for c, n in lacking.items())
+        raise InputError(f"a quasi-identifier is missing: {counts}", hint="another --missing")
+    if missing != "drop":
+        return 0
+    dropped = questions.drop_missing(quasi)
+    require(
+        questions.records != 0,
+        "every record lacks a quasi-identifier: nothing is left to measure",
+        error=InputError,
+    )
+    return dropped
+
+
+def check_known(what: str, name: str, names: Collection[str]) -> None:
+    """Raise an error for a name that is none of these."""
+    if name not in names:
+        raise unknown(what, name, names)
+
+
+def check_whole(what: str, number: Any, least: int, most: int | None = None) -> None:
+    """Raise an error where something is no whole number, or too small or too large."""
+    require(
+        not isinstance(number, bool) and isinstance(number, int) and number >= least,
+        f"{what}: a whole number, {least} or more",
+    )
+    require(most is None or number <= most, f"{what} must be from {least} to {most or 0:,}")
