@@ -12,7 +12,8 @@ def moved(old: str, new: str) -> Callable[[str], Any]:
     def attribute(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {old!r} has no attribute {name!r}")
+        value = getattr(import_module(new), name)
         warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=2)
-        return getattr(import_module(new), name)
+        return value
 
     return attribute

@@ -16,7 +16,7 @@ import pytest
 import sievert
 from sievert.commands.protect import check, writing
 from sievert.errors import InvariantError
-from sievert.release_search import floor as _search_floor
+from sievert.releases import floor as _search_floor
 
 TREES = {"age": "interval:5,10,20", "weight": "interval:10,40"}
 POSTGRES = ("int", "date", "double precision", "text", "text", "text", "int", "text")

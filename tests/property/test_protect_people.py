@@ -16,7 +16,7 @@ from helpers.pairedrows import csv_rows, row_numbers
 import sievert
 from sievert.commands.protect import run
 from sievert.errors import InvariantError, UsageError
-from sievert.release_search import problem
+from sievert.releases import problem
 
 TREES = {
     "age": {str(a): [f"{a // 2}x", "*"] for a in range(6)},

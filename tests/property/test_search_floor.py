@@ -13,7 +13,7 @@ from helpers.effort import tried
 import sievert
 from sievert.commands.protect import api, run
 from sievert.errors import ExhaustedError, SievertError
-from sievert.release_search import floor as _search_floor
+from sievert.releases import floor as _search_floor
 
 TREES = {
     "a": {str(v): [f"a{v // 3}", "*"] for v in range(9)},

@@ -21,7 +21,7 @@ import sievert
 from sievert import session
 from sievert.counts.state import segments
 from sievert.errors import RefusedError
-from sievert.release_search import floor as _search_floor
+from sievert.releases import floor as _search_floor
 
 SCHEMA = pa.schema(
     {

@@ -571,7 +571,7 @@ def test_choices_are_those_of_the_library() -> None:
     from sievert.commands.compromise import experiment
     from sievert.commands.protect import method
     from sievert.commands.protect.microaggregation import GROUPINGS
-    from sievert.randomisation import alphabets, channels
+    from sievert.releases import alphabets, channels
     from sievert.request import requested
 
     choices = {
@@ -624,9 +624,10 @@ def test_texts_are_read_as_toml_is() -> None:
     from sievert import formatting
     from sievert.report import texts
 
-    for path in formatting.FILES.values():
-        text = path.read_text(encoding="utf-8")
-        assert formatting.read_lines(path) == dict(texts._flat(tomllib.loads(text)))
+    for language in formatting.LANGUAGES:
+        for path in formatting.language_files(language):
+            text = path.read_text(encoding="utf-8")
+            assert formatting.read_lines(path) == dict(texts._flat(tomllib.loads(text)))
 
 
 COMPLETE = """

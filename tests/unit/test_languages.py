@@ -11,6 +11,7 @@ import ast
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from html import unescape
 from html.parser import HTMLParser
@@ -31,7 +32,7 @@ from sievert.losses import KINDS
 from sievert.measures import MEASURES
 from sievert.report import builder, html, markdown, terminal
 from sievert.report.page import Picture, walk
-from sievert.report.texts import english, pattern, read_texts, translate
+from sievert.report.texts import _flat, english, pattern, read_texts, translate
 
 PSEUDO = "xx"
 WIDE = {
@@ -51,13 +52,15 @@ def pseudo(text: str) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def pseudo_locale(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    path = tmp_path_factory.mktemp("texts") / "xx.toml"
+    folder = tmp_path_factory.mktemp("pseudo")
+    path = folder / "report" / "texts" / f"{PSEUDO}.toml"
+    path.parent.mkdir(parents=True)
     texts = {key: MARKS.get(key, pseudo(text)) for key, text in english().items()}
     lines = (f"{key} = {json.dumps(text, ensure_ascii=False)}" for key, text in texts.items())
     path.write_text("\n".join(lines), encoding="utf-8")
-    formatting.FILES[PSEUDO] = path
+    formatting.LANGUAGES[PSEUDO] = folder
     yield
-    del formatting.FILES[PSEUDO]
+    del formatting.LANGUAGES[PSEUDO]
 
 
 # -- results of every command, of data without a Latin letter -------------------------------------
@@ -465,8 +468,8 @@ def places(text: str) -> list[str]:
 
 
 def test_german_has_every_text() -> None:
-    """To translate: add each of these keys to report/de.toml, in the section it names."""
-    german = formatting.read_lines(formatting.FILES["de"])
+    """To translate: add each of these keys to the de.toml beside its English text."""
+    german = formatting.read_language("de")
     wanted = {k: t for k, t in english().items() if not k.startswith(ENGLISH_ONLY)}
     assert [f"{key} = {text!r}" for key, text in wanted.items() if key not in german] == []
     assert sorted(german.keys() - wanted.keys()) == [], "texts that English no longer has"
@@ -500,5 +503,9 @@ def test_numbers_cannot_be_misread() -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_no_text_stands_twice(language: str) -> None:
     """Of two texts with one key, readers would see the last one in both places."""
-    path = Path(html.__file__).with_name(f"{language}.toml")
-    tomllib.loads(path.read_text(encoding="utf-8"))
+    every = [
+        key
+        for path in formatting.language_files(language)
+        for key, _ in _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+    ]
+    assert [key for key, times in Counter(every).items() if times > 1] == []

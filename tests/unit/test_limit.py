@@ -14,8 +14,8 @@ from helpers.pairedrows import in_input_order, row_numbers
 import sievert
 from sievert.errors import InputError, RefusedError, UsageError
 from sievert.estimators import ContingencyTable as Counted
-from sievert.randomisation.alphabets import alphabets, released_column
-from sievert.randomisation.channels import channel_promise, draw, epsilon, synthetic, trim
+from sievert.releases.alphabets import alphabets, released_column
+from sievert.releases.channels import channel_promise, draw, epsilon, synthetic, trim
 from sievert.tradeoff import Joint, least_risk
 
 LN2 = math.log(2)

@@ -24,7 +24,7 @@ from sievert.commands.report.api import build_page
 from sievert.errors import InputError, InvariantError, RefusedError, UsageError
 from sievert.methods.full_domain import Search
 from sievert.methods.full_domain.nodes import Hints
-from sievert.release_search.problem import ProtectionProblem
+from sievert.releases.problem import ProtectionProblem
 
 ROLES = {"quasi": ["age", "town"], "sensitive": ["ill"], "rows_are_people": True}
 AGES = {"age": "interval:5,10,20"}

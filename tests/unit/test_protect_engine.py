@@ -154,6 +154,6 @@ def test_people_that_do_not_fit_into_memory(
     given: dict[str, Any] = {"policy": {"roles": roles, "limits": {"k_anonymity": {"min": 2}}}}
     assert sievert.protect(data, **given).met
     monkeypatch.setattr(run, "count_combinations", None)
-    monkeypatch.setattr("sievert.release_search.people_problem.CELL", 10**8)
+    monkeypatch.setattr("sievert.releases.people_problem.CELL", 10**8)
     with pytest.raises(ExhaustedError, match=r"about 27\.9 GB, more than the 1\.0 GB"):
         sievert.protect(data, memory="1GB", **given)

@@ -29,7 +29,7 @@ def public(name: str) -> Any:
     return getattr(import_module(module), last)
 
 
-@pytest.mark.filterwarnings("ignore:sievert.estimating is now:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.* is now sievert:DeprecationWarning")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_name_keeps_its_keywords(name: str) -> None:
     keywords = NAMES[name]

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
 from sievert.errors import NOT_SHAREABLE, SettingsError, SievertError, require
-from sievert.formatting import ENGLISH, FILES
+from sievert.formatting import ENGLISH, LANGUAGES
 from sievert.roles import Typed
 
 Names = list[str] | None
-SpokenLanguage = Annotated[str, Traits(choices=tuple(FILES))]
+SpokenLanguage = Annotated[str, Traits(choices=tuple(LANGUAGES))]
 MISSING = "missing:"
 
 
@@ -225,9 +225,9 @@ class OutputOptions:
 
     def __post_init__(self) -> None:
         require(
-            self.language in FILES,
+            self.language in LANGUAGES,
             f"no language is called {self.language!r}",
-            hint=", ".join(FILES),
+            hint=", ".join(LANGUAGES),
         )
         for given, what in ((self.show_values, "values"), (self.timings, "timings")):
             if self.share and given:

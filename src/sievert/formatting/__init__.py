@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 
 ENGLISH = "en"
-# The texts of each language are one file.
-FILES = {code: Path(__file__).parents[1] / "report" / f"{code}.toml" for code in (ENGLISH, "de")}
+PACKAGE = Path(__file__).parents[1]
+# Where the texts of each language are: in files texts/CODE.toml of rooms and of commands.
+LANGUAGES = {ENGLISH: PACKAGE, "de": PACKAGE}
 _SPOKEN: ContextVar[Mapping[str, str] | None] = ContextVar("spoken", default=None)
 
 
@@ -79,9 +80,23 @@ def make_unique(labels: Iterable[str]) -> list[str]:
 # -- languages -----------------------------------------------------------------------------------
 
 
+def language_files(language: str) -> list[Path]:
+    """List the files that have the texts of a language: those of rooms and those of commands."""
+    folder = LANGUAGES[language]
+    name = f"texts/{language}.toml"
+    return [*sorted(folder.glob(f"*/{name}")), *sorted(folder.glob(f"*/*/{name}"))]
+
+
 @cache
+def read_language(language: str) -> Mapping[str, str]:
+    """Read every text of a language by its key."""
+    return {
+        key: text for path in language_files(language) for key, text in read_lines(path).items()
+    }
+
+
 def read_lines(path: Path) -> Mapping[str, str]:
-    """The texts of our own file, ten times as fast as TOML is read: each is one line of it."""
+    """Read a file of texts, ten times as fast as TOML: each text is one line."""
     texts, above = {}, ""
     for line in path.read_text(encoding="utf-8").splitlines():
         key, sign, value = line.partition(" = ")
@@ -109,7 +124,7 @@ def say(key: str, /, **values: object) -> str:
     >>> say("words.and", first="age", last="zip")
     'age and zip'
     """
-    return (_SPOKEN.get() or read_lines(FILES[ENGLISH]))[key].format_map(values)
+    return (_SPOKEN.get() or read_language(ENGLISH))[key].format_map(values)
 
 
 # -- numbers ------------------------------------------------------------------------------------

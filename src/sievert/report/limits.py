@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from sievert.formatting import count, digits, marks, percent, significant, significant_digits
@@ -50,6 +51,18 @@ OF_SECRETS = (
     "discrimination_rate",
     "mutual_information",
 )
+
+
+def can_be_found(part: ReportPart, share: float) -> str:
+    """Say which share of the people can be found; of the rows, where rows may not be people."""
+    rows = "_rows" if counts_rows(part) else ""
+    if share > 0.95:
+        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}{rows}")
+    if share < 0.005:
+        return part.texts(f"assessed.found_few{rows}")
+    usual = (Fraction(1, round(1 / share)), Fraction(2, 3), Fraction(3, 4))
+    near = min((*usual, Fraction(round(10 * share), 10)), key=lambda each: abs(each - share))
+    return part.texts(f"assessed.found_some{rows}", one=near.numerator, of=count(near.denominator))
 
 
 def counts_rows(part: ReportPart) -> bool:

@@ -1,4 +1,4 @@
-"""Every sentence of a page by its key; a translation is one file."""
+"""Every sentence of a page by its key."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from typing import Any
 from sievert.errors import UsageError, require
 from sievert.formatting import (
     ENGLISH,
-    FILES,
+    LANGUAGES,
     count,
     digits,
     nearest,
     printable,
-    read_lines,
+    read_language,
     speaking,
 )
 
@@ -95,7 +95,7 @@ def _without_losses() -> Mapping[str, str]:
     """The same without those of losses, which only comparisons need."""
     from sievert.measures import MEASURES
 
-    return {**_of_records("measures", MEASURES), **read_lines(FILES[ENGLISH])}
+    return {**_of_records("measures", MEASURES), **read_language(ENGLISH)}
 
 
 def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
@@ -109,9 +109,9 @@ def _of_records(kind: str, records: Sequence[Any]) -> dict[str, str]:
 
 def read_texts(path: str | os.PathLike[str] | None, language: str = ENGLISH) -> Texts:
     """A language that we have, or somebody's translation; what it lacks is said in English."""
-    if language not in FILES:
-        raise UsageError(f"no language is called {language!r}", hint=", ".join(FILES))
-    own = {} if language == ENGLISH else read_lines(FILES[language])
+    if language not in LANGUAGES:
+        raise UsageError(f"no language is called {language!r}", hint=", ".join(LANGUAGES))
+    own = {} if language == ENGLISH else read_language(language)
     if path is None:
         return Texts({**english(), **own} if own else _without_losses())
     import tomllib
@@ -189,7 +189,7 @@ def translate(text: str, texts: Mapping[str, str]) -> str:
 
 @cache
 def _english() -> Mapping[str, str]:
-    lines = read_lines(FILES[ENGLISH])
+    lines = read_language(ENGLISH)
     return {key: text for key, text in lines.items() if key.startswith(SECTIONS)}
 
 

@@ -26,8 +26,8 @@ from sievert.measures import BY_ID
 from sievert.measures.measure import Value
 from sievert.methods.full_domain import FullDomainRecoding
 from sievert.policy import Gate, Judgement, Policy, Verdict
-from sievert.release_search.people_problem import PeopleProblem
-from sievert.release_search.problem import (
+from sievert.releases.people_problem import PeopleProblem
+from sievert.releases.problem import (
     FIXED,
     UNIQUE,
     ProtectionProblem,

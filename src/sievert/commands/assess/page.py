@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 
 from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars
@@ -15,6 +14,7 @@ from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.explanation_view import explanation_view
 from sievert.report.limits import (
     STATES,
+    can_be_found,
     counts_rows,
     limits_of,
     numbers_chapter,
@@ -130,18 +130,6 @@ def _found(part: ReportPart) -> Iterator[tuple[str, str]]:
             part.say(head, rest=rest),
             part.say("nobody_alone", k=value_with_unit(part, "k_anonymity", k), columns=columns),
         )
-
-
-def can_be_found(part: ReportPart, share: float) -> str:
-    """How many people can be found, as a reader would say it; rows, where they may not be."""
-    rows = "_rows" if counts_rows(part) else ""
-    if share > 0.95:
-        return part.texts(f"assessed.found_{'all' if share == 1 else 'nearly_all'}{rows}")
-    if share < 0.005:
-        return part.texts(f"assessed.found_few{rows}")
-    usual = (Fraction(1, round(1 / share)), Fraction(2, 3), Fraction(3, 4))
-    near = min((*usual, Fraction(round(10 * share), 10)), key=lambda each: abs(each - share))
-    return part.texts(f"assessed.found_some{rows}", one=near.numerator, of=count(near.denominator))
 
 
 def _learnt(part: ReportPart) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from sievert.charts import Bar
-from sievert.commands.assess.page import can_be_found
 from sievert.commands.attack.number_rows import (
     by_column,
     certain,
@@ -15,6 +14,7 @@ from sievert.commands.attack.number_rows import (
     share_chart,
     worst_class,
 )
+from sievert.report.limits import can_be_found
 from sievert.report.numbers import pairing_paragraphs
 from sievert.report.page import Block, Chapter, Grid, Paragraph, make_grid
 from sievert.report.parts import Data, ReportPart

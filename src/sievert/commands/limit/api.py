@@ -21,9 +21,9 @@ from sievert.counts.release_order import order_key
 from sievert.counts.row_pairing import write_row_numbers
 from sievert.errors import ExhaustedError, require
 from sievert.pairing.pairing_file import OriginalFile, pairing_details
-from sievert.randomisation.alphabets import MOST, NAMES
-from sievert.randomisation.channels import limit_settings
-from sievert.release_files import (
+from sievert.releases.alphabets import MOST, NAMES
+from sievert.releases.channels import limit_settings
+from sievert.releases.files import (
     FileColumn,
     order_by_hash,
     release_kind,

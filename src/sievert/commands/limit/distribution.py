@@ -9,7 +9,7 @@ import numpy as np
 from sievert.errors import require
 from sievert.formatting import significant
 from sievert.hierarchies import Hierarchy
-from sievert.randomisation.channels import (
+from sievert.releases.channels import (
     CONVEX,
     IDENTITY,
     REVERSE,

@@ -17,8 +17,8 @@ from sievert.commands.limit.run import LimitOutcome, LimitTable
 from sievert.errors import InputError, require
 from sievert.estimators import InformationEstimate
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.randomisation.channels import LimitSettings, Promise, inside
-from sievert.release_files import FileColumn
+from sievert.releases.channels import LimitSettings, Promise, inside
+from sievert.releases.files import FileColumn
 
 AGAIN = 40
 WORDS = "squared difference as a share of the column's variance"

@@ -6,7 +6,7 @@ from typing import Any
 
 from sievert.arrays import Floats, Text
 from sievert.estimators import InformationEstimate
-from sievert.randomisation.channels import UNITS, Promise
+from sievert.releases.channels import UNITS, Promise
 from sievert.result import Result
 from sievert.tradeoff import Recoding
 

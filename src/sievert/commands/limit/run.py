@@ -19,7 +19,7 @@ from sievert.estimators import (
 from sievert.formatting import plural
 from sievert.losses.loss import combination_codes
 from sievert.pairing import record_pairs
-from sievert.randomisation.alphabets import (
+from sievert.releases.alphabets import (
     ABSOLUTE,
     COLUMNS,
     HAMMING,
@@ -35,7 +35,7 @@ from sievert.randomisation.alphabets import (
     in_bins,
     released_column,
 )
-from sievert.randomisation.channels import (
+from sievert.releases.channels import (
     CONVEX,
     LABELLED,
     LimitSettings,
@@ -47,7 +47,7 @@ from sievert.randomisation.channels import (
     synthetic,
     trim,
 )
-from sievert.release_files import TEXT, FileColumn
+from sievert.releases.files import TEXT, FileColumn
 from sievert.request.requested import RequestedRoles, check_known
 from sievert.request.suppression import keep_suppressed
 from sievert.roles import Roles, check_secrets

@@ -7,7 +7,7 @@ import numpy as np
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.errors import require
 from sievert.methods.anatomy import GROUP, anatomised
-from sievert.release_files import TEXT, FileColumn
+from sievert.releases.files import TEXT, FileColumn
 
 
 def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:

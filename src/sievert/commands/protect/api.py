@@ -42,9 +42,9 @@ from sievert.methods.full_domain import LOSSES
 from sievert.pairing.pairing_file import OriginalFile
 from sievert.policy import Judgement, Policy
 from sievert.policy.judgement import WITH_KEPT
-from sievert.release_files import release_kind
-from sievert.release_search.earlier import is_one_table, read_earlier
-from sievert.release_search.problem import (
+from sievert.releases.earlier import is_one_table, read_earlier
+from sievert.releases.files import release_kind
+from sievert.releases.problem import (
     AUTO,
     DROP,
     SUPPRESSED_ROWS,

@@ -17,7 +17,7 @@ from sievert.arrays import Ints
 from sievert.measures.kernel import LN2
 from sievert.methods.full_domain import FullDomainRecoding, Search
 from sievert.policy import Policy
-from sievert.release_search.problem import ProtectionProblem
+from sievert.releases.problem import ProtectionProblem
 from sievert.tradeoff import Joint
 from sievert.tradeoff.bottleneck import BottleneckCurve
 

@@ -18,7 +18,7 @@ from sievert.commands.protect.recoded_records import ClassRecoding
 from sievert.errors import SievertError, require
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
-from sievert.release_files import FileColumn
+from sievert.releases.files import FileColumn
 
 MINIMISED = ("generalization_loss", "arithmetic_loss")
 CAUTION = (

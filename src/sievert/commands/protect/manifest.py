@@ -11,7 +11,7 @@ from sievert.commands.protect.writing import ReleasePart
 from sievert.errors import InputError, require
 from sievert.files import read_json
 from sievert.hierarchies import is_made_from_data
-from sievert.release_search.problem import GIVEN
+from sievert.releases.problem import GIVEN
 from sievert.sources.checksums import files_sha256
 from sievert.version import __version__
 

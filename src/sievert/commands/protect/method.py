@@ -17,7 +17,7 @@ from sievert.errors import require
 from sievert.hierarchies import Hierarchy
 from sievert.measurement.table_measures import MeasureSettings
 from sievert.policy import Policy
-from sievert.release_files import FileColumn
+from sievert.releases.files import FileColumn
 from sievert.request.requested import check_known
 from sievert.roles import Roles
 

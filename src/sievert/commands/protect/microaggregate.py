@@ -20,7 +20,7 @@ from sievert.commands.protect.number_columns import (
 )
 from sievert.errors import InputError, require
 from sievert.formatting import plural
-from sievert.release_files import FileColumn
+from sievert.releases.files import FileColumn
 from sievert.request.requested import check_known
 
 

@@ -15,7 +15,7 @@ from sievert.losses.distortion import expected_distortion
 from sievert.losses.label_sets import value_label_pairs
 from sievert.losses.loss import PairedColumn, Release, as_numbers
 from sievert.losses.numeric_columns import LARGEST
-from sievert.release_files import TEXT, FileColumn
+from sievert.releases.files import TEXT, FileColumn
 from sievert.request.requested import check_known
 
 NOISE, ROUNDING = 0x5A3D1E12, 0x5A3D1E13  # tell the random numbers of methods apart

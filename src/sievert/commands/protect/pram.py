@@ -6,7 +6,7 @@ from sievert.commands.protect.method import MethodSettings, RecordRelease, Recor
 from sievert.commands.protect.number_columns import change_losses
 from sievert.errors import require
 from sievert.losses.loss import combination_codes
-from sievert.randomisation.alphabets import (
+from sievert.releases.alphabets import (
     AUTO,
     COLUMNS,
     HAMMING,
@@ -16,8 +16,8 @@ from sievert.randomisation.alphabets import (
     in_bins,
     released_column,
 )
-from sievert.randomisation.channels import IDENTITY, draw, solutions, trim
-from sievert.release_files import FileColumn
+from sievert.releases.channels import IDENTITY, draw, solutions, trim
+from sievert.releases.files import FileColumn
 from sievert.tradeoff import Joint
 
 COLUMNS_REMARK = "each column has a channel of its own: their combinations are too many for one"

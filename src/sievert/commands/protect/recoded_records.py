@@ -18,9 +18,9 @@ from sievert.losses.loss import combination_codes
 from sievert.methods.full_domain import Losses, SecretCells
 from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
 from sievert.policy import Policy
-from sievert.release_files import TEXT, FileColumn
-from sievert.release_search.problem import share_of_records
-from sievert.release_search.secret_rules import secret_cells
+from sievert.releases.files import TEXT, FileColumn
+from sievert.releases.problem import share_of_records
+from sievert.releases.secret_rules import secret_cells
 
 USE = 0x10CA1  # tells the random numbers of borrowing from those of other methods
 MOST_TALLIES = 1 << 27

@@ -24,16 +24,16 @@ from sievert.methods.full_domain import FrontierPoint, FullDomainRecoding, find_
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Gate, Judgement, Policy, Verdict, unjudged_secrets
 from sievert.policy.judgement import SUPPRESSED
-from sievert.release_files import TEXT, FileColumn
-from sievert.release_search.earlier import EarlierRelease, JointReleases
-from sievert.release_search.floor import (
+from sievert.releases.earlier import EarlierRelease, JointReleases
+from sievert.releases.files import TEXT, FileColumn
+from sievert.releases.floor import (
     SearchFloor,
     counted_sets,
     find_floor,
     fits,
 )
-from sievert.release_search.people_problem import PeopleProblem, check_memory
-from sievert.release_search.problem import (
+from sievert.releases.people_problem import PeopleProblem, check_memory
+from sievert.releases.problem import (
     AUTO,
     DROP,
     ProtectionProblem,

@@ -23,7 +23,7 @@ from sievert.measurement.table_measures import MeasureSettings
 from sievert.measures import BY_ID
 from sievert.pairing.pairing_file import OriginalFile, pairing_details
 from sievert.policy import GateReason, Judgement, KeptColumn, Policy, Verdict, to_tables
-from sievert.release_files import FileColumn, order_by_hash, write_release
+from sievert.releases.files import FileColumn, order_by_hash, write_release
 from sievert.session import OPTIONS, open_source
 from sievert.sources.table import Table
 

@@ -18,7 +18,7 @@ from sievert.arrays import Floats, Ints
 from sievert.errors import UsageError, require, unknown
 from sievert.measures.kernel import LN2
 from sievert.numerics.special_functions import NORMAL_QUANTILE
-from sievert.randomisation.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
+from sievert.releases.alphabets import AUTO, HAMMING, MOST, ReleaseAlphabet
 from sievert.request.requested import check_whole
 from sievert.tradeoff import (
     Joint,

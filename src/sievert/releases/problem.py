@@ -34,9 +34,9 @@ from sievert.methods.full_domain.nodes import Hints
 from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import MeasureLimit, Policy, Verdict, judge, judge_suppressed
 from sievert.policy.judgement import harmless_side
-from sievert.release_search.earlier import JointReleases
-from sievert.release_search.floor import SearchFloor
-from sievert.release_search.secret_rules import secret_cells
+from sievert.releases.earlier import JointReleases
+from sievert.releases.floor import SearchFloor
+from sievert.releases.secret_rules import secret_cells
 from sievert.roles import Roles
 from sievert.session import no_progress
 

@@ -26,8 +26,8 @@ from sievert.measurement.table_measures import MeasureSettings
 from sievert.methods.full_domain import Rule, SecretCells
 from sievert.numerics.machine import physical_memory
 from sievert.policy import Policy
-from sievert.release_search.floor import SearchFloor
-from sievert.release_search.problem import (
+from sievert.releases.floor import SearchFloor
+from sievert.releases.problem import (
     ProtectionProblem,
     SearchSettings,
 )
