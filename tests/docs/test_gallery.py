@@ -37,9 +37,15 @@ def test_every_chart_of_a_page_has_a_picture() -> None:
         assert shown or key in elsewhere, f"{key} has no picture in docs/gallery.md"
 
 
+def without_last_digits(svg: str) -> str:
+    """Write the numbers of a picture with 9 digits: those after them depend on the processor."""
+    return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.9g}", svg)
+
+
 def test_pictures_are_those_of_the_demo() -> None:
     """Of two quick results; the soak tests draw all."""
     pytest.importorskip("vl_convert")
     for name, text in drawn([explained, limited]):
         shown = (IMAGES / name).read_text(encoding="utf-8")
-        assert shown == text, f"{name}: run `python -m website.gallery`"
+        same = without_last_digits(shown) == without_last_digits(text)
+        assert same, f"{name}: run `python -m website.gallery`"

@@ -49,6 +49,8 @@
         three || '-' || lpad(one, 2, '0') || '-' || lpad(two, 2, '0')
       when lpad(one, 2, '0') > '12' and lpad(two, 2, '0') <= '12' then
         three || '-' || lpad(two, 2, '0') || '-' || lpad(one, 2, '0')
+      when lpad(one, 2, '0') <= '12' and lpad(two, 2, '0') <= '12' then
+        lpad(one, 2, '0') || separator || lpad(two, 2, '0') || separator || three
       else plain
     end as folded
   from (
@@ -63,7 +65,8 @@
       ) as number,
       split_part(translate(regexp_replace(plain, '[t ].*$', ''), '/.', '--'), '-', 1) as one,
       split_part(translate(regexp_replace(plain, '[t ].*$', ''), '/.', '--'), '-', 2) as two,
-      split_part(translate(regexp_replace(plain, '[t ].*$', ''), '/.', '--'), '-', 3) as three
+      split_part(translate(regexp_replace(plain, '[t ].*$', ''), '/.', '--'), '-', 3) as three,
+      regexp_replace(plain, '^[0-9]*([-/.]).*$', '\1') as separator
     from (
       select
         given,

@@ -73,6 +73,7 @@ class Adapter(Protocol):
     untyped: str | None  # the columns before their types, where the user gives some
     expected: int | None  # records, where they are known before they are read
     keeps_order: bool  # whether its rows have the order of the table
+    hex_bytes: bool  # whether bytes as text are their digits alone, such as 666c75
     weight: str | None  # of a state: the column that says how many records a row stands for
     notes: list[str]
 

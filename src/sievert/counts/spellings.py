@@ -105,24 +105,28 @@ def _of_bytes(rows: Questions, column: str) -> Spellings:
     """
     texts = _fetch(rows, column, MOST_FETCHED)
     if texts is not None:
-        groups = group_spellings(map(_decode, texts))
+        groups = group_spellings(_decode(text, digits=rows.engine.hex_bytes) for text in texts)
         return Spellings(column, values=sum(map(len, groups)))
     c = rows.sql_name(column)
     some = rows.engine.query_records(
         f"SELECT {rows.engine.record_text(c)} AS v FROM {rows.source} WHERE {c} IS NOT NULL "
         f"LIMIT {SAMPLE}"
     )
-    decoded = [_decode(text) for (text,) in some]
+    decoded = [_decode(text, digits=rows.engine.hex_bytes) for (text,) in some]
     return Spellings(column, compared=all(canonical_text(text) == text for text in decoded))
 
 
-def _decode(text: str) -> str:
-    r"""Read the bytes that engines write as \xE2\x80 or, all together, as \xe280.
+def _decode(text: str, *, digits: bool = False) -> str:
+    r"""Read bytes that an engine writes as \xE2\x80, as \xe280, or as their `digits` alone.
 
     >>> _decode(r"flu\xE2\x80\x8B") == "flu\u200b", _decode(r"\x666c75"), _decode(r"\xFF")
     (True, 'flu', '\\xFF')
+    >>> _decode("666c75", digits=True)
+    'flu'
     """
     try:
+        if digits:
+            return bytes.fromhex(text).decode()
         if ESCAPED.fullmatch(text):
             return bytes.fromhex(text[2:]).decode()
         return ESCAPE.sub(lambda byte: chr(int(byte[1], 16)), text).encode("latin-1").decode()

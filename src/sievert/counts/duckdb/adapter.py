@@ -17,6 +17,7 @@ class DuckDB:
 
     name = "duckdb"
     keeps_order = True
+    hex_bytes = False
     weight: str | None = None
     expected: int | None = None
     _connection: Any = None

@@ -27,6 +27,7 @@ class Postgres(Transfer):
 
     name = "postgres"
     keeps_order = False
+    hex_bytes = True
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None

@@ -25,6 +25,7 @@ class Spark(FetchedCells):
 
     name = "spark"
     keeps_order = False
+    hex_bytes = False
     weight: str | None = None
 
     def __init__(
