@@ -11,7 +11,7 @@ from sievert import population as people
 from sievert.arrays import Floats
 from sievert.commands._common import check_known
 from sievert.commands._population_settings import PopulationSettings
-from sievert.counts.cells import LoadedColumns
+from sievert.counts.adapter import LoadedColumns
 from sievert.counts.cube import Cube, histogram, merge_cells
 from sievert.counts.microdata import ClassFrequencies, class_frequencies
 from sievert.counts.questions import Questions

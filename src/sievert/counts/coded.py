@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.counts.adapter import Adapter
 from sievert.counts.answers import (
     Gaps,
     JointCounts,
@@ -22,7 +23,6 @@ from sievert.counts.answers import (
     SecretCounts,
     Sizes,
 )
-from sievert.counts.cells import Adapter
 from sievert.counts.cube import MOST_BITS, Cube, histogram, merge_cells, rank_texts, run_starts
 from sievert.counts.questions import Questions
 from sievert.counts.row_runs import ColumnRuns, count_column_runs

@@ -1,7 +1,7 @@
 """The integer questions about one table, and the one SQL text that asks them.
 
 Only plain nested GROUP BY and COUNT(*) or SUM of counts: no DISTINCT aggregates, no floats. What
-engines spell differently (lists, mostly) is in the small `Adapter` that each engine provides.
+engines spell differently (lists, mostly) is in the `Adapter` that each engine provides.
 """
 
 from collections import Counter
@@ -12,14 +12,9 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.counts.adapter import Adapter, LoadedColumns
 from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
-from sievert.counts.cells import (
-    Adapter,
-    CellTables,
-    LoadedColumns,
-    match_masks,
-    quote_identifier,
-)
+from sievert.counts.cells import CellTables, match_masks, quote_identifier
 from sievert.counts.cube import Cube, rank_texts
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.row_runs import ColumnRuns

@@ -11,7 +11,7 @@ from sievert.commands._role_suggestion import (
     tally_values,
 )
 from sievert.commands.columns.result import DescribedColumn
-from sievert.counts.cells import Kind
+from sievert.counts.adapter import Kind
 from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.roles import looks_like_record

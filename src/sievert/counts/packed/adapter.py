@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Bools, Ints
+from sievert.counts.adapter import Adapter
 from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
-from sievert.counts.cells import Adapter
 from sievert.counts.cube import Cube, histogram
 from sievert.counts.packed.blocked_cells import BlockedCells
 from sievert.counts.packed.class_cells import PackedCells, code_field, rank_codes, spell_totals

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.adapter import HashDialect
 from sievert.counts.cells import ask_together
 from sievert.counts.postgres import reading, releases, values
 from sievert.counts.postgres.transfer import Transfer
@@ -26,7 +27,6 @@ class Postgres(Transfer):
     """One table of Postgres; its cells on DuckDB."""
 
     name = "postgres"
-    keeps_order = False
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None
@@ -138,8 +138,16 @@ class Postgres(Transfer):
     def has_text(self, column: str, text: str) -> str:
         return f"{self.record_text(column)} = {self.text_literal(text)}"
 
-    record_text, text_literal = values.record_text, values.text_literal
     matches = values.matches
+
+    def record_text(self, column: str) -> str:
+        return values.record_text(column)
+
+    def text_literal(self, text: str) -> str:
+        return values.text_literal(text)
+
+    def hash_dialect(self) -> HashDialect:
+        return values.hash_dialect(lambda c: self.kinds[self.columns[int(c[1:])]])
 
     def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
@@ -150,6 +158,9 @@ class Postgres(Transfer):
 
     write_release, show_recoded = releases.write_release, releases.show_recoded
     write_here = Transfer.write
+
+    def write_counted(self, sql: str, path: Path, kind: str) -> None:
+        self.write_here(sql, path, kind)
 
     def progress(self) -> float:
         """Nothing is known of a query that the database works on."""

@@ -22,6 +22,11 @@ FEW = 10_000  # records whose cells go through memory
 class Transfer(DuckDB):
     """A DuckDB that takes over what the database answers."""
 
+    keeps_order = False
+    records_here = False
+    rereads_text = False
+    streams = False
+
     def __init__(
         self, table: Table, scratch: Path, *, outputs: Sequence[Path] = (), **options: Any
     ) -> None:

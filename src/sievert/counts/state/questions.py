@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sievert.counts.cells import Adapter
+from sievert.counts.adapter import Adapter
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError
 from sievert.sources.states import Spread, StateManifest
