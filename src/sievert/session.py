@@ -6,15 +6,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from sievert.counts.adapter import Adapter
-from sievert.counts.cells import Suppression
 from sievert.counts.engines import Engine, check_options, choose_engine
+from sievert.counts.memory_cells import MemoryCells
 from sievert.counts.questions import Questions
+from sievert.counts.suppression import Suppression
 from sievert.errors import ExhaustedError, require, unknown
 from sievert.numerics.acceleration import thread_count
 from sievert.numerics.machine import peak_memory, physical_memory
@@ -24,8 +25,6 @@ from sievert.sources.states import StateManifest
 from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
-    from sievert.counts.coded import CodedQuestions
-    from sievert.counts.packed.adapter import PackedQuestions
     from sievert.counts.people import PeopleQuestions
 
 LONGEST_RUN = 366 * 24 * 3600  # seconds: what takes longer than a year needs no limit
@@ -222,30 +221,38 @@ LOADED = 150 << 20  # bytes that the compiled code and what it needs take
 
 
 def _questions(adapter: Adapter, table: Table, options: ReaderOptions, large: int) -> Questions:
-    """NumPy answers of a small table, packed keys of a larger one, else the engine."""
+    """The questions about a table: records in memory answer what they can."""
     if table.state is not None:
         return _state_questions(adapter, table.state, options, large)
     questions = Questions(adapter, adapter.expected)
-    records = questions.records
-    if not adapter.records_here:
-        return questions
-    if records < min(large, SMALL) and not options.get("memory"):
-        from sievert.counts.coded import CodedQuestions
+    if adapter.records_here:
+        memory = _records_in_memory(questions, table, options, large)
+        questions.memory = questions.memory if memory is None else memory
+    return questions
 
-        return CodedQuestions(adapter, records, adapter.kinds)
+
+def _records_in_memory(
+    questions: Questions, table: Table, options: ReaderOptions, large: int
+) -> MemoryCells | None:
+    """NumPy for a small table, packed keys for a larger one; None where the engine is better."""
+    adapter, records = questions.engine, questions.records
+    if records < min(large, SMALL) and not options.get("memory"):
+        from sievert.counts.coded import CodedRecords
+
+        return CodedRecords(questions, adapter.kinds)
     memory = _room(options)
     if records < large or memory <= 0:
-        return questions
+        return None
     try:
-        from sievert.counts.packed.adapter import PackedQuestions
+        from sievert.counts.packed.records import PackedRecords
         from sievert.counts.packed.sources import packable_source
 
         source = packable_source(table, adapter, adapter.columns, records)
     except (ImportError, OSError, RuntimeError, ValueError):
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
-        return questions
+        return None
     threads = thread_count(options.get("threads"))
-    return PackedQuestions(adapter, records, source, int(SHARE * memory), threads)
+    return PackedRecords(questions, source, int(SHARE * memory), threads)
 
 
 def _room(options: ReaderOptions) -> int:
@@ -257,41 +264,33 @@ def _room(options: ReaderOptions) -> int:
 def _state_questions(
     adapter: Adapter, state: StateManifest, options: ReaderOptions, large: int
 ) -> Questions:
-    """Packed keys of a large state, else the engine."""
-    from sievert.counts.state.questions import StateQuestions
+    """The questions about a state: packed keys answer what they can of a large one."""
+    from sievert.counts.state.notes import StateNotes
 
+    questions = Questions(adapter, state.records, StateNotes(state))
     memory = _room(options)
     if sum(segment.rows for segment in state.segments) >= large and memory > 0:
-        try:
-            from sievert.counts.packed.states import PackedStateQuestions
+        # Without numba or pyarrow, or a place to keep compiled code, the engine answers.
+        with suppress(ImportError, OSError, RuntimeError):
+            from sievert.counts.packed.states import pack_state
 
             threads = thread_count(options.get("threads"))
-            return PackedStateQuestions(adapter, state, int(SHARE * memory), threads)
-        except (ImportError, OSError, RuntimeError):
-            pass  # no numba or pyarrow, or nowhere to keep compiled code
-    return StateQuestions(adapter, state)
+            questions.memory = pack_state(questions, state, int(SHARE * memory), threads)
+    return questions
 
 
 def count_people(questions: Questions, person: str) -> "PeopleQuestions":
     """The same table, counted in distinct people; once until records are left out."""
     from sievert.counts.people import PeopleQuestions
 
-    people = questions.in_people.get(person)
-    if people is None and hasattr(questions, "count_keys"):  # packed keys: compiled already
-        from sievert.counts.packed.people import PackedPeopleQuestions
-
-        people = PackedPeopleQuestions(cast("PackedQuestions", questions), person)
-    elif people is None and hasattr(questions, "code"):  # a small table, whose records are here
-        from sievert.counts.recoded_people import CodedPeopleQuestions
-
-        people = CodedPeopleQuestions(cast("CodedQuestions", questions), person)
-    elif people is None:
+    people: PeopleQuestions | None = questions.in_people.get(person)
+    if people is None:
         people = PeopleQuestions(questions, person)
     people.suppression = questions.suppression
     if questions.suppressed is not None:
         people.suppressed = questions.suppressed.of_people(person)
     questions.in_people[person] = people
-    return cast("PeopleQuestions", people)
+    return people
 
 
 @contextmanager

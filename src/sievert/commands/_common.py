@@ -23,8 +23,8 @@ from sievert.commands._suppression import (
     named_mark,
     suppression_rule,
 )
-from sievert.counts.cells import Suppression
 from sievert.counts.engines import DEFAULT
+from sievert.counts.suppression import Suppression
 from sievert.errors import (
     Caution,
     ExhaustedError,

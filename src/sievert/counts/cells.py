@@ -8,11 +8,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Self
 
 from sievert.counts.adapter import Adapter, LoadedColumns
 from sievert.counts.answers import Sizes
+from sievert.counts.suppression import Suppression
 from sievert.errors import InputError, require
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
@@ -37,26 +37,6 @@ def quote_identifier(name: str) -> str:
     """
     require("\0" not in name, "a column name holds a NUL character", error=InputError)
     return '"' + name.replace('"', '""') + '"'
-
-
-@dataclass(frozen=True)
-class Suppression:
-    """Which records their publisher has suppressed: those with the mark in every quasi-identifier.
-
-    The mark None is a missing value. They are left out, unless they are `kept`.
-    """
-
-    mark: str | None = "*"
-    kept: bool = False
-    records: int = 0  # how many there are, once they were counted
-    whole: int = 0  # the records of the table, these included
-    partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
-    fewest: int = 0  # values of a secret, of those that are left out
-
-    @property
-    def left_out(self) -> int:
-        """How many records are left out."""
-        return 0 if self.kept else self.records
 
 
 def ask_together(columns: Sequence[str], keys: str, source: str) -> str:
@@ -100,26 +80,10 @@ class CellTables:
         vars(other).update((k, dict(v)) for k, v in vars(self).items() if isinstance(v, dict))
         return other
 
-    @property
-    def people(self) -> int | None:
-        """How many people there are; None where rows are counted."""
-        return None
-
     def check_usable(self, columns: Iterable[str]) -> None:
         """An error where the values of one of these columns cannot be compared one by one."""
         for column in columns:
             self.engine.check_usable(column)
-
-    def progress(self) -> float:
-        """Per cent of the running count that is done, or -1."""
-        return self.engine.progress()
-
-    def interrupt(self) -> None:
-        """Stop counting; the caller of the running question gets an error."""
-        self.engine.interrupt()
-
-    def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
-        """Say which secrets will be counted in which classes, before any is counted."""
 
     @property
     def source(self) -> str:

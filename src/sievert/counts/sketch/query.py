@@ -48,8 +48,8 @@ def sample_classes(questions: Questions, request: SampleRequest) -> list[ClassSa
         parts = stream_hashes(
             questions, request.key_sets, request.secrets, request.key, request.most
         )
-    elif hasattr(questions, "packed_cube"):  # their compiled code is loaded already
-        cube = questions.packed_cube(request.columns)
+    else:
+        cube = questions.memory.compiled_cube(request.columns)
         parts = None if cube is None else _hash_cube(cube, questions, request)
     if parts is None:
         parts = _ask_engine(questions, request)

@@ -55,7 +55,8 @@ def view(
     if table.types:
         select(compared_value, replace(table, types={})).createOrReplaceTempView("untyped")
         engine.untyped = "SELECT * FROM untyped"
-    return tuple(kinds), kinds | {c: reading.SQL_TYPES[kind] for c, kind in table.types.items()}
+    given = {c: reading.SQL_TYPES[kind] for c, kind in table.types.items()}
+    return tuple(kinds), {**kinds, **given}
 
 
 def _frame(

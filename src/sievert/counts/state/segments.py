@@ -105,14 +105,13 @@ def write_counts(
     return [segment]
 
 
-def _pack(questions: Any, columns: Sequence[str], names: Sequence[str]) -> str | None:
+def _pack(questions: Questions, columns: Sequence[str], names: Sequence[str]) -> str | None:
     """The combinations of packed keys, shown to the engine as texts; None where they are unfit."""
-    counted = questions.count_keys(columns) if hasattr(questions, "count_keys") else None
-    if counted is None:
+    cube = questions.memory.compiled_cube(columns)
+    if cube is None:
         return None
     import pyarrow as pa
 
-    cube = questions.spell_keys(columns, counted)
     arrays = [
         pa.DictionaryArray.from_arrays(
             pa.array(codes.astype("int32")), pa.array(values, pa.string())
