@@ -237,9 +237,9 @@ def _records_in_memory(
     """NumPy for a small table, packed keys for a larger one; None where the engine is better."""
     adapter, records = questions.engine, questions.records
     if records < min(large, SMALL) and not options.get("memory"):
-        from sievert.counts.coded import CodedRecords
+        from sievert.counts.coded import CodedTable
 
-        return CodedRecords(questions, adapter.kinds)
+        return CodedTable(questions, adapter.kinds)
     memory = _room(options)
     if records < large or memory <= 0:
         return None

@@ -22,7 +22,7 @@ from tests import randomtables
 import sievert
 from sievert import session
 from sievert.commands.explain import api as explanation
-from sievert.counts.coded import CodedRecords
+from sievert.counts.coded import CodedTable
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.memory_cells import MemoryCells
 from sievert.counts.packed import keys as packed_keys
@@ -133,7 +133,7 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     cubes, rows = [], []
     for small, large, kind in (
         (0, 10**12, MemoryCells),
-        (10**12, 10**12, CodedRecords),
+        (10**12, 10**12, CodedTable),
         (0, 0, packed.PackedRecords),
     ):
         monkeypatch.setattr(session, "SMALL", small)

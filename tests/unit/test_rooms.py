@@ -145,6 +145,21 @@ def test_engines_are_named_in_their_folders_only() -> None:
         assert not found, f"{path}: {found}"
 
 
+def test_questions_are_not_told_apart_by_their_class() -> None:
+    """Where cells are counted, and whether rows or people, is asked of the object."""
+    branch = re.compile(r"isinstance\([^)]*Questions\)|hasattr\((questions|people|rows)\b")
+    for _, path in modules():
+        found = branch.search(path.read_text(encoding="utf-8"))
+        assert not found, f"{path}: {found}"
+
+
+def test_suppressed_records_are_recognised_in_one_place() -> None:
+    """The mark is compared with values by `counts/suppression` alone."""
+    for room, path in modules():
+        if room == "counts" and path.name != "suppression.py":
+            assert "suppression.mark" not in path.read_text(encoding="utf-8"), path
+
+
 def test_every_measure_has_a_function_and_a_page() -> None:
     functions = {m.id for m in MEASURES if m.kinds}
     assert set(dir(sievert)) == functions | set(sievert.__all__)

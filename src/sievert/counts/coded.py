@@ -30,7 +30,7 @@ PLAIN = re.compile(
 )
 
 
-class CodedRecords(MemoryCells):
+class CodedTable(MemoryCells):
     """The records of a small table; it does not answer where a column cannot be coded."""
 
     def __init__(self, tables: CellTables, types: Mapping[str, str]) -> None:
@@ -243,7 +243,7 @@ class CodedRecords(MemoryCells):
 class CodedPeople(PeopleCounter):
     """The people of a small table; it does not answer where a column cannot be coded."""
 
-    def __init__(self, records: CodedRecords, person: str) -> None:
+    def __init__(self, records: CodedTable, person: str) -> None:
         self._records, self._person = records, person
         self._seen: dict[tuple[str, ...], tuple[Sizes, PeopleCounts]] = {}
 

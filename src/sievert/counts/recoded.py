@@ -10,7 +10,7 @@ from typing import Any
 
 from sievert.counts.answers import RecordCounts, SecretCounts, Sizes
 from sievert.counts.cells import CellTables
-from sievert.counts.coded import CodedRecords
+from sievert.counts.coded import CodedTable
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.sightings import (
@@ -52,7 +52,7 @@ def _like(table: Questions) -> Questions:
     return questions
 
 
-class RecodedCells(CodedRecords):
+class RecodedCells(CodedTable):
     """Cells with recoded values: those of the classes, and those of each secret."""
 
     def __init__(self, tables: CellTables, classes: Cube, secrets: Mapping[str, Cube]) -> None:

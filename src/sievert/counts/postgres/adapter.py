@@ -4,7 +4,6 @@ What reads the records runs in the database, in one snapshot that can only read.
 are streamed into a DuckDB of our own, which answers everything that follows from them.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,9 +18,6 @@ from sievert.errors import InputError, UsageError
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
-CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
-FIELD = re.compile(r"(c\d+)(?: AS (\w+))?")
-
 
 class Postgres(Transfer):
     """One table of Postgres; its cells on DuckDB."""
@@ -30,7 +26,6 @@ class Postgres(Transfer):
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None
-        self._views: dict[str, str] = {}
         self.labelled: frozenset[str] = frozenset()  # columns that have labels for values
         self._stopped = self._asking = self._doubting = False
         super().__init__(table, scratch, **options)
@@ -63,22 +58,10 @@ class Postgres(Transfer):
 
     # -- in the database ------------------------------------------------------------------------
 
-    def view(self, name: str, sql: str) -> None:
-        """Kept as text: whoever may only read cannot make a view."""
-        self._views[name] = sql
-
-    def with_views(self, sql: str) -> str:
-        """A query with our views before it."""
-        views = (f"{name} AS NOT MATERIALIZED ({view})" for name, view in self._views.items())
-        return f"WITH {', '.join(views)} {sql}"
-
-    def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self.ask(self.with_views(sql), parameters or None)
-
     def count(self, name: str, sql: str, records: int) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
-        fields = {alias or c: c for c, alias in FIELD.findall(CELLS.findall(sql)[0])}
-        self.take(name, self.with_views(sql), self._ways(fields), records)
+        ways = {field: self.way(column) for field, column in self.counted_fields(sql).items()}
+        self.take(name, self.with_views(sql), ways, records)
         self.check_counted(name, records)
 
     def count_together(
@@ -151,10 +134,6 @@ class Postgres(Transfer):
 
     def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
-
-    def check_writable(self) -> None:
-        """Records stay in the database."""
-        raise UsageError("--records needs the records here", hint="the table as a file or a frame")
 
     write_release, show_recoded = releases.write_release, releases.show_recoded
     write_here = Transfer.write
