@@ -171,7 +171,7 @@ def bare(shape: GridShape, data: Any) -> Callable[[], object]:
 def measure(shape: GridShape, records: int, path: Path, rounds: int) -> Result:
     """Both sides in turns, in the process that exists for it; the first run of ours is the peak."""
     import sievert
-    import sievert.counts.packed.adapter  # a warm process has loaded it, whatever it counted
+    import sievert.counts.packed.records  # a warm process has loaded it, whatever it counted
 
     data = load(shape, path)
     before = peak_memory()

@@ -6,29 +6,28 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-from sievert.counts.cells import Adapter, Suppression
+from sievert.counts.adapter import Adapter
+from sievert.counts.engines import Engine, check_options, choose_engine
+from sievert.counts.memory_cells import MemoryCells
 from sievert.counts.questions import Questions
+from sievert.counts.suppression import Suppression
 from sievert.errors import ExhaustedError, require, unknown
 from sievert.numerics.acceleration import thread_count
 from sievert.numerics.machine import peak_memory, physical_memory
 from sievert.sources import isolation, unpack
-from sievert.sources.addresses import DATABASES
 from sievert.sources.options import ReaderOptions
 from sievert.sources.states import StateManifest
 from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:
-    from sievert.counts.coded import CodedQuestions
-    from sievert.counts.packed.adapter import PackedQuestions
     from sievert.counts.people import PeopleQuestions
 
 LONGEST_RUN = 366 * 24 * 3600  # seconds: what takes longer than a year needs no limit
-ENGINES = ("duckdb", "spark", "postgres")
 OPTIONS = tuple(ReaderOptions.__annotations__)
 MOST_THREADS = 1024
 MARK = Suppression().mark
@@ -122,7 +121,7 @@ def open_source(
         if isinstance(data, str | os.PathLike) and "://" not in str(data):
             isolation.announce_file(Path(data).name)
         watch("reading", None)
-        table = open_table(data, scratch, remote=engine == "spark", **options)
+        table = open_table(data, scratch, remote=engine.fetches_addresses, **options)
         isolation.announce_file(table.name)
         if table.state is not None:
             table = _check_state(table, engine, verify=verify, accepted=states)
@@ -131,7 +130,14 @@ def open_source(
 
             watch("verifying", None)
             table = replace(table, verified=checksums.verify(table, split_member(Path(data))[0]))
-        adapter = _adapter(engine, table, scratch, tuple(outputs), options)
+        adapter = engine.open(
+            table,
+            scratch,
+            outputs=tuple(outputs),
+            memory=options.get("memory"),
+            threads=options.get("threads"),
+            **check_options(engine, options),
+        )
         try:
             running: list[Adapter | Questions] = [adapter]
             limit: AbstractContextManager[Callable[[], None]] = (
@@ -141,7 +147,7 @@ def open_source(
             )
             with limit as check:
                 check_width(table.name, len(adapter.columns), options)
-                questions = _questions(engine, adapter, table, options, large)
+                questions = _questions(adapter, table, options, large)
                 questions.suppression = Suppression(
                     options.get("suppressed", MARK), options.get("keep_suppressed", False)
                 )
@@ -156,14 +162,18 @@ def open_source(
             adapter.close()
 
 
-def _check_state(table: Table, engine: str, *, verify: bool, accepted: bool) -> Table:
+def _check_state(table: Table, engine: Engine, *, verify: bool, accepted: bool) -> Table:
     """The state's table; an error where the records are needed, or what only they can tell."""
     require(
         accepted,
         "a count state stands where a table with its records is needed",
         hint="the table itself; assess, explain and protect accept a state",
     )
-    require(engine == "duckdb", f"the engine {engine} does not read a state", hint="no --engine")
+    require(
+        engine.state_adapter is not None,
+        f"the engine {engine.name} does not read a state",
+        hint="no --engine",
+    )
     require(
         not verify or not table.stamp or table.verified is not None,
         f"{table.name}: the state was made without --verify, or has changed since",
@@ -172,7 +182,7 @@ def _check_state(table: Table, engine: str, *, verify: bool, accepted: bool) -> 
     return table if verify else replace(table, verified=None)
 
 
-def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None]:
+def _check_options(data: Any, options: ReaderOptions) -> tuple[Engine, float | None]:
     """The engine and the time limit; an error for an unknown option or one out of its range."""
     if wrong := [option for option in options if option not in OPTIONS]:
         raise unknown("option", wrong[0], OPTIONS)
@@ -193,7 +203,7 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
     ):
         if given:
             bytes_ = unpack.size(given, option)
-            if option == "--memory" and engine != "spark":  # which has processes of its own
+            if option == "--memory" and not engine.own_processes:
                 isolation.announce_memory(bytes_)
     mark = options.get("suppressed", MARK)
     require(
@@ -203,47 +213,6 @@ def _check_options(data: Any, options: ReaderOptions) -> tuple[str, float | None
     return engine, timeout
 
 
-def choose_engine(engine: str | None, data: Any) -> str:
-    """The engine that the user wants, or the one that holds the data."""
-    spark = type(data).__module__.startswith("pyspark.")
-    database = isinstance(data, str) and data.startswith(DATABASES)
-    natural = "spark" if spark else "postgres" if database else "duckdb"
-    if engine is None:
-        return natural
-    if engine not in ENGINES:
-        raise unknown("engine", engine, ENGINES)
-    require(
-        engine == natural or "postgres" not in (engine, natural),
-        f"the engine {engine} does not read this source",
-        hint="postgresql://host/db?table=NAME goes with the engine postgres",
-    )
-    require(not spark or engine == "spark", "a Spark frame is counted by the engine spark")
-    return engine
-
-
-def _adapter(
-    engine: str, table: Table, scratch: Path, outputs: tuple[Path, ...], options: ReaderOptions
-) -> Adapter:
-    master = options.get("master")
-    require(master is None or engine == "spark", "--master goes with --engine spark")
-    how: dict[str, Any] = {"memory": options.get("memory"), "threads": options.get("threads")}
-    if engine == "spark":
-        from sievert.counts.spark.adapter import Spark
-
-        return Spark(table, scratch, master=master, **how)
-    if engine == "postgres":
-        from sievert.counts.postgres.adapter import Postgres
-
-        return Postgres(table, scratch, outputs=outputs, **how)
-    if table.state is not None:
-        from sievert.counts.state.adapter import StateAdapter
-
-        return StateAdapter(table, scratch, outputs=outputs, **how)
-    from sievert.counts.duckdb.adapter import DuckDB
-
-    return DuckDB(table, scratch, outputs=outputs, **how)
-
-
 SMALL = 10_000  # records up to which one statement takes longer than fetching them
 LARGE = 10_000  # records from which packed keys are faster where their compiled code is loaded
 LOADING = 10**6  # records times secrets from which they are worth loading it
@@ -251,31 +220,39 @@ SHARE = 0.6  # of the memory that there is, for packed keys
 LOADED = 150 << 20  # bytes that the compiled code and what it needs take
 
 
-def _questions(
-    engine: str, adapter: Adapter, table: Table, options: ReaderOptions, large: int
-) -> Questions:
-    """NumPy answers of a small table, packed keys of a larger one, else the engine."""
+def _questions(adapter: Adapter, table: Table, options: ReaderOptions, large: int) -> Questions:
+    """The questions about a table: records in memory answer what they can."""
     if table.state is not None:
         return _state_questions(adapter, table.state, options, large)
     questions = Questions(adapter, adapter.expected)
-    records = questions.records
-    if engine == "duckdb" and records < min(large, SMALL) and not options.get("memory"):
-        from sievert.counts.coded import CodedQuestions
+    if adapter.records_here:
+        memory = _records_in_memory(questions, table, options, large)
+        questions.memory = questions.memory if memory is None else memory
+    return questions
 
-        return CodedQuestions(adapter, records, adapter.kinds)
+
+def _records_in_memory(
+    questions: Questions, table: Table, options: ReaderOptions, large: int
+) -> MemoryCells | None:
+    """NumPy for a small table, packed keys for a larger one; None where the engine is better."""
+    adapter, records = questions.engine, questions.records
+    if records < min(large, SMALL) and not options.get("memory"):
+        from sievert.counts.coded import CodedTable
+
+        return CodedTable(questions, adapter.kinds)
     memory = _room(options)
-    if engine != "duckdb" or records < large or memory <= 0:
-        return questions
+    if records < large or memory <= 0:
+        return None
     try:
-        from sievert.counts.packed.adapter import PackedQuestions
+        from sievert.counts.packed.records import PackedRecords
         from sievert.counts.packed.sources import packable_source
 
         source = packable_source(table, adapter, adapter.columns, records)
     except (ImportError, OSError, RuntimeError, ValueError):
         # No numba or pyarrow, nowhere to keep compiled code, or a file that pyarrow cannot read.
-        return questions
+        return None
     threads = thread_count(options.get("threads"))
-    return PackedQuestions(adapter, records, source, int(SHARE * memory), threads)
+    return PackedRecords(questions, source, int(SHARE * memory), threads)
 
 
 def _room(options: ReaderOptions) -> int:
@@ -287,41 +264,33 @@ def _room(options: ReaderOptions) -> int:
 def _state_questions(
     adapter: Adapter, state: StateManifest, options: ReaderOptions, large: int
 ) -> Questions:
-    """Packed keys of a large state, else the engine."""
-    from sievert.counts.state.questions import StateQuestions
+    """The questions about a state: packed keys answer what they can of a large one."""
+    from sievert.counts.state.notes import StateNotes
 
+    questions = Questions(adapter, state.records, StateNotes(state))
     memory = _room(options)
     if sum(segment.rows for segment in state.segments) >= large and memory > 0:
-        try:
-            from sievert.counts.packed.states import PackedStateQuestions
+        # Without numba or pyarrow, or a place to keep compiled code, the engine answers.
+        with suppress(ImportError, OSError, RuntimeError):
+            from sievert.counts.packed.states import pack_state
 
             threads = thread_count(options.get("threads"))
-            return PackedStateQuestions(adapter, state, int(SHARE * memory), threads)
-        except (ImportError, OSError, RuntimeError):
-            pass  # no numba or pyarrow, or nowhere to keep compiled code
-    return StateQuestions(adapter, state)
+            questions.memory = pack_state(questions, state, int(SHARE * memory), threads)
+    return questions
 
 
 def count_people(questions: Questions, person: str) -> "PeopleQuestions":
     """The same table, counted in distinct people; once until records are left out."""
     from sievert.counts.people import PeopleQuestions
 
-    people = questions.in_people.get(person)
-    if people is None and hasattr(questions, "count_keys"):  # packed keys: compiled already
-        from sievert.counts.packed.people import PackedPeopleQuestions
-
-        people = PackedPeopleQuestions(cast("PackedQuestions", questions), person)
-    elif people is None and hasattr(questions, "code"):  # a small table, whose records are here
-        from sievert.counts.recoded_people import CodedPeopleQuestions
-
-        people = CodedPeopleQuestions(cast("CodedQuestions", questions), person)
-    elif people is None:
+    people: PeopleQuestions | None = questions.in_people.get(person)
+    if people is None:
         people = PeopleQuestions(questions, person)
     people.suppression = questions.suppression
     if questions.suppressed is not None:
         people.suppressed = questions.suppressed.of_people(person)
     questions.in_people[person] = people
-    return cast("PeopleQuestions", people)
+    return people
 
 
 @contextmanager

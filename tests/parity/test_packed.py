@@ -22,12 +22,12 @@ from tests import randomtables
 import sievert
 from sievert import session
 from sievert.commands.explain import api as explanation
-from sievert.counts.coded import CodedQuestions
+from sievert.counts.coded import CodedTable
 from sievert.counts.duckdb.adapter import DuckDB
-from sievert.counts.packed import adapter as packed
+from sievert.counts.memory_cells import MemoryCells
 from sievert.counts.packed import keys as packed_keys
+from sievert.counts.packed import records as packed
 from sievert.counts.packed import sources as packed_sources
-from sievert.counts.questions import Questions
 from sievert.measures.approximate import compromise
 
 SECRETS = ["secret", "amount", "real", "when", "price"]
@@ -132,13 +132,13 @@ def test_random_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     both(data, monkeypatch, quasi, secrets, threads=threads)
     cubes, rows = [], []
     for small, large, kind in (
-        (0, 10**12, Questions),
-        (10**12, 10**12, CodedQuestions),
-        (0, 0, packed.PackedQuestions),
+        (0, 10**12, MemoryCells),
+        (10**12, 10**12, CodedTable),
+        (0, 0, packed.PackedRecords),
     ):
         monkeypatch.setattr(session, "SMALL", small)
         with session.open_source(data, large=large, threads=threads) as (_, questions):
-            assert type(questions) is kind
+            assert type(questions.memory) is kind
             cubes.append(questions.cube([*quasi, "secret"]))
             rows.append(questions.records_in_order(["real", *quasi]))
     for first, *others in (cubes, rows):
@@ -415,7 +415,7 @@ def test_records_that_do_not_fit_are_read_once_per_secret(
             assert not [sql for sql in statements if "GROUP BY" in sql]
     assert results[:2] == results[2:]
     monkeypatch.setattr(session, "_room", lambda _: TINY)
-    monkeypatch.setattr("sievert.counts.packed.adapter.FEW_CELLS", 0)
+    monkeypatch.setattr("sievert.counts.packed.records.FEW_CELLS", 0)
     passes.clear()
     sievert.assess(path, ["a", "b"], ["s", "t"])
     assert len(passes) <= 3
@@ -484,12 +484,12 @@ def test_people_are_counted_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_stopped_count_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(self: packed.PackedQuestions, *_: Any) -> None:
+    def stop(self: packed.PackedRecords, *_: Any) -> None:
         self.interrupt()
         return count(self, *_)
 
-    count = packed.PackedQuestions._count
-    monkeypatch.setattr(packed.PackedQuestions, "_count", stop)
+    count = packed.PackedRecords._count
+    monkeypatch.setattr(packed.PackedRecords, "_count", stop)
     monkeypatch.setattr(session, "LARGE", 0)
     monkeypatch.setattr(session, "LOADING", 0)
     with pytest.raises(sievert.SievertError, match="stopped before"):

@@ -15,9 +15,9 @@ from helpers.randomtables import Case, case
 
 import sievert
 from sievert import session
-from sievert.counts.packed.people import PackedPeopleQuestions
-from sievert.counts.people import PeopleQuestions
-from sievert.counts.recoded_people import CodedPeopleQuestions
+from sievert.counts.coded import CodedPeople
+from sievert.counts.memory_cells import PeopleCounter
+from sievert.counts.packed.people import PackedPeople
 from sievert.errors import InputError, UsageError
 from sievert.measurement.combinations import count_combinations
 from sievert.measurement.subsets import Subsets
@@ -88,11 +88,11 @@ def test_the_oracle_agrees(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
             {"s": made.partition},
             {"alpha_k": {"value": made.named}, "recursive_c": {"l": made.l}},
         )
-        for small, kind in ((10**4, CodedPeopleQuestions), (0, PeopleQuestions)):
+        for small, kind in ((10**4, CodedPeople), (0, PeopleCounter)):
             monkeypatch.setattr(session, "SMALL", small)
             with session.open_source(made.columns) as (_, questions):
                 people = session.count_people(questions, "id")
-                assert type(people) is kind
+                assert type(people.counter) is kind
                 compare(made, people, settings, made.named)
 
 
@@ -104,7 +104,7 @@ def test_the_oracle_agrees_with_packed_keys(part: int) -> None:
         settings = MeasureSettings(parameters={"recursive_c": {"l": made.l}})
         with session.open_source(text, large=0) as (_, questions):
             people = session.count_people(questions, "id")
-            assert isinstance(people, PackedPeopleQuestions)
+            assert isinstance(people.counter, PackedPeople)
             compare(made, people, settings, None)
 
 

@@ -405,6 +405,7 @@ def test_an_engine_without_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
     from sievert.counts.duckdb.adapter import DuckDB
 
     monkeypatch.setattr(DuckDB, "name", "spark")
+    monkeypatch.setattr(DuckDB, "keeps_order", False)
     original = people(50)
     with pytest.raises(UsageError, match="spark knows no order of records"):
         sievert.attack(coarse(original), quasi=QUASI, original=original)

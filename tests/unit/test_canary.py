@@ -1110,7 +1110,7 @@ class Noted(ZeroDivisionError):
 DEFECTS: dict[str, Callable[[str], Exception]] = {
     "sievert.commands.assess.api.assess": ZeroDivisionError,
     "sievert.sources.csv_scan.scan": Noted,
-    "sievert.counts.coded.CodedQuestions.secret_counts": KeyError,
+    "sievert.counts.coded.CodedTable.secret_counts": KeyError,
     "sievert.commands.assess.odd_values.value_remarks": lambda t: UnicodeDecodeError(
         "utf-8", t.encode(), 0, 9, t
     ),

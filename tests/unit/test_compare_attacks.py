@@ -337,7 +337,7 @@ def test_a_release_without_the_key_is_not_paired_by_its_order(files: list[Path])
 
 
 def test_engines_that_know_no_order() -> None:
-    engine = SimpleNamespace(name="spark", check_usable=lambda _: None)
+    engine = SimpleNamespace(name="spark", keeps_order=False, check_usable=lambda _: None)
     questions = cast(
         Any,
         SimpleNamespace(engine=engine, columns=["a"], records=1, check_usable=engine.check_usable),

@@ -72,7 +72,7 @@ def test_a_broken_core_is_an_exit_code(
 def test_engines_that_lack_something(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    for name in ("psycopg", "numba", "numba.core.caching", "sievert.counts.packed.adapter"):
+    for name in ("psycopg", "numba", "numba.core.caching", "sievert.counts.packed.records"):
         monkeypatch.setitem(sys.modules, name, None)
     seen = doctor.examine()
     assert {n: e["reason"] for n, e in seen["engines"].items() if e["starts"] is False} == {

@@ -12,8 +12,8 @@ import pytest
 
 import sievert
 from sievert.commands.report.api import build_page
-from sievert.counts.people import PeopleQuestions
-from sievert.counts.recoded_people import CodedPeopleQuestions
+from sievert.counts.coded import CodedPeople
+from sievert.counts.memory_cells import PeopleCounter
 from sievert.report import html, markdown
 
 FILE = "the answer is about this file, with every column that it has"
@@ -132,8 +132,8 @@ def test_the_number_of_people_with_several_rows(
 ) -> None:
     """In `assess` and `protect`: nobody counts twice, neither here nor in the engine."""
     if seed % 2:  # small tables are counted here unless told otherwise
-        in_engine = PeopleQuestions.certain_people
-        monkeypatch.setattr(CodedPeopleQuestions, "certain_people", in_engine)
+        in_engine = PeopleCounter.certain_people
+        monkeypatch.setattr(CodedPeople, "certain_people", in_engine)
     draw = Random(seed)
     rows = [
         {

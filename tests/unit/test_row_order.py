@@ -16,7 +16,7 @@ import pytest
 import sievert
 from sievert.checks.row_order import RowOrder, examine_order
 from sievert.counts.answers import Sizes
-from sievert.counts.questions import Questions
+from sievert.counts.memory_cells import MemoryCells
 from sievert.counts.row_runs import count_block_runs, count_column_runs
 from sievert.estimators.runs import RunMoments, block_moments, run_moments
 from sievert.session import open_source
@@ -425,27 +425,26 @@ def test_a_plan_is_not_about_the_order_of_the_original() -> None:
 def test_all_ways_of_counting_agree(tmp_path: Path) -> None:
     import pandas as pd
 
-    from sievert.counts.packed.adapter import PackedQuestions
+    from sievert.counts.packed.records import PackedRecords
 
     table = sort_rows(people(Random(17), 20_000), "age", "sex")
     table["ill"][5] = None
     path = tmp_path / "t.parquet"
     pd.DataFrame(table).to_parquet(path, row_group_size=3000, index=False)
     with open_source(path, large=10**4) as (_, questions):
-        assert isinstance(questions, PackedQuestions)
+        assert isinstance(questions.memory, PackedRecords)
         questions.plan_runs(list(table))
         alone = questions.count_runs(list(table))
         questions.sizes(["age", "sex", "zip", "ill"])
         beside = questions.count_runs(list(table))
-        slow = Questions.count_runs(questions, list(table))
+        codes_here = {name: questions.codes_in_order(name) for name in table}
+        questions.memory = MemoryCells()
+        slow = questions.count_runs(list(table))
         for name, values in table.items():
             counts = sorted(Counter(values).values())
             for counted in (alone[name], beside[name], slow[name]):
                 assert counted.runs == count_runs(values)
                 sizes = np.repeat(counted.values.sizes, counted.values.times).tolist()
                 assert sizes == counts
-            for codes, texts in (
-                questions.codes_in_order(name),
-                Questions.codes_in_order(questions, name),
-            ):
+            for codes, texts in (codes_here[name], questions.codes_in_order(name)):
                 assert [texts[code] for code in codes.tolist()] == values

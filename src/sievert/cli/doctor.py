@@ -143,7 +143,7 @@ def _duckdb() -> dict[str, Any]:
 def _packed() -> dict[str, Any]:
     """Whether the compiled loops of packed keys can be used."""
     try:
-        import_module("sievert.counts.packed.adapter")
+        import_module("sievert.counts.packed.records")
     except ImportError as error:
         return {"starts": False, "reason": f"no {(error.name or 'package').partition('.')[0]}"}
     except (OSError, RuntimeError, ValueError):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from sievert.cli.messages import INTERNAL, INTERNAL_AND_SHARED, tell
 from sievert.cli.parameters import STDIN, JsonFile, Traits
+from sievert.counts.engines import ENGINES
 from sievert.errors import NOT_SHAREABLE, SettingsError, SievertError, require
 from sievert.formatting import ENGLISH, LANGUAGES
 from sievert.roles import Typed
@@ -366,7 +367,7 @@ class EngineOptions(Options):
 
     heading = "Engine"
 
-    engine: Annotated[str | None, Traits(choices=("duckdb", "spark", "postgres"))] = None
+    engine: Annotated[str | None, Traits(choices=tuple(ENGINES))] = None
     master: str | None = None
     memory: str | None = None
     threads: int | None = None

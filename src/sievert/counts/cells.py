@@ -1,28 +1,24 @@
 """Tables of cells on an engine: the counted combinations of values that every answer starts from.
 
-Columns are called c0, c1, ... from here on, in a view `input` that the engine's adapter makes;
-users' names end there.
+Columns are called c0, c1, ... in the view `input` that the engine's adapter makes; the names that
+users give end there.
 """
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Self
 
+from sievert.counts.adapter import Adapter, LoadedColumns
 from sievert.counts.answers import Sizes
-from sievert.counts.recoded_records import RecodedRecords
+from sievert.counts.suppression import Suppression
 from sievert.errors import InputError, require
-from sievert.sources.table import Table
 
 WIDE = 2**31  # records from which two counts, or their product, do not fit one 64-bit integer
 MOST_SETS, LEAST_SETS = 16, 4  # columns of a text file that are read together
 MOST_VALUES = 2**22  # that these columns may have together, where they are more than the least
 
-Kind = Literal["text", "float", "ordered", "other"]
-LoadedColumns = Mapping[str, tuple[str, Sequence[Any]]]  # of each column its type and its values
 PEOPLE = "CASE WHEN p IS NULL THEN n ELSE 1 END"  # a row without a person is a person of its own
 
 
@@ -41,98 +37,6 @@ def quote_identifier(name: str) -> str:
     """
     require("\0" not in name, "a column name holds a NUL character", error=InputError)
     return '"' + name.replace('"', '""') + '"'
-
-
-@dataclass(frozen=True)
-class Suppression:
-    """Which records their publisher has suppressed: those with the mark in every quasi-identifier.
-
-    The mark None is a missing value. They are left out, unless they are `kept`.
-    """
-
-    mark: str | None = "*"
-    kept: bool = False
-    records: int = 0  # how many there are, once they were counted
-    whole: int = 0  # the records of the table, these included
-    partly: int = 0  # records with the mark in some quasi-identifiers only, where it is a value
-    fewest: int = 0  # values of a secret, of those that are left out
-
-    @property
-    def left_out(self) -> int:
-        """How many records are left out."""
-        return 0 if self.kept else self.records
-
-
-class Adapter(Protocol):
-    """What every engine must be able to do; an adapter takes about 150 lines."""
-
-    name: str
-    columns: tuple[str, ...]
-    table: Table
-    uncoded: str | None
-    untyped: str | None  # the columns before their types, where the user gives some
-    expected: int | None  # records, where they are known before they are read
-    keeps_order: bool  # whether its rows have the order of the table
-    hex_bytes: bool  # whether bytes as text are their digits alone, such as 666c75
-    weight: str | None  # of a state: the column that says how many records a row stands for
-    notes: list[str]
-
-    @property
-    def kinds(self) -> Mapping[str, str]: ...  # of each column the engine's own type
-    @property
-    def nan(self) -> Mapping[str, str]: ...  # of columns that may hold NaN: SQL, 1 where one is
-    @property
-    def nan_source(self) -> str: ...  # what that is asked of: the records before NaN is missing
-    def check_usable(self, column: str) -> None: ...
-    def check_writable(self) -> None: ...  # whether files of records can be written
-    def kind(self, column: str) -> Kind: ...
-    def view(self, name: str, sql: str) -> None: ...
-    def query_records(self, sql: str) -> list[tuple[Any, ...]]: ...
-    def count(self, name: str, sql: str, records: int) -> None: ...
-    def count_together(
-        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
-    ) -> bool: ...  # of each table's name its column and its own query
-    def keep(self, name: str, sql: str) -> None: ...
-    def forget(self, name: str) -> None: ...
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]: ...
-    def arrays(self, sql: str) -> list[Any]: ...
-    def each_answer(self, queries: Sequence[str]) -> list[list[Any]]: ...  # as arrays, at once
-    def load(self, table: str, columns: LoadedColumns) -> None: ...
-    def list_downwards(self, value: str) -> str: ...
-    def list_in_order(self, value: str, by: str) -> str: ...
-    def list_pairs(self, n: str, ns: str, wide: bool) -> str: ...
-    def profile(self, wide: bool) -> str: ...
-    def each_pair(self, table: str, wide: bool) -> str: ...
-    def gap(self, records: int, wide: bool) -> str: ...
-    def as_text(self, value: str) -> str: ...
-    def has_text(self, column: str, text: str) -> str: ...  # a condition on records, not cells
-    def text_literal(self, text: str) -> str: ...  # for questions about records
-    def record_text(self, column: str) -> str: ...  # the text of a value of records, not cells
-    def matches(self, column: str, pattern: str) -> str: ...  # a condition on records, not cells
-    def write(
-        self,
-        sql: str,
-        path: Path,
-        kind: str,
-        *,
-        delimiter: str = ",",
-        header: bool = True,
-        details: str = "",
-    ) -> None: ...
-    def write_release(
-        self,
-        records: RecodedRecords,
-        path: Path,
-        kind: str,
-        *,
-        delimiter: str,
-        header: bool,
-        key: str | None,
-    ) -> str | None: ...  # the table with the place of each record `n`, if records have numbers
-    def show_recoded(self, view: str, records: RecodedRecords) -> None: ...
-    def progress(self) -> float: ...
-    def interrupt(self) -> None: ...
-    def close(self) -> None: ...
 
 
 def ask_together(columns: Sequence[str], keys: str, source: str) -> str:
@@ -176,26 +80,10 @@ class CellTables:
         vars(other).update((k, dict(v)) for k, v in vars(self).items() if isinstance(v, dict))
         return other
 
-    @property
-    def people(self) -> int | None:
-        """How many people there are; None where rows are counted."""
-        return None
-
     def check_usable(self, columns: Iterable[str]) -> None:
         """An error where the values of one of these columns cannot be compared one by one."""
         for column in columns:
             self.engine.check_usable(column)
-
-    def progress(self) -> float:
-        """Per cent of the running count that is done, or -1."""
-        return self.engine.progress()
-
-    def interrupt(self) -> None:
-        """Stop counting; the caller of the running question gets an error."""
-        self.engine.interrupt()
-
-    def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
-        """Say which secrets will be counted in which classes, before any is counted."""
 
     @property
     def source(self) -> str:
@@ -292,7 +180,7 @@ class CellTables:
     @property
     def reads_whole_lines(self) -> bool:
         """Whether each question about a column reads all of a text file."""
-        return self.first_line and self.engine.name == "duckdb"
+        return self.first_line and self.engine.rereads_text
 
     @contextmanager
     def _hold(self, columns: Sequence[str]) -> Iterator[str]:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from sievert.arrays import Ints
-from sievert.counts.cells import LoadedColumns, quote_identifier
+from sievert.counts.adapter import LoadedColumns
+from sievert.counts.cells import quote_identifier
 from sievert.counts.cube import Cube
 from sievert.counts.questions import TOGETHER, Questions
 from sievert.counts.wildcards import MOST_PARTS, WildcardMatches
@@ -194,7 +195,7 @@ def in_order(questions: Questions, columns: Sequence[str], name: str) -> Cube:
     """One cell per record, in the order of the input."""
     engine = questions.engine
     require(
-        engine.name == "duckdb",
+        engine.keeps_order,
         f"{name}: {engine.name} knows no order of records",
         hint="--key COLUMN",
     )

@@ -5,8 +5,7 @@ person. People do not add up: who was seen in two classes counts in both, so eve
 has sightings of its own. A row without a person counts as a person of its own.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from sievert.counts.answers import (
     JointCounts,
     Named,
+    NumberCells,
     PeopleCounts,
     Profiles,
     RecordCounts,
@@ -25,37 +25,69 @@ from sievert.counts.cells import PEOPLE, count_people
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.counts.secret_counts import SecretCounter
-
-ABOUT_ROWS = (  # the questions that are answered as for rows
-    "sql_name",
-    "missing",
-    "tally",
-    "values",
-    "coded_missing",
-    "count_nan",
-    "like_the_header",
-    "distinct",
-)
+from sievert.counts.sightings import once_each
 
 
 class PeopleQuestions(Questions):
-    """Questions about people; `rows` answers those about rows."""
+    """Questions about people; `rows` answers those about rows.
+
+    The counter of the rows' cells in memory answers what it can, and the engine everything else.
+    """
+
+    person: str
 
     def __init__(self, rows: Questions, person: str) -> None:
-        super().__init__(rows.engine, rows.records)
-        self.rows, self.person = rows, person
-        for question in ABOUT_ROWS:
-            setattr(self, question, getattr(rows, question))
+        super().__init__(rows.engine, rows.records, rows.notes)
+        self._rows, self.person = rows, person
         self.sql_name(person)  # an error where a state does not have it
+        self.counter = rows.memory.people_counter(person)
         self._number, self._input = rows._number, rows._input
         self._sightings: dict[tuple[tuple[str, ...], str | None], str] = {}
         self._cell_totals: dict[str, int] = {}
         self._holders: dict[str, str] = {}
 
+    @property
+    def rows(self) -> Questions:
+        """The questions about the rows of the same table."""
+        return self._rows
+
+    # -- answered as for rows -------------------------------------------------------------------
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
+        """How many rows lack each quasi-identifier; only those that some row lacks."""
+        return self.rows.missing(quasi)
+
+    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
+        """How many rows have each text; of other or too many values only missing and empty."""
+        return self.rows.tally(column, quasi)
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        return self.rows.values(column, quasi)
+
+    def coded_missing(self, columns: Sequence[str], quasi: Sequence[str]) -> dict[str, int | None]:
+        """How many values of each column are missing only because of a code for missing."""
+        return self.rows.coded_missing(columns, quasi)
+
+    def count_nan(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many values of each column are missing because they are NaN; columns with any."""
+        return self.rows.count_nan(columns)
+
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
+        """Rows whose every value is the name of its column, as where files were put together."""
+        return self.rows.like_the_header(quasi, secrets)
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has; missing is one."""
+        return self.rows.distinct(columns)
+
+    # -- people ---------------------------------------------------------------------------------
+
     @cached_property
     def unnamed(self) -> int:
         """How many rows have no person; each counts as a person of its own."""
-        return self.missing([self.person]).get(self.person, 0)
+        counted = self.counter.unnamed
+        return self.missing([self.person]).get(self.person, 0) if counted is None else counted
 
     @property
     def people(self) -> int:
@@ -64,10 +96,15 @@ class PeopleQuestions(Questions):
 
     @cached_property
     def _people(self) -> int:
+        counted = self.counter.people
+        if counted is not None:
+            return counted
         return self.distinct([self.person])[self.person] + self.unnamed - bool(self.unnamed)
 
     def repeat(self, quasi: Sequence[str]) -> bool:
         """Whether somebody has several rows; `quasi` are what people will be counted by, if any."""
+        if quasi:
+            self.counter.plan(quasi)
         return self.people < self.records
 
     def only_suppressed(self) -> "PeopleQuestions | None":
@@ -79,12 +116,16 @@ class PeopleQuestions(Questions):
 
     def sighting_cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns and the person, last; rows without one are counted."""
-        cube = self.rows.cube((*columns, self.person))
-        return replace(cube, counts=np.where(cube.codes[-1] == 0, cube.counts, 1))
+        return once_each(self.rows.cube((*columns, self.person)))
 
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values, and how many people have each."""
         return self.sighting_cube(columns).roll_up(columns)
+
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+        """The cells of a secret number, in people; its texts stay in this process."""
+        answered = self.counter.number_cells(quasi, secret)
+        return super().number_cells(quasi, secret) if answered is None else answered
 
     # -- sightings ------------------------------------------------------------------------------
 
@@ -140,12 +181,20 @@ class PeopleQuestions(Questions):
 
     # -- answers --------------------------------------------------------------------------------
 
+    def sizes(self, quasi: Sequence[str]) -> Sizes:
+        """The histogram of class sizes, in people."""
+        quasi = tuple(quasi)
+        sizes = None if quasi in self._sizes else self.counter.sizes(quasi)
+        if sizes is not None:
+            self._sizes[quasi] = sizes
+        return super().sizes(quasi)
+
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """The counts behind every measure of re-identification; no reading of missing keys."""
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
         pairs = sizes.records
-        missing = max(self.missing(quasi).values(), default=0) and self._lacking(quasi)
+        missing = self._lacking(quasi) if self.missing(quasi) else 0
         if pairs == self.people:  # nobody was seen in two classes
             return RecordCounts(self.people, sizes, missing)
         people = self._people_counts(quasi)
@@ -154,9 +203,15 @@ class PeopleQuestions(Questions):
 
     def _lacking(self, quasi: tuple[str, ...]) -> int:
         """How many rows lack a quasi-identifier."""
+        lacking = self.counter.lacking(quasi)
+        if lacking is not None:
+            return lacking
         return self._count_records(self._any_missing(quasi))
 
     def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
+        counted = self.counter.seen(quasi)
+        if counted is not None:
+            return counted
         sightings, classes = self.sightings(quasi, None), self.count_cells(quasi, None)
         seen = self.keep_table(
             f"SELECT a.p AS p, q.n AS size, a.n AS n FROM {sightings} AS a JOIN {classes} AS q "
@@ -182,6 +237,9 @@ class PeopleQuestions(Questions):
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
         """How many people are in classes where all have one value, and how many there are."""
+        answered = self.counter.certain_people(quasi, secret)
+        if answered is not None:
+            return answered
         quasi = tuple(quasi)
         cells, classes = self.count_cells(quasi, secret), self.count_cells(quasi, None)
         certain = self.keep_table(
@@ -202,8 +260,10 @@ class PeopleQuestions(Questions):
         self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
-        counter = PeopleSecretCounter(self, tuple(quasi), secret)
-        return counter.count(needs, **rare)
+        counts = self.counter.secret_counts(tuple(quasi), secret, needs, **rare)
+        if counts is not None:
+            return counts
+        return PeopleSecretCounter(self, tuple(quasi), secret).count(needs, **rare)
 
 
 class PeopleSecretCounter(SecretCounter):

@@ -1,31 +1,29 @@
 """The integer questions about one table, and the one SQL text that asks them.
 
 Only plain nested GROUP BY and COUNT(*) or SUM of counts: no DISTINCT aggregates, no floats. What
-engines spell differently (lists, mostly) is in the small `Adapter` that each engine provides.
+engines spell differently (lists, mostly) is in the `Adapter` that each engine provides.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.counts.adapter import Adapter, LoadedColumns
 from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
-from sievert.counts.cells import (
-    Adapter,
-    CellTables,
-    LoadedColumns,
-    match_masks,
-    quote_identifier,
-)
+from sievert.counts.cells import CellTables, match_masks, quote_identifier
 from sievert.counts.cube import Cube, rank_texts
+from sievert.counts.memory_cells import MemoryCells, SourceNotes
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.row_runs import ColumnRuns
 from sievert.counts.secret_counts import SecretCounter
 from sievert.counts.suppressed_class import MarkedRecords
+from sievert.counts.suppression import ANY, EVERY
 from sievert.counts.wildcards import MOST_KEYS, can_match, count_matches
+from sievert.errors import InvariantError
 from sievert.hierarchies import Hierarchy
 from sievert.sources.states import Spread
 
@@ -40,24 +38,76 @@ TOGETHER = 12  # columns in one query: with more of them, DuckDB takes longer an
 
 
 class Questions(CellTables):
-    """Integer questions about one table; the cells are counted once for each secret."""
+    """Integer questions about the rows of one table; cells are counted once for each secret.
 
-    def __init__(self, engine: Adapter, records: int | None = None) -> None:
+    `memory` answers what it can, and the engine everything else.
+    """
+
+    person: str | None = None  # the column of the person, where people are counted
+
+    def __init__(
+        self, engine: Adapter, records: int | None = None, notes: SourceNotes | None = None
+    ) -> None:
         super().__init__(engine, records)
+        self.memory = MemoryCells()
+        self.notes = SourceNotes() if notes is None else notes
         self._sizes: dict[tuple[str, ...], Sizes] = {}
         self._tallied: dict[tuple[tuple[str, ...], str], dict[str | None, int]] = {}
+
+    def fork(self) -> Self:
+        """The same table once more, before anything is counted and any record is left out."""
+        other = super().fork()
+        other.memory = self.memory.fork(other)
+        return other
+
+    @property
+    def rows(self) -> "Questions":
+        """The questions about the rows of the same table."""
+        return self
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are; None where rows are counted."""
+        return self.memory.people
+
+    def repeat(self, quasi: Sequence[str]) -> bool:
+        """Whether somebody has several rows; only where people are counted."""
+        return False
+
+    def sighting_cube(self, columns: Sequence[str]) -> Cube:
+        """The combinations of some columns and the person, last; only where people are counted."""
+        raise InvariantError("rows have no person")
 
     @property
     def left_out(self) -> Mapping[str, Spread]:
         """What a state knows of columns that it leaves out."""
-        return {}
+        return self.notes.left_out
+
+    def sql_name(self, column: str) -> str:
+        """The name of a column in SQL; an error where it has no cells."""
+        self.notes.check(column)
+        return super().sql_name(column)
+
+    def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
+        """Say which secrets will be counted in which classes, before any is counted."""
+        self.memory.plan_counts(tuple(quasi), tuple(secrets))
+
+    def progress(self) -> float:
+        """Per cent of the running count that is done, or -1."""
+        share = self.memory.progress()
+        return share if share >= 0 else self.engine.progress()
+
+    def interrupt(self) -> None:
+        """Stop counting; the caller of the running question gets an error."""
+        self.memory.interrupt()
+        self.engine.interrupt()
 
     def _count_missing(self, columns: Sequence[str], table: str) -> list[int]:
         """How many records lack each column."""
         return self._count_each([f"{self.sql_name(c)} IS NULL" for c in columns], table)
 
     def _count_each(self, conditions: Sequence[str], table: str) -> list[int]:
-        """How many records are so, for each condition."""
+        """Count the records that satisfy each condition."""
         one = self.engine.weight or 1
         sums = ", ".join(f"SUM(CASE WHEN {c} THEN {one} ELSE 0 END)" for c in conditions)
         (counts,) = self.engine.query_records(f"SELECT {sums} FROM {table}")
@@ -69,16 +119,36 @@ class Questions(CellTables):
 
     def missing(self, quasi: Sequence[str]) -> dict[str, int]:
         """How many records lack each quasi-identifier; only those that some record lacks."""
-        return {
-            q: n for q, n in zip(quasi, self._count_missing(quasi, self._input), strict=True) if n
-        }
+        counts = self.notes.missing(quasi) if self.complete else {}
+        others = [q for q in quasi if q not in counts]
+        if others:
+            answered = self.memory.missing(others)
+            if answered is None:
+                answers = self._count_missing(others, self._input)
+                answered = dict(zip(others, answers, strict=True))
+            counts |= answered
+        return {q: counts[q] for q in quasi if counts.get(q)}
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has; missing is one."""
+        columns = list(columns)
+        counts = self.notes.distinct(columns) if self.complete else {}
+        others = [c for c in columns if c not in counts]
+        answered = self.memory.distinct(others)
+        counts |= super().distinct(others) if answered is None else answered
+        return {c: counts[c] for c in columns}
+
+    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+        """The different values of a secret as text, without missing; they stay in this process."""
+        values = self.memory.values(column, tuple(quasi))
+        return super().values(column, quasi) if values is None else values
 
     def drop_missing(self, quasi: Sequence[str]) -> int:
-        """Leave out the records that lack a quasi-identifier from now on; returns their number."""
+        """Leave out the records that lack a quasi-identifier from now on; return their number."""
         return self._leave_out(self._any_missing(quasi))
 
     def _leave_out(self, condition: str) -> int:
-        """Ask only of the records that are not so, from now on; returns the number of others."""
+        """Exclude records that satisfy `condition` from all later questions; return how many."""
         self.forget_counts()
         view = f"kept{next(self._number)}"
         self.engine.view(view, f"SELECT * FROM {self._input} WHERE NOT ({condition})")
@@ -88,6 +158,7 @@ class Questions(CellTables):
 
     def forget_counts(self) -> None:
         """Forget what was counted, and drop its tables."""
+        self.memory.forget()
         self.drop_tables(*self._totals.values(), *self._cells.values())
         for counted in (self._totals, self._cells, self._sizes, self._tallied, self.in_people):
             counted.clear()
@@ -102,26 +173,29 @@ class Questions(CellTables):
         They are classes of `cells` that are counted anyway, with a secret or none; otherwise the
         records are looked through.
         """
-        able, mark = [q for q in quasi if self._may_hold_mark(q)], self.suppression.mark
+        answered = self.memory.count_marked(quasi, secret, cells=cells)
+        if answered is not None:
+            return answered
+        able = self.able_to_hold_mark(quasi)
         if not able:
             return 0, 0
         table = self.count_cells(tuple(quasi), secret) if cells else self._input
+        names = [self.sql_name(q) for q in able]
 
-        def count(word: str) -> int:
-            condition = self._marked(able, word)
+        def count(joined: str) -> int:
             if not cells:
+                condition = self.suppression.in_records(self.engine, names, joined)
                 return self._count_records(condition)
-            if mark is None:
-                return self.count_where(table, condition)
-            same = word.join(f"{self.engine.as_text(self.sql_name(q))} = ?" for q in able)
-            return self.count_where(table, same, [mark] * len(able))
+            return self.count_where(
+                table, *self.suppression.in_cells(self.engine.as_text, names, joined)
+            )
 
-        some = count(" OR ")
-        return count(" AND ") if some and len(able) == len(quasi) else 0, some
+        some = count(ANY)
+        return count(EVERY) if some and len(able) == len(quasi) else 0, some
 
     def marks(self, columns: Sequence[str]) -> dict[str, int]:
         """How many records have the mark of suppression in each column; only where some have."""
-        able = [c for c in columns if self._may_hold_mark(c) and self.engine.kind(c) != "other"]
+        able = [c for c in self.able_to_hold_mark(columns) if self.engine.kind(c) != "other"]
         if not able:
             return {}
         counts = self._count_each([self._marked([c]) for c in able], self._input)
@@ -149,6 +223,7 @@ class Questions(CellTables):
         self.suppressed = MarkedRecords(
             tables=self, marked=marked, whole=whole, size_of_marked=number, size_of_whole=records
         )
+        self.memory.leave_out_suppressed(quasi, number)
 
     def only_suppressed(self) -> "Questions | None":
         """Ask about the suppressed records alone; None where none are left out."""
@@ -158,6 +233,9 @@ class Questions(CellTables):
 
     def suppressed_counts(self, columns: Sequence[str]) -> RecordCounts:
         """Count the classes that some columns make of the suppressed records."""
+        answered = self.memory.suppressed_counts()
+        if answered is not None:
+            return answered
         marked = self.only_suppressed()
         assert marked is not None
         counts = marked.record_counts(columns, wildcard=False)
@@ -176,21 +254,13 @@ class Questions(CellTables):
         other._input, other._number = view, self._number
         return other
 
-    def _may_hold_mark(self, column: str) -> bool:
-        """Whether a column can hold the mark: numbers and dates have a digit or a letter."""
-        mark = self.suppression.mark
-        return (
-            mark is None
-            or any(map(str.isalnum, mark))
-            or self.engine.kind(column) not in ("float", "ordered")
-        )
+    def able_to_hold_mark(self, columns: Iterable[str]) -> list[str]:
+        """The columns that can hold the mark of suppression."""
+        return [c for c in columns if self.suppression.can_be_in(self.engine.kind(c))]
 
-    def _marked(self, quasi: Sequence[str], word: str = " AND ") -> str:
-        """The condition of records with the mark in every quasi-identifier, or in any with OR."""
-        mark, names = self.suppression.mark, [self.sql_name(q) for q in quasi]
-        if mark is None:
-            return word.join(f"{c} IS NULL" for c in names)
-        return word.join(f"({c} IS NOT NULL AND {self.engine.has_text(c, mark)})" for c in names)
+    def _marked(self, quasi: Sequence[str]) -> str:
+        """The condition of records with the mark in every quasi-identifier."""
+        return self.suppression.in_records(self.engine, [self.sql_name(q) for q in quasi])
 
     # -- values ---------------------------------------------------------------------------------
 
@@ -200,6 +270,9 @@ class Questions(CellTables):
         The values stay in this process.
         """
         quasi = tuple(quasi)
+        answered = self.memory.tally(column, quasi)
+        if answered is not None:
+            return answered
         if (quasi, column) not in self._tallied:
             columns = quasi if column in quasi else (column,)
             for at in range(0, len(columns), TOGETHER):
@@ -231,6 +304,9 @@ class Questions(CellTables):
 
     def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]]:
         """How many records have each text of columns with so many values, in the order of texts."""
+        answered = self.memory.tallies(columns)
+        if answered is not None:
+            return answered
         if self.reads_whole_lines:
             return super().tallies(columns)
         return {c: self.cube((c,)).tally() for c in columns}
@@ -240,6 +316,9 @@ class Questions(CellTables):
 
         None where records were left out: the codes of those that stay are not told apart.
         """
+        noted = self.notes.coded_missing(columns, complete=self.complete)
+        if noted is not None:
+            return noted
         if self.engine.uncoded is None:
             return dict.fromkeys(columns, 0)
         if not self.complete:
@@ -267,6 +346,9 @@ class Questions(CellTables):
 
         No column where records were left out: those that stay are not told apart.
         """
+        noted = self.notes.nan(columns, complete=self.complete)
+        if noted is not None:
+            return noted
         able = [c for c in columns if c in self.engine.nan]
         if not able or not self.complete:
             return {}
@@ -276,6 +358,9 @@ class Questions(CellTables):
 
     def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
         """Records whose every value is the name of its column, as where files were put together."""
+        answered = self.memory.like_the_header(quasi, secrets)
+        if answered is not None:
+            return answered
         counts = []
         for secret in secrets or (None,):
             cells = self.count_cells(tuple(quasi), secret)
@@ -309,15 +394,24 @@ class Questions(CellTables):
         """The histogram of class sizes."""
         quasi = tuple(quasi)
         if quasi not in self._sizes:
-            self._sizes[quasi] = self.histogram(self.count_cells(quasi, None))
+            sizes = self.memory.sizes(quasi)
+            if sizes is None:
+                sizes = self.histogram(self.count_cells(quasi, None))
+            self._sizes[quasi] = sizes
         return self._sizes[quasi]
 
     def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
         """The counts behind every measure of re-identification."""
+        people = self.memory.people_counts()
+        if people is not None:
+            return people
         quasi = tuple(quasi)
         sizes = self.sizes(quasi)
         if not wildcard:
             return RecordCounts(self.records, sizes)
+        matches = self.memory.matches(quasi, sizes)
+        if matches is not None:
+            return RecordCounts(self.records, sizes, *matches)
         cells = self._find_cells(quasi) or self.count_cells(quasi, None)
         missing = self.count_where(cells, self._any_missing(quasi))
         return RecordCounts(
@@ -356,6 +450,9 @@ class Questions(CellTables):
 
     def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int]:
         """How many records are in classes where all have one value, and how many there are."""
+        answered = self.memory.certain_people(quasi, secret)
+        if answered is not None:
+            return answered
         joint = self.secret_counts(quasi, secret, frozenset({"joint"})).joint
         return (0, 0) if joint is None else joint.certain
 
@@ -371,11 +468,18 @@ class Questions(CellTables):
         named: str | None = None,
     ) -> SecretCounts:
         """Everything about one secret that `needs` names."""
-        counter = SecretCounter(self, tuple(quasi), secret)
-        counts = counter.count(
-            needs, order=order, hierarchy=hierarchy, partition=partition, named=named
-        )
-        self._sizes.setdefault(counter.quasi, counts.sizes)
+        quasi = tuple(quasi)
+        rare: dict[str, Any] = {
+            "order": order,
+            "hierarchy": hierarchy,
+            "partition": partition,
+            "named": named,
+        }
+        counts = self.memory.secret_counts(quasi, secret, needs, **rare)
+        if counts is None:
+            counts = SecretCounter(self, quasi, secret).count(needs, **rare)
+        if self.people is None:
+            self._sizes.setdefault(quasi, counts.sizes)
         return counts
 
     # -- combinations as codes ------------------------------------------------------------------
@@ -383,6 +487,9 @@ class Questions(CellTables):
     def cube(self, columns: Sequence[str]) -> Cube:
         """The combinations of some columns' values; the texts stay in this process."""
         columns = tuple(columns)
+        answered = self.memory.cube(columns)
+        if answered is not None:
+            return answered
         names = [self.sql_name(c) for c in columns]
         keys, counted = ", ".join(names), self._cells.get((columns[:-1], columns[-1]))
         if counted is not None:  # a secret and its classes
@@ -399,10 +506,14 @@ class Questions(CellTables):
 
     def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
         """The cells of a secret number; its texts stay in this process."""
-        return self.cube((*quasi, secret)).number_cells
+        answered = self.memory.number_cells(tuple(quasi), secret)
+        return self.cube((*quasi, secret)).number_cells if answered is None else answered
 
     def records_in_order(self, columns: Sequence[str]) -> Cube:
         """One cell per record, in the order of the input, whether records were left out or not."""
+        answered = self.memory.records_in_order(columns)
+        if answered is not None:
+            return answered
         names, ranked = [self.sql_name(c) for c in columns], []
         for few in (names[at : at + TOGETHER] for at in range(0, len(names), TOGETHER)):
             fields = ", ".join(dict.fromkeys(few))
@@ -419,15 +530,17 @@ class Questions(CellTables):
 
     def plan_runs(self, columns: Sequence[str]) -> None:
         """Say whose runs will be asked for, before the records are read."""
+        self.memory.plan_runs(columns)
 
     def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
         """The runs of each column in the order of the input; no records are left out.
 
         The engine must keep the order of the rows.
         """
-        runs: dict[str, ColumnRuns] = {}
-        for at in range(0, len(columns), TOGETHER):
-            few = columns[at : at + TOGETHER]
+        runs = self.memory.count_runs(columns)
+        others = [column for column in columns if column not in runs]
+        for at in range(0, len(others), TOGETHER):
+            few = others[at : at + TOGETHER]
             table = self.keep_table(f"SELECT {self.sql_names(dict.fromkeys(few))} FROM input")
             for column, number in zip(few, self._count_changes(few, table), strict=True):
                 c = self.sql_name(column)
@@ -436,7 +549,7 @@ class Questions(CellTables):
                 values = Sizes.from_arrays(*arrays)
                 runs[column] = ColumnRuns(runs=number + 1, values=values)
             self.drop_tables(table)
-        return runs
+        return {column: runs[column] for column in columns}
 
     def _count_changes(self, columns: Sequence[str], table: str) -> list[int]:
         """How many rows of a table have another value of each column than the row before."""
@@ -456,6 +569,9 @@ class Questions(CellTables):
 
         No records are left out.
         """
+        answered = self.memory.codes_in_order(column)
+        if answered is not None:
+            return answered
         cube = self.records_in_order([column])
         return cube.codes[0].astype(np.int64), list(cube.values[0])
 

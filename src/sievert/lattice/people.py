@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from sievert.counts.cube import Cube, histogram
-from sievert.counts.recoded_people import count_seen, distinct_sightings
+from sievert.counts.sightings import count_seen, distinct_sightings
 from sievert.lattice import SubsetSummary, no_pace
 from sievert.measures import kernel
 

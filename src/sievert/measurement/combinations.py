@@ -14,7 +14,6 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.counts.answers import Sizes
 from sievert.counts.cube import Cube
-from sievert.counts.people import PeopleQuestions
 from sievert.counts.questions import Questions
 from sievert.lattice import Lattice
 from sievert.lattice.people import PeopleLattice
@@ -140,7 +139,7 @@ def count_combinations(
 ) -> CombinationCounts:
     """Ask an engine: one pass over the records for each sensitive attribute."""
     quasi = tuple(quasi)
-    if isinstance(questions, PeopleQuestions):
+    if questions.person is not None:
         sightings = count_sightings(questions.sighting_cube, quasi, secrets)
         return PeopleCombinations.from_sightings(quasi, *sightings)
     cubes = {s: _with_secret(questions.cube, quasi, s) for s in secrets}

@@ -9,7 +9,7 @@ import numpy as np
 
 from sievert import population as people
 from sievert.arrays import Floats
-from sievert.counts.cells import LoadedColumns
+from sievert.counts.adapter import LoadedColumns
 from sievert.counts.cube import Cube, histogram, merge_cells
 from sievert.counts.microdata import ClassFrequencies, class_frequencies
 from sievert.counts.questions import Questions

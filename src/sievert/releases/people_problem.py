@@ -14,12 +14,10 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.counts.cube import Cube
 from sievert.counts.people import PeopleQuestions
-from sievert.counts.recoded_people import (
-    CellsBeside,
-    RecodedPeopleQuestions,
-    SuppressedCells,
-)
-from sievert.errors import ExhaustedError, require
+from sievert.counts.questions import Questions
+from sievert.counts.recoded import recoded_people
+from sievert.counts.suppressed_cells import CellsBeside, SuppressedCells
+from sievert.errors import ExhaustedError, InvariantError, require
 from sievert.hierarchies import Hierarchy
 from sievert.measurement.combinations import CombinationCounts, count_sightings, recode
 from sievert.measurement.table_measures import MeasureSettings
@@ -44,7 +42,7 @@ class PeopleProblem(ProtectionProblem):
 
     def __init__(
         self,
-        questions: PeopleQuestions,
+        questions: Questions,
         roles: Roles,
         combinations: CombinationCounts,
         measuring: MeasureSettings,
@@ -53,8 +51,11 @@ class PeopleProblem(ProtectionProblem):
         floor: SearchFloor | None = None,
     ) -> None:
         super().__init__(questions, roles, combinations, measuring, hierarchies, settings, floor)
+        person = questions.person
+        if person is None:
+            raise InvariantError("rows have no person")
         self.sightings, self.secret_sightings = count_sightings(
-            lambda columns: questions.rows.cube((*columns, questions.person)),
+            lambda columns: questions.rows.cube((*columns, person)),
             roles.quasi,
             roles.sensitive,
         )
@@ -88,13 +89,11 @@ class PeopleProblem(ProtectionProblem):
             (Rule("distinct", k),),
         )
 
-    def _released(
-        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
-    ) -> RecodedPeopleQuestions:
+    def _released(self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]) -> Questions:
         def released(cube: Cube, owner: Ints) -> Cube:
             return self._only(recode(cube, codes, gone[owner]), quasi)
 
-        return RecodedPeopleQuestions(
+        return recoded_people(
             self.questions,
             released(self.sightings, self.sightings.owner),
             {s: released(cube, self._owner(cube)) for s, cube in self.secret_sightings.items()},

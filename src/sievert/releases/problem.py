@@ -12,12 +12,12 @@ import numpy as np
 from sievert.arrays import Bools, Ints
 from sievert.checks.spellings import OfSuppressed, suppressed_with_merged, with_merged
 from sievert.counts.answers import RecordCounts
-from sievert.counts.cells import Suppression
 from sievert.counts.cube import Cube, histogram
 from sievert.counts.questions import Questions
-from sievert.counts.recoded import RecodedQuestions
-from sievert.counts.recoded_people import CellsBeside, SuppressedCells
+from sievert.counts.recoded import recoded_rows
 from sievert.counts.recoded_records import ColumnMap
+from sievert.counts.suppressed_cells import CellsBeside, SuppressedCells
+from sievert.counts.suppression import Suppression
 from sievert.errors import require
 from sievert.hierarchies import ROOT, Hierarchy, is_made_from_data, propose, to_hierarchy
 from sievert.measurement.combinations import CombinationCounts, recode
@@ -266,15 +266,13 @@ class ProtectionProblem:
         keys: Ints = recoding.class_keys[classes].astype(np.int64)
         return keys
 
-    def _released(
-        self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]
-    ) -> RecodedQuestions:
+    def _released(self, codes: Mapping[str, Ints], gone: Bools, quasi: Sequence[str]) -> Questions:
         """Questions about the release: labels instead of values, without suppressed records.
 
         They are about classes of the columns `quasi`.
         """
         classes, secrets = self.combinations.classes, self.combinations.secrets
-        return RecodedQuestions(
+        return recoded_rows(
             self.questions,
             self._only(recode(classes, codes, gone), quasi),
             {

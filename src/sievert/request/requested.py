@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sievert import files
 from sievert import roles as role
-from sievert.counts.cells import Suppression
+from sievert.counts.engines import DEFAULT
+from sievert.counts.suppression import Suppression
 from sievert.errors import (
     Caution,
     ExhaustedError,
@@ -96,7 +97,7 @@ def refuse_engines(what: str, source: Mapping[str, Any], *tables: Any) -> None:
         for table in tables
     )
     require(
-        engine in (None, "duckdb") and not stored,
+        engine in (None, DEFAULT) and not stored,
         f"{what} files and frames only, not Spark nor a database",
         hint="write the table to a file first, such as Parquet",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sievert.counts.cells import Suppression
+from sievert.counts.suppression import Suppression
 from sievert.errors import Caution, InputError, require
 from sievert.formatting import plural
 from sievert.roles import Roles

@@ -16,7 +16,6 @@ import numpy as np
 from sievert.arrays import Bools
 from sievert.commands.assess import result
 from sievert.commands.assess.result import ChangeOption, ChangeOptions, ColumnChange
-from sievert.counts.people import PeopleQuestions
 from sievert.counts.recoded import type_order
 from sievert.errors import SievertError
 from sievert.hierarchies import Hierarchy, describe_level, to_hierarchy
@@ -78,7 +77,7 @@ class OptionSearch:
         self.measures.clock("searching options", questions)
         combinations = (
             count_combinations(questions.rows, roles.quasi, roles.sensitive)
-            if isinstance(questions, PeopleQuestions)  # their rows are recoded
+            if questions.person is not None  # the rows of people are recoded
             else count()
         )
         if not self._have_order(combinations):
@@ -128,10 +127,9 @@ class OptionSearch:
     ) -> ProtectionProblem:
         questions, roles = self.measures.questions, self.measures.roles
         settings = SearchSettings(share, uncompiled=UNCOMPILED)
-        if isinstance(questions, PeopleQuestions) and questions.repeat(roles.quasi):
+        if questions.repeat(roles.quasi):
             return PeopleProblem(questions, roles, combinations, measuring, trees, settings)
-        rows = questions.rows if isinstance(questions, PeopleQuestions) else questions
-        return ProtectionProblem(rows, roles, combinations, measuring, trees, settings)
+        return ProtectionProblem(questions.rows, roles, combinations, measuring, trees, settings)
 
     def _own_hierarchies(
         self, combinations: CombinationCounts

@@ -339,10 +339,8 @@ def _unicity(questions: Questions, roles: Roles, sightings: int | None) -> dict[
     """How often so many of a person's classes are nobody else's."""
     if sightings is None:
         return None
-    from sievert.counts.people import PeopleQuestions
     from sievert.measures.unicity import Trajectories
 
-    assert isinstance(questions, PeopleQuestions)
     return Trajectories(questions.sighting_cube(roles.quasi)).unicity(sightings).to_dict()
 
 

@@ -97,7 +97,7 @@ class Reasoner:
                 wanted.append(secret)
             else:
                 self.remark(f"the original lacks {secret!r}: who is right cannot be told")
-        self.ordered = questions.engine.name == "duckdb" and questions.records <= MOST_RECORDS
+        self.ordered = questions.engine.keeps_order and questions.records <= MOST_RECORDS
         self.known = (
             microdata.in_order(questions, wanted, name) if self.ordered else questions.cube(wanted)
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sievert.commands.columns.result import DescribedColumn
-from sievert.counts.cells import Kind
+from sievert.counts.adapter import Kind
 from sievert.counts.questions import Questions
 from sievert.errors import require
 from sievert.request.role_suggestion import (

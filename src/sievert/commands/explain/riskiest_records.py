@@ -131,8 +131,7 @@ def riskiest_records(
     matching = counts if frequencies is None else frequencies.matching
     order = np.lexsort((np.arange(len(counts)), -score, counts, matching))[:most].tolist()
     matched = None if frequencies is None else frequencies.frequencies
-    engine = questions.engine
-    numbered = engine.name == "duckdb" and engine.weight is None  # in the order of the input
+    numbered = questions.engine.keeps_order
     rows: Sequence[Sequence[int | None]] = (
         microdata.row_numbers(questions, classes, order, most)
         if numbered

@@ -13,8 +13,8 @@ from sievert.commands.ledger.store import LedgerRelease, Pseudonyms, Secret
 from sievert.counts.cube import Cube, run_starts
 from sievert.counts.joint_classes import marked
 from sievert.counts.questions import Questions
-from sievert.counts.recoded import RecodedQuestions
-from sievert.counts.recoded_people import RecodedPeopleQuestions, class_numbers
+from sievert.counts.recoded import recoded_people, recoded_rows
+from sievert.counts.sightings import class_numbers
 from sievert.errors import InputError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
@@ -172,13 +172,12 @@ class ClassMeasures:
             codes = tuple(columns[name].astype(np.uint32) for name in names)
             return Cube(names, codes, ones, tuple(texts[name] for name in names))
 
-        questions: Questions
         if int(person.max()) + 1 < len(person):
             of_secrets = {s: cube(CLASS, s, PERSON) for s in secrets}
-            questions = RecodedPeopleQuestions(self._table, cube(CLASS, PERSON), of_secrets)
+            questions = recoded_people(self._table, cube(CLASS, PERSON), of_secrets)
         else:
             of_secrets = {s: cube(CLASS, s) for s in secrets}
-            questions = RecodedQuestions(self._table, cube(CLASS), of_secrets)
+            questions = recoded_rows(self._table, cube(CLASS), of_secrets)
         questions.records = len(classes)
         return questions
 

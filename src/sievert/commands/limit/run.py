@@ -123,13 +123,13 @@ def read_original(
     if roles.sensitive and settings.alike:
         notes.insert(0, "the key itself is the secret here: other secrets do not count")
     clock("reading the records", questions)
-    in_order = questions.engine.name == "duckdb"
+    in_order = questions.engine.keeps_order
     require(
         not everything or in_order,
         f"{questions.engine.name} knows no order of records: no release can be written",
         hint="the same without -o, or the engine duckdb",
     )
-    types = getattr(questions.engine, "kinds", {})
+    types = questions.engine.kinds
     kinds = {c: str(types.get(c, TEXT)) for c in questions.columns if c not in roles.identifier}
     wanted = tuple(kinds) if everything else roles.measured_columns
     people = (

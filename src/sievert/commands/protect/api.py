@@ -32,6 +32,7 @@ from sievert.commands.protect.run import (
     what_became,
 )
 from sievert.commands.protect.writing import ReleaseFile
+from sievert.counts.engines import choose_engine
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InvariantError, require
 from sievert.measurement.combinations import count_combinations
@@ -65,7 +66,7 @@ from sievert.request.requested import (
     requested_roles,
 )
 from sievert.request.table_description import describe_input
-from sievert.session import Clock, Steps, choose_engine, no_progress
+from sievert.session import Clock, Steps, no_progress
 from sievert.sources.checksums import files_sha256
 from sievert.sources.isolation import private_directory
 from sievert.sources.options import ReaderOptions
@@ -253,11 +254,12 @@ def protect(
     )
     settings.check_read_by(how)
     kind = "csv" if out is None else release_kind(out)
-    in_parts = kind == "parquet" and choose_engine(source.get("engine"), data) == "spark"
+    engine = choose_engine(source.get("engine"), data).adapter_class
+    in_parts = kind == "parquet" and engine.writes_parts
     apart = files.secrets_beside(Path(out)) if out is not None and how == "anatomy" else None
     manifest_path = None if out is None else files.manifest_beside(Path(out))
     # Rows have numbers where the records are read from a file or from memory.
-    numbered = choose_engine(source.get("engine"), data) == "duckdb" and not keep_order
+    numbered = engine.keeps_order and not keep_order
     pairing = None if out is None or not numbered else files.pairing_beside(Path(out))
     reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     cautions: list[str] = []
@@ -300,7 +302,7 @@ def protect(
                 hint="the table itself",
             )
             require(
-                questions.engine.name == "duckdb" or how == "full",
+                questions.engine.records_here or how == "full",
                 f"--how {how} needs the records here, not on {questions.engine.name}",
                 hint="--how full, or the table as a file",
             )

@@ -457,7 +457,7 @@ def read_columns(questions: Questions, wanted: set[str]) -> dict[str, FileColumn
     """Some columns of all records, in the order of the input."""
     names = [c for c in questions.columns if c in wanted]
     records = questions.records_in_order(names)
-    kinds = getattr(questions.engine, "kinds", {})
+    kinds = questions.engine.kinds
     return {
         name: FileColumn(name, texts, codes, str(kinds.get(name, TEXT)))
         for name, texts, codes in zip(names, records.values, records.codes, strict=True)
@@ -469,13 +469,13 @@ def recoded_records(
 ) -> RecodedRecords | None:
     """The release as an engine can write it from its own records; None if it has to be read here.
 
-    Small tables of DuckDB are read here: only that engine has an order of records.
+    Small tables are read here, where this process has the records.
     """
     recoding, problem, roles = protection.recoding, protection.problem, protection.roles
     if recoding is None or problem is None:
         return None
     small = questions.records < IN_THE_ENGINE and problem.floor is None
-    if small and questions.engine.name == "duckdb":
+    if small and questions.engine.records_here:
         return None
     wanted, maps = {*roles.quasi, *roles.sensitive, *keep}, {}
     gone = problem.gone_keys(recoding)

@@ -283,8 +283,8 @@ class ReleaseFile:
         }
         means = {o: source[o] for o in MEANS if source.get(o) is not None}
         options |= {o: os.fspath(v) if isinstance(v, os.PathLike) else v for o, v in means.items()}
-        if self.questions.engine.name == "spark":
-            options["engine"] = "spark"
+        if self.questions.engine.writes_parts:
+            options["engine"] = self.questions.engine.name
         options["suppressed"] = ROOT  # which we write, whatever mark the policy has for others
         if self.kind == "csv":
             types = {c: t for c, t in (source.get("types") or {}).items() if c in part.sensitive}

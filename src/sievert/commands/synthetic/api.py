@@ -138,7 +138,7 @@ def synthetic(
             people = read_codes(questions, table.name, unused, together)
             notes += own_rows(people) if together == roles.person else ()
             description = describe_input(table, questions)
-            kinds = getattr(questions.engine, "kinds", {})
+            kinds = questions.engine.kinds
             given = source.get("types") or {}
             categories = [c for c in people.columns if c in given and kinds.get(c) == TEXT]
             unassessed = columns_without_role(questions, roles, *people.columns)

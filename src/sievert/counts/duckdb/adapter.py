@@ -6,20 +6,21 @@ from typing import Any
 
 import duckdb
 
+from sievert.counts.adapter import Adapter, HashDialect
 from sievert.counts.duckdb import connection, failures, reading, releases
 from sievert.counts.duckdb.reading import literal
 from sievert.errors import ExhaustedError
 from sievert.sources.table import Table
 
 
-class DuckDB:
+class DuckDB(Adapter):
     """One table on DuckDB, in memory, spilling to a private directory."""
 
     name = "duckdb"
     keeps_order = True
-    hex_bytes = False
-    weight: str | None = None
-    expected: int | None = None
+    records_here = True
+    rereads_text = True
+    streams = True
     _connection: Any = None
 
     def __init__(
@@ -68,11 +69,6 @@ class DuckDB:
 
     def count(self, name: str, sql: str, records: int) -> None:
         self.keep(name, sql)
-
-    def count_together(
-        self, queries: Mapping[str, tuple[str, str]], keys: str, source: str, records: int
-    ) -> bool:
-        return False
 
     def forget(self, name: str) -> None:
         self.run(f"DROP TABLE {name}")
@@ -166,7 +162,19 @@ class DuckDB:
     def has_text(self, column: str, text: str) -> str:
         return f"{self.as_text(column)} = {literal(text)}"
 
-    record_text, text_literal = as_text, staticmethod(literal)
+    def record_text(self, column: str) -> str:
+        return self.as_text(column)
+
+    def text_literal(self, text: str) -> str:
+        return literal(text)
+
+    def hash_dialect(self) -> HashDialect:
+        return HashDialect(
+            string="VARCHAR",
+            as_text=self.as_text,
+            octets="STRLEN({})",
+            digest="SUBSTRING(SHA256({}), 1, 16)",
+        )
 
     def matches(self, column: str, pattern: str) -> str:
         return f"regexp_full_match({self.as_text(column)}, {literal(pattern)})"

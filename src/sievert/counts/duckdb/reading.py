@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sievert.counts.cells import Kind, quote_identifier
+from sievert.counts.adapter import Kind
+from sievert.counts.cells import quote_identifier
 from sievert.errors import InputError, UsageError, require, unknown
 from sievert.sources.columns import check_names
 from sievert.sources.table import Table

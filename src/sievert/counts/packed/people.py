@@ -4,19 +4,19 @@ Sorted keys are the distinct sightings already. What is not answered here, the e
 """
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from sievert.arrays import Ints
 from sievert.counts.answers import NumberCells, PeopleCounts, Profiles, SecretCounts, Sizes
 from sievert.counts.cube import DENSE_SIZES, histogram
+from sievert.counts.memory_cells import PeopleCounter
 from sievert.counts.packed import kernels, run_kernels
-from sievert.counts.packed.adapter import PackedQuestions
 from sievert.counts.packed.class_cells import FEW_BITS, PackedCells, code_field, rank_codes
+from sievert.counts.packed.coding import CodedColumn
 from sievert.counts.packed.keys import KeyCounts, KeyLayout
-from sievert.counts.people import PeopleQuestions
 
 
 class Sightings:
@@ -72,13 +72,39 @@ class Sightings:
         return PeopleCounts(number, smallest_sizes, m, sizes.sizes[place], times), alone
 
 
-class PackedPeopleQuestions(PeopleQuestions):
-    """Questions about the people of a large table of plain columns."""
+@dataclass(frozen=True)
+class ClassPeople:
+    """The classes of some columns in people; `people` is that of each class in the order of codes.
 
-    def __init__(self, rows: PackedQuestions, person: str) -> None:
-        super().__init__(rows, person)
-        self._packed_rows = rows
-        self._class_people: dict[tuple[str, ...], tuple[Ints | None, PeopleCounts] | None] = {}
+    It is None where classes are not numbered in that order.
+    """
+
+    sizes: Sizes
+    seen: PeopleCounts
+    people: Ints | None
+
+
+class KeyedRecords(Protocol):
+    """Records that are counted by packed keys."""
+
+    threads: int
+
+    def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
+        """The different keys of some columns, the last one lowest; None where they are unfit."""
+
+    def note_cells(self, counted: KeyCounts) -> object:
+        """Note how many records have each value of the columns of counted cells."""
+
+    def spell(self, column: CodedColumn, codes: Ints) -> list[str | None]:
+        """The texts of codes."""
+
+
+class PackedPeople(PeopleCounter):
+    """The people of a large table of plain columns."""
+
+    def __init__(self, records: KeyedRecords, person: str) -> None:
+        self._records, self._person = records, person
+        self._counted: dict[tuple[str, ...], ClassPeople | None] = {}
         self._unnamed: int | None = None
         self._value_people: dict[str, tuple[Ints, Ints]] = {}
         self._last: tuple[Any, PackedCells] | None = None  # the secret counted last, its cells
@@ -90,66 +116,66 @@ class PackedPeopleQuestions(PeopleQuestions):
 
         With `ranks` also where runs are numbered as they come, whatever the codes of the columns.
         """
-        if self.person in columns or len(set(columns)) < len(columns):
+        if self._person in columns or len(set(columns)) < len(columns):
             return None
-        counted = self._packed_rows.count_keys((*columns, self.person))
+        counted = self._records.count_keys((*columns, self._person))
         if counted is None or (counted.layout.ranked and not ranks):
             return None
         return counted.layout.without_secret(), Sightings(
             counted.keys, counted.counts, counted.layout.low
         )
 
-    def _classes(self, quasi: tuple[str, ...]) -> tuple[Ints | None, PeopleCounts] | None:
-        """The people of each class, if these are in the order of codes, and how they were seen."""
-        if quasi not in self._class_people:
+    def _classes(self, quasi: tuple[str, ...]) -> ClassPeople | None:
+        """The people of the classes; None where these cannot be packed."""
+        if quasi not in self._counted:
             sighted = self._sighted(quasi, ranks=True)
-            self._class_people[quasi] = None
+            self._counted[quasi] = None
             if sighted is not None:
-                layout, seen = sighted
-                self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, layout))
-                self._sizes[quasi] = sizes = histogram(seen.people)
-                counts, self._unnamed = seen.count(sizes)
-                self._class_people[quasi] = None if layout.ranked else seen.people, counts
-        return self._class_people[quasi]
+                layout, sightings = sighted
+                keys = KeyCounts(sightings.runs, sightings.records, layout)
+                self._records.note_cells(keys)
+                sizes = histogram(sightings.people)
+                seen, self._unnamed = sightings.count(sizes)
+                people = None if layout.ranked else sightings.people
+                self._counted[quasi] = ClassPeople(sizes=sizes, seen=seen, people=people)
+        return self._counted[quasi]
 
-    def repeat(self, quasi: Sequence[str]) -> bool:
-        """Whether somebody has several rows; it follows from the count by `quasi`, if any."""
-        if quasi:
-            self._classes(tuple(quasi))
-        return super().repeat(quasi)
-
-    @cached_property
-    def unnamed(self) -> int:
-        """How many rows have no person; each counts as a person of its own."""
-        return super().unnamed if self._unnamed is None else self._unnamed
-
-    @cached_property
-    def _people(self) -> int:
-        counted = next((classes for classes in self._class_people.values() if classes), None)
-        return super()._people if counted is None else counted[1].people
-
-    def sizes(self, quasi: Sequence[str]) -> Sizes:
-        """The histogram of class sizes, in people."""
+    def plan(self, quasi: Sequence[str]) -> None:
+        """Count people by these columns: whether somebody has several rows follows from it."""
         self._classes(tuple(quasi))
-        return super().sizes(quasi)
 
-    def _people_counts(self, quasi: tuple[str, ...]) -> PeopleCounts:
+    @property
+    def unnamed(self) -> int | None:
+        """How many rows have no person; each counts as a person of its own."""
+        return self._unnamed
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are."""
+        counted = next((classes for classes in self._counted.values() if classes), None)
+        return None if counted is None else counted.seen.people
+
+    def sizes(self, quasi: tuple[str, ...]) -> Sizes | None:
+        """The histogram of class sizes, in people."""
         classes = self._classes(quasi)
-        return super()._people_counts(quasi) if classes is None else classes[1]
+        return None if classes is None else classes.sizes
 
-    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+    def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
+        """How many classes people were seen in, and how small these are."""
+        classes = self._classes(quasi)
+        return None if classes is None else classes.seen
+
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells | None:
         """The cells of a secret number, in people; those of one secret are kept."""
         if self._last is not None and self._last[0] == (tuple(quasi), secret):
-            return self._last[1].as_numbers(self._packed_rows.spell)
+            return self._last[1].as_numbers(self._records.spell)
         sighted = self._sighted((*quasi, secret))
-        if sighted is None:
-            return super().number_cells(quasi, secret)
-        return self._cells_of(*sighted).as_numbers(self._packed_rows.spell)
+        return None if sighted is None else self._cells_of(*sighted).as_numbers(self._records.spell)
 
     def _cells_of(self, layout: KeyLayout, seen: Sightings) -> PackedCells:
         """The cells of the lowest column but the person, a secret, in people."""
         keys = KeyCounts(seen.runs, seen.people, layout.with_secret())
-        return PackedCells(keys, self._packed_rows.threads)
+        return PackedCells(keys, self._records.threads)
 
     def _holders_of(self, secret: str) -> tuple[Ints, Ints] | None:
         """The codes of a secret that occur, and how many people have each."""
@@ -158,19 +184,21 @@ class PackedPeopleQuestions(PeopleQuestions):
         return self._value_people.get(secret)
 
     def secret_counts(
-        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
-    ) -> SecretCounts:
+        self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts | None:
         """Everything about one secret that `needs` names; the engine answers what is rare."""
-        quasi, special = tuple(quasi), any(option is not None for option in rare.values())
-        classes = None if special else self._classes(quasi)
-        people = None if classes is None else classes[0]
-        holders = None if people is None else self._holders_of(secret)
+        if any(option is not None for option in rare.values()):
+            return None
+        classes = self._classes(quasi)
+        if classes is None or classes.people is None:
+            return None
+        holders = self._holders_of(secret)
         sighted = None if holders is None else self._sighted((*quasi, secret))
-        if people is None or holders is None or sighted is None or holders[0][0] == 0:
-            return super().secret_counts(quasi, secret, needs, **rare)  # or with missing values
+        if holders is None or sighted is None or holders[0][0] == 0:  # or with missing values
+            return None
         layout, seen = sighted
         cells = self._cells_of(layout, seen)
-        self._packed_rows.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
+        self._records.note_cells(KeyCounts(seen.runs, seen.records, cells.layout))
         self._last = (quasi, secret), cells
         sizes, total = histogram(cells.sizes), int(cells.totals.sum())
         having = np.zeros(len(cells.totals), dtype=np.int64)
@@ -179,14 +207,14 @@ class PackedPeopleQuestions(PeopleQuestions):
             records=total,
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
-            profiles=_profiles(cells, people),
+            profiles=_profiles(cells, classes.people),
             joint=cells.joint() if "joint" in needs else None,
             gaps=cells.gaps(sizes, total) if "gaps" in needs else None,
             ranked=cells.ranked()
             if "order" in needs and cells.secret and cells.secret.kind in ("int", "date", "float")
             else None,
-            confidence=cells.joint(people, having) if "joint" in needs else None,
-            people=self.people,
+            confidence=cells.joint(classes.people, having) if "joint" in needs else None,
+            people=classes.seen.people,
         )
 
 

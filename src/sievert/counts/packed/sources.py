@@ -70,6 +70,9 @@ class Source(Protocol):
 
     records: int
 
+    def plan(self, names: Sequence[str]) -> None:
+        """Say which columns will be needed."""
+
     def code(self, names: Sequence[str], room: int, threads: int, pace: Pace) -> list[CodedColumn]:
         """How each column is coded, as far as it is known before the records are read."""
 
@@ -95,6 +98,9 @@ class ParquetSource:
         self.records = sum(m.num_rows for m in self._metadata)
         self._mine = threading.local()
         self._numbered: dict[str, CodedColumn] = {}  # those whose values were numbered last
+
+    def plan(self, names: Sequence[str]) -> None:
+        """Columns are read one by one, whatever is planned."""
 
     def batches(self) -> list[RecordBatch]:
         """The row groups."""
@@ -178,21 +184,25 @@ def _number(value: Any) -> int:
 class CodedSource:
     """Columns of Arrow's, read once and kept as codes: of a frame, or as the engine gives them.
 
-    Columns that are `planned` are read together with the first one that is needed.
+    Columns that are planned are read together with the first one that is needed.
     """
 
     def __init__(
         self, read: Callable[[Sequence[str]], Iterable[Any]], columns: Iterable[str], records: int
     ) -> None:
         self._read, self._columns, self.records = read, tuple(columns), records
-        self.planned: tuple[str, ...] = ()
+        self._planned: tuple[str, ...] = ()
         self._coded: dict[str, tuple[CodedColumn, Ints] | None] = {}
+
+    def plan(self, names: Sequence[str]) -> None:
+        """Read these columns together with the first one that is needed."""
+        self._planned = tuple(dict.fromkeys(names))
 
     def code(self, names: Sequence[str], room: int, threads: int, pace: Pace) -> list[CodedColumn]:
         """How each column is coded; columns that were not coded before are read."""
         if not set(names) <= set(self._columns):
             raise UnfitError
-        if new := [n for n in dict.fromkeys((*names, *self.planned)) if n not in self._coded]:
+        if new := [n for n in dict.fromkeys((*names, *self._planned)) if n not in self._coded]:
             if CODE_BYTES * self.records * len(self._coded | dict.fromkeys(new)) > room:
                 raise UnfitError
             self._coded |= dict.fromkeys(new)  # for good, unless it is read whole

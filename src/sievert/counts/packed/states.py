@@ -1,14 +1,15 @@
 """A state counted by packed keys: the keys of its rows are sorted, and their weights added up."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Ints
+from sievert.counts.cells import CellTables
 from sievert.counts.cube import run_starts
 from sievert.counts.packed import kernels
-from sievert.counts.packed.adapter import PackedQuestions
 from sievert.counts.packed.coding import CodedColumn, UnfitError
 from sievert.counts.packed.keys import (
     KEY_BYTES,
@@ -18,15 +19,17 @@ from sievert.counts.packed.keys import (
     KeyLayout,
     cut_levels,
 )
+from sievert.counts.packed.records import PackedRecords
 from sievert.counts.packed.sources import CodedSource
-from sievert.counts.state.questions import StateQuestions
 from sievert.sources.states import StateManifest
 
 
 class WeightedKeyCounter(KeyCounter):
     """Counts keys of rows that stand for several records each."""
 
-    weights: Ints
+    def __init__(self, weights: Ints, *source: Any) -> None:
+        super().__init__(*source)
+        self.weights = weights
 
     def count(self, quasi: Sequence[str], secrets: Sequence[str]) -> Counted:
         """The keys of the classes with each secret."""
@@ -60,19 +63,12 @@ class WeightedKeyCounter(KeyCounter):
         return KeyCounts(keys[starts], counts, layout if secret is None else layout.with_secret())
 
 
-class PackedStateQuestions(StateQuestions, PackedQuestions):
-    """Questions about a large state of plain columns."""
-
-    def __init__(self, engine: Any, state: StateManifest, room: int, threads: int) -> None:
-        self.state = state
-        (weights,) = engine.arrays("SELECT w FROM input")
-        weights = np.asarray(weights, dtype=np.int64)
-        source = CodedSource(engine.read_arrow, state.kept, len(weights))
-        PackedQuestions.__init__(self, engine, state.records, source, room, threads)
-        self._counter = WeightedKeyCounter(source, room, threads, self._pace)
-        self._counter.weights = weights
-
-    @property
-    def _whole(self) -> bool:
-        """Whether all records are counted but those suppressed."""
-        return self._input == self._released and not self.wide
+def pack_state(tables: CellTables, state: StateManifest, room: int, threads: int) -> PackedRecords:
+    """The rows of a state as packed keys with weights."""
+    engine = tables.engine
+    (weights,) = engine.arrays("SELECT w FROM input")
+    weights = np.asarray(weights, dtype=np.int64)
+    source = CodedSource(engine.read_arrow, state.kept, len(weights))
+    return PackedRecords(
+        tables, source, room, threads, counter=partial(WeightedKeyCounter, weights)
+    )

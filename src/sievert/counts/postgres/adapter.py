@@ -4,13 +4,13 @@ What reads the records runs in the database, in one snapshot that can only read.
 are streamed into a DuckDB of our own, which answers everything that follows from them.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.adapter import HashDialect
 from sievert.counts.cells import ask_together
 from sievert.counts.postgres import reading, releases, values
 from sievert.counts.postgres.transfer import Transfer
@@ -18,20 +18,15 @@ from sievert.errors import InputError, UsageError
 from sievert.sources.options import optional_package
 from sievert.sources.table import Table
 
-CELLS = re.compile(r"SELECT (.+), COUNT\(\*\) AS n FROM \w+ GROUP BY")
-FIELD = re.compile(r"(c\d+)(?: AS (\w+))?")
-
 
 class Postgres(Transfer):
     """One table of Postgres; its cells on DuckDB."""
 
     name = "postgres"
-    keeps_order = False
     hex_bytes = True
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:
         self._server: Any = None
-        self._views: dict[str, str] = {}
         self.labelled: frozenset[str] = frozenset()  # columns that have labels for values
         self._stopped = self._asking = self._doubting = False
         super().__init__(table, scratch, **options)
@@ -64,22 +59,10 @@ class Postgres(Transfer):
 
     # -- in the database ------------------------------------------------------------------------
 
-    def view(self, name: str, sql: str) -> None:
-        """Kept as text: whoever may only read cannot make a view."""
-        self._views[name] = sql
-
-    def with_views(self, sql: str) -> str:
-        """A query with our views before it."""
-        views = (f"{name} AS NOT MATERIALIZED ({view})" for name, view in self._views.items())
-        return f"WITH {', '.join(views)} {sql}"
-
-    def query_records(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self.ask(self.with_views(sql), parameters or None)
-
     def count(self, name: str, sql: str, records: int) -> None:
         """The cells, counted in the database, as a table of DuckDB."""
-        fields = {alias or c: c for c, alias in FIELD.findall(CELLS.findall(sql)[0])}
-        self.take(name, self.with_views(sql), self._ways(fields), records)
+        ways = {field: self.way(column) for field, column in self.counted_fields(sql).items()}
+        self.take(name, self.with_views(sql), ways, records)
         self.check_counted(name, records)
 
     def count_together(
@@ -139,18 +122,25 @@ class Postgres(Transfer):
     def has_text(self, column: str, text: str) -> str:
         return f"{self.record_text(column)} = {self.text_literal(text)}"
 
-    record_text, text_literal = values.record_text, values.text_literal
     matches = values.matches
+
+    def record_text(self, column: str) -> str:
+        return values.record_text(column)
+
+    def text_literal(self, text: str) -> str:
+        return values.text_literal(text)
+
+    def hash_dialect(self) -> HashDialect:
+        return values.hash_dialect(lambda c: self.kinds[self.columns[int(c[1:])]])
 
     def write(self, sql: str, path: Path, kind: str, **options: Any) -> None:
         self.check_writable()
 
-    def check_writable(self) -> None:
-        """Records stay in the database."""
-        raise UsageError("--records needs the records here", hint="the table as a file or a frame")
-
     write_release, show_recoded = releases.write_release, releases.show_recoded
     write_here = Transfer.write
+
+    def write_counted(self, sql: str, path: Path, kind: str) -> None:
+        self.write_here(sql, path, kind)
 
     def progress(self) -> float:
         """Nothing is known of a query that the database works on."""

@@ -6,20 +6,19 @@ a private file into one that spills.
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sievert.counts.duckdb import connection
-from sievert.counts.duckdb.adapter import DuckDB
+from sievert.counts.duckdb.counted_elsewhere import CountedElsewhere
 from sievert.counts.postgres import reading
-from sievert.errors import EngineError, InputError, require
+from sievert.errors import EngineError, require
 from sievert.sources.table import Table
 
 FEW = 10_000  # records whose cells go through memory
 
 
-class Transfer(DuckDB):
+class Transfer(CountedElsewhere):
     """A DuckDB that takes over what the database answers."""
 
     def __init__(
@@ -28,9 +27,7 @@ class Transfer(DuckDB):
         self._scratch, self._file = scratch, scratch / "cells"
         self._small = not outputs and all(value is None for value in options.values())
         outputs = () if self._small else (self._file, *outputs)
-        none = replace(table, kind="columns", data={"n": ()}, columns=("n",), types={}, na=())
-        super().__init__(none, scratch, outputs=outputs, **options)
-        self.table = table
+        super().__init__(table, scratch, outputs=outputs, **options)
 
     def _cursor(self) -> AbstractContextManager[Any]:
         """A cursor of the database, whose failures are told in our words."""
@@ -67,14 +64,4 @@ class Transfer(DuckDB):
             arrived == sent,
             f"{self.table.name}: {arrived} of {sent} cells arrived",
             error=EngineError,
-        )
-
-    def check_counted(self, cells: str, records: int) -> None:
-        """Check that some cells cover all records."""
-        ((counted,),) = self.rows(f"SELECT SUM(n) FROM {cells}")
-        require(
-            int(counted or 0) == records,
-            f"{self.table.name}: two counts of its records differ",
-            hint="a table, or a view that does not depend on time or chance",
-            error=InputError,
         )

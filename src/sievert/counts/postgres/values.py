@@ -4,10 +4,11 @@ Text is compared byte by byte; NaN is missing, -0 = 0; intervals and numbers of 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sievert.counts.adapter import HashDialect
 from sievert.counts.cells import quote_identifier
 from sievert.counts.duckdb.reading import PATTERNS, literal
 from sievert.sources.table import Table
@@ -136,16 +137,32 @@ def as_text(column: PostgresColumn) -> str:
     return f'({text}) COLLATE "C"'
 
 
-def record_text(_engine: Any, value: str) -> str:
+def record_text(value: str) -> str:
     """The text of a value of records."""
     return f"CAST({value} AS TEXT)"
 
 
-def matches(engine: Any, column: str, pattern: str) -> str:
+def matches(_engine: Any, column: str, pattern: str) -> str:
     """The condition that the text of a value fits a pattern as a whole."""
-    return f"{record_text(engine, column)} ~ {engine.text_literal(f'^({pattern})$')}"
+    return f"{record_text(column)} ~ {text_literal(f'^({pattern})$')}"
 
 
-def text_literal(_engine: Any, value: str) -> str:
+def text_literal(value: str) -> str:
     """A text without quotes to escape, and without the signs of parameters."""
     return f"CONVERT_FROM(DECODE('{value.encode().hex()}', 'hex'), 'UTF8')"
+
+
+def hash_dialect(kind: Callable[[str], str]) -> HashDialect:
+    """How Postgres spells the hashes of a sketch; `kind` gives the type of a column."""
+
+    def text(column: str) -> str:
+        return as_text(PostgresColumn(column, kind(column), "", readable=True))
+
+    return HashDialect(
+        string="TEXT",
+        as_text=text,
+        octets="OCTET_LENGTH(CONVERT_TO({}, 'UTF8'))",
+        digest=(
+            "(ENCODE(SUBSTRING(SHA256(CONVERT_TO({}, 'UTF8')) FROM 1 FOR 8), 'hex') COLLATE \"C\")"
+        ),
+    )

@@ -7,10 +7,9 @@ the order of their names. docs/sketch.md has the specification.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from sievert.counts.cells import Adapter
+from sievert.counts.adapter import Adapter
 from sievert.counts.duckdb import reading
 from sievert.errors import InputError, require
 
@@ -81,57 +80,6 @@ def plain_text(text: str | None, *, of_float: bool) -> str | None:
     ('34', '34.0')
     """
     return text.removesuffix(".0") if of_float and text is not None else text
-
-
-@dataclass(frozen=True)
-class HashDialect:
-    """How an engine spells hashes."""
-
-    string: str  # the type of a text
-    as_text: Callable[[str], str]  # a column's value as DuckDB spells it
-    octets: str
-    digest: str  # 16 hexadecimal digits
-
-    def hash(self, key: str, sign: str, columns: Iterable[tuple[str, bool]]) -> str:
-        """The hash of some columns, of each whether it has floats, as text in hexadecimal."""
-        parts = []
-        for column, of_float in columns:
-            text = self.as_text(column)
-            if of_float:
-                text = f"REGEXP_REPLACE({text}, '[.]0$', '')"
-            size = f"CAST({self.octets.format(text)} AS {self.string})"
-            parts.append(f"CASE WHEN {column} IS NULL THEN '-' ELSE {size} || ':' || {text} END")
-        return self.digest.format(" || ".join([f"'{key}{sign}'", *parts]))
-
-
-def dialect_of(engine: Adapter) -> HashDialect:
-    """The dialect of an engine."""
-
-    def kind(column: str) -> str:
-        return engine.kinds[engine.columns[int(column[1:])]]
-
-    if engine.name == "spark":
-        from sievert.counts.spark import spelling
-
-        def spark_text(column: str) -> str:
-            return spelling.as_text(column, [kind(column)])
-
-        return HashDialect(
-            "STRING", spark_text, "OCTET_LENGTH({})", "SUBSTRING(SHA2({}, 256), 1, 16)"
-        )
-    if engine.name == "postgres":
-        from sievert.counts.postgres import values
-
-        def postgres_text(column: str) -> str:
-            return values.as_text(values.PostgresColumn(column, kind(column), "", readable=True))
-
-        return HashDialect(
-            "TEXT",
-            postgres_text,
-            "OCTET_LENGTH(CONVERT_TO({}, 'UTF8'))",
-            "(ENCODE(SUBSTRING(SHA256(CONVERT_TO({}, 'UTF8')) FROM 1 FOR 8), 'hex') COLLATE \"C\")",
-        )
-    return HashDialect("VARCHAR", engine.as_text, "STRLEN({})", "SUBSTRING(SHA256({}), 1, 16)")
 
 
 def has_floats(engine: Adapter, column: str) -> bool:

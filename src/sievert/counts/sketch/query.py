@@ -48,8 +48,8 @@ def sample_classes(questions: Questions, request: SampleRequest) -> list[ClassSa
         parts = stream_hashes(
             questions, request.key_sets, request.secrets, request.key, request.most
         )
-    elif hasattr(questions, "packed_cube"):  # their compiled code is loaded already
-        cube = questions.packed_cube(request.columns)
+    else:
+        cube = questions.memory.compiled_cube(request.columns)
         parts = None if cube is None else _hash_cube(cube, questions, request)
     if parts is None:
         parts = _ask_engine(questions, request)
@@ -91,14 +91,13 @@ def _ask_engine(questions: Questions, request: SampleRequest) -> list[Part]:
 def sample_query(questions: Questions, request: SampleRequest) -> str:
     """The query for all samples; it reads the records once."""
     names, engine = questions.sql_name, questions.engine
-    dialect = hashes.dialect_of(engine)
+    dialect = engine.hash_dialect()
     floats = {c: (names(c), hashes.has_floats(engine, c)) for c in request.columns}
     every = questions.sql_names(request.columns)
     cells = f"SELECT {every}, COUNT(*) AS n FROM {questions.source} GROUP BY {every}"
     tables, parts = [f"cells AS ({cells})"], list[str]()
     several = len(request.key_sets) > 1 or request.secrets
-    if several and (keep := getattr(engine, "keep_there", None)) is not None:
-        keep("cells", cells)  # Spark would count them for each use
+    if several and engine.keep_there("cells", cells):
         del tables[0]
     for which, key_set in enumerate(request.key_sets):
         own = questions.sql_names(key_set)

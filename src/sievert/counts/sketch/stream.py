@@ -6,7 +6,6 @@ class that is in the sample in the end was below every threshold before, so its 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -24,8 +23,8 @@ PENDING = 1 << 19  # records below the threshold that are put together at a time
 
 
 def is_worth_streaming(questions: Questions, columns: Sequence[str], keys: int) -> bool:
-    """Whether the first records of a table on DuckDB say that most are classes of their own."""
-    large = questions.engine.name == "duckdb" and questions.records >= WORTH * LOOK
+    """Whether the engine streams, and its first records say that most are classes of their own."""
+    large = questions.engine.streams and questions.records >= WORTH * LOOK
     if keys > MOST_KEYS or not large:
         return False
     names = questions.sql_names(columns)
@@ -90,8 +89,9 @@ def stream_hashes(
         import pyarrow
     except ImportError:
         return None
-    engine: Any = questions.engine
-    dialect, fields = hashes.dialect_of(engine), list[str]()
+    engine = questions.engine
+    dialect = engine.hash_dialect()
+    fields = list[str]()
     texts = {
         c: (questions.sql_name(c), hashes.has_floats(engine, c))
         for c in {*secrets, *(c for key_set in key_sets for c in key_set)}

@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from sievert.counts.adapter import HashDialect
 from sievert.counts.duckdb import reading
 from sievert.counts.recoded_records import RecodedRecords
 from sievert.counts.spark import failures, releases, session, spelling
@@ -24,9 +25,7 @@ class Spark(FetchedCells):
     """One table on Spark: in a session that runs already, or in one of our own."""
 
     name = "spark"
-    keeps_order = False
-    hex_bytes = False
-    weight: str | None = None
+    writes_parts = True
 
     def __init__(
         self,
@@ -36,6 +35,7 @@ class Spark(FetchedCells):
         memory: str | None = None,
         threads: int | None = None,
         master: str | None = None,
+        outputs: Sequence[Path] = (),
     ) -> None:
         self.table, self.unfit = table, None
         self.uncoded: str | None = None
@@ -58,7 +58,7 @@ class Spark(FetchedCells):
                 lambda: spark_reading.view(self, table, self._session, scratch, resources)
             )
             self._open_cells(scratch, resources, memory, threads)
-            self.close = resources.pop_all().close
+            self._resources = resources.pop_all()
 
     check_usable, kind = reading.check_usable, reading.kind
 
@@ -72,10 +72,11 @@ class Spark(FetchedCells):
         self._check_records()
         return self._there.rows(sql, parameters)
 
-    def keep_there(self, name: str, sql: str) -> None:
-        """Keep the answer to a query about the records on Spark, to the end."""
+    def keep_there(self, name: str, sql: str) -> bool:
+        """Keep the answer on Spark, to the end: it would be counted for each use."""
         self._check_records()
         self._there.keep(name, sql)
+        return True
 
     def _ask(self, sql: str, use: Callable[[Any], Any], parameters: Sequence[Any] = ()) -> Any:
         def ask() -> Any:
@@ -149,6 +150,10 @@ class Spark(FetchedCells):
             self._context.cancelJobGroup(self._group)
         self._interrupt_cells()
 
+    def close(self) -> None:
+        """Leave the session, or stop our own, and drop what was made."""
+        self._resources.close()
+
     def _guard(self, ask: Callable[[], Any]) -> Any:
         if self._interrupted:
             raise ExhaustedError("stopped before the answer was there", hint="a longer --timeout")
@@ -162,6 +167,9 @@ class Spark(FetchedCells):
 
     def has_text(self, column: str, text: str) -> str:
         return f"{self.record_text(column)} = {spelling.literal(text)}"
+
+    def hash_dialect(self) -> HashDialect:
+        return spelling.hash_dialect(lambda c: self.kinds[self.columns[int(c[1:])]])
 
     def text_literal(self, text: str) -> str:
         return spelling.literal(text)

@@ -10,24 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sievert.counts.cells import LoadedColumns, ask_together
+from sievert.counts.adapter import Adapter, LoadedColumns
+from sievert.counts.cells import ask_together
 from sievert.counts.duckdb import connection
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.spark.cluster_cells import ClusterCells, has_arrow
 from sievert.errors import InputError, require
 from sievert.numerics.acceleration import thread_count
-from sievert.sources.table import Table
 
 MOST_CELLS = 10**7  # that are fetched
 
 
-class FetchedCells:
+class FetchedCells(Adapter):
     """Tables of cells, all here or all on Spark, and the dialect of whoever answers from them."""
 
     _session: Any
-    table: Table
-    kinds: dict[str, str]
-    expected: int | None
 
     def _guard(self, ask: Callable[[], Any]) -> Any:
         """Ask, unless interrupted; failures are told in our words."""

@@ -6,7 +6,7 @@ Imported only where pyspark is known to be installed.
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,7 @@ GLOBAL = "spark.sql.globalTempDatabase"
 
 def view(
     engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
-) -> tuple[tuple[str, ...], dict[str, str]]:
+) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """The columns and their types; makes the view that calls them c0, c1, ... as compared."""
     frame, kinds = _frame(engine, table, session, scratch, resources)
     table.check_types(kinds)
@@ -55,12 +55,13 @@ def view(
     if table.types:
         select(compared_value, replace(table, types={})).createOrReplaceTempView("untyped")
         engine.untyped = "SELECT * FROM untyped"
-    return tuple(kinds), kinds | {c: reading.SQL_TYPES[kind] for c, kind in table.types.items()}
+    given = {c: reading.SQL_TYPES[kind] for c, kind in table.types.items()}
+    return tuple(kinds), {**kinds, **given}
 
 
 def _frame(
     engine: Any, table: Table, session: SparkSession, scratch: Path, resources: ExitStack
-) -> tuple[DataFrame, dict[str, str]]:
+) -> tuple[DataFrame, Mapping[str, str]]:
     """The records, their columns called c0, c1, ...; the names and types of those."""
     if table.kind in ("csv", "parquet"):
         described = DuckDB(replace(table, types={}, na=()), scratch, threads=1)

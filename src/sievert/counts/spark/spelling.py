@@ -1,7 +1,9 @@
 """How Spark spells types and values: as DuckDB does."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+from sievert.counts.adapter import HashDialect
 
 
 def duckdb_type(kind: str) -> str:
@@ -89,3 +91,13 @@ def _float_text(text: str, kind: str, digits: int) -> str:
 def _let(name: str, value: str, body: str) -> str:
     """SQL in which a name stands for a value."""
     return f"TRANSFORM(ARRAY({value}), {name} -> {body})[0]"
+
+
+def hash_dialect(kind: Callable[[str], str]) -> HashDialect:
+    """How Spark spells the hashes of a sketch; `kind` gives the type of a column."""
+    return HashDialect(
+        string="STRING",
+        as_text=lambda column: as_text(column, [kind(column)]),
+        octets="OCTET_LENGTH({})",
+        digest="SUBSTRING(SHA2({}, 256), 1, 16)",
+    )

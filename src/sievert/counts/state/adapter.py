@@ -14,6 +14,7 @@ class StateAdapter(DuckDB):
     """The combinations of a state, all segments together, as rows with a weight."""
 
     keeps_order = False
+    rereads_text = False
     weight: str | None = "w"
 
     def __init__(self, table: Table, scratch: Path, **options: Any) -> None:

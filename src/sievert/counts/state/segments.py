@@ -71,14 +71,14 @@ def write_counts(
 
     Packed keys are counted where the table has them; Spark writes one file for each of its parts.
     """
-    engine: Any = questions.engine
+    engine = questions.engine
     names = [questions.sql_name(c) for c in kept]
     keys, path = ", ".join(names), segment_path(folder, number)
     sql = f"SELECT {keys}, COUNT(*) AS n FROM input GROUP BY {keys}"
-    if engine.name == "spark":
-        pairs = zip(names, kept.values(), strict=True)
-        as_text = {name for name, kind in pairs if AS_TEXT.fullmatch(kind)}
-        paths = engine.write_cells(sql, as_text, folder, stored_fields(len(kept)))
+    pairs = zip(names, kept.values(), strict=True)
+    as_text = {name for name, kind in pairs if AS_TEXT.fullmatch(kind)}
+    paths = engine.write_cells(sql, as_text, folder, stored_fields(len(kept)))
+    if paths is not None:
         with duckdb.connect(":memory:", config={**connection.CONFIGURATION}) as reader:
             return [
                 describe_segment(
@@ -95,8 +95,8 @@ def write_counts(
         for name, kind, v in zip(names, kept.values(), stored_fields(len(kept)), strict=True)
     )
     order = ", ".join(stored_fields(len(kept)))
-    write = getattr(engine, "write_here", engine.write)
-    write(f"SELECT {values}, CAST(n AS BIGINT) AS n FROM {table} ORDER BY {order}", path, "state")
+    counted = f"SELECT {values}, CAST(n AS BIGINT) AS n FROM {table} ORDER BY {order}"
+    engine.write_counted(counted, path, "state")
     segment = describe_segment(path, engine.rows, table)
     if packed is None:
         questions.drop_tables(table)
@@ -105,14 +105,13 @@ def write_counts(
     return [segment]
 
 
-def _pack(questions: Any, columns: Sequence[str], names: Sequence[str]) -> str | None:
+def _pack(questions: Questions, columns: Sequence[str], names: Sequence[str]) -> str | None:
     """The combinations of packed keys, shown to the engine as texts; None where they are unfit."""
-    counted = questions.count_keys(columns) if hasattr(questions, "count_keys") else None
-    if counted is None:
+    cube = questions.memory.compiled_cube(columns)
+    if cube is None:
         return None
     import pyarrow as pa
 
-    cube = questions.spell_keys(columns, counted)
     arrays = [
         pa.DictionaryArray.from_arrays(
             pa.array(codes.astype("int32")), pa.array(values, pa.string())

@@ -1,29 +1,32 @@
-"""An engine of our own: the questions answered by compiled counting of packed keys.
+"""Records of a large table as packed keys: cells counted by compiled code.
 
 A key is the codes of a record's values side by side in one 64-bit integer, in memory only. Sorted
 keys are cells already: the low bits are the secret, what stands above them the class. Every answer
 has the integers that DuckDB's SQL would give; what is not answered here, DuckDB answers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Bools, Ints
-from sievert.counts.answers import NumberCells, RecordCounts, SecretCounts, Sizes
-from sievert.counts.cells import Adapter
+from sievert.counts.answers import NumberCells, SecretCounts, Sizes
+from sievert.counts.cells import CellTables
 from sievert.counts.cube import Cube, histogram
+from sievert.counts.memory_cells import MemoryCells, PeopleCounter
 from sievert.counts.packed.blocked_cells import BlockedCells
 from sievert.counts.packed.class_cells import PackedCells, code_field, rank_codes, spell_totals
 from sievert.counts.packed.coding import CodedColumn, GrownError, UnfitError
 from sievert.counts.packed.kernels import add_to, sum_fields
 from sievert.counts.packed.keys import Counted, KeyBlocks, KeyCounter, KeyCounts
+from sievert.counts.packed.people import PackedPeople
 from sievert.counts.packed.row_order import RunCounter
-from sievert.counts.packed.sources import CodedSource, RecordBatch, Source
+from sievert.counts.packed.sources import RecordBatch, Source
 from sievert.counts.packed.threads import Pace, map_threads
-from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED, Questions
+from sievert.counts.questions import FEW_CLASSES, MOST_TALLIED
 from sievert.counts.row_runs import ColumnRuns
 from sievert.counts.wildcards import count_matches
 
@@ -34,15 +37,21 @@ Cells = PackedCells | BlockedCells
 Places = Mapping[str, tuple[Ints, int]]  # of each column the keys that it is in, and its lowest bit
 
 
-class PackedQuestions(Questions):
-    """Questions about a large table of plain columns; the engine answers the others."""
+class PackedRecords(MemoryCells):
+    """The records of a large table of plain columns."""
 
     def __init__(
-        self, engine: Adapter, records: int, source: Source, room: int, threads: int
+        self,
+        tables: CellTables,
+        source: Source,
+        room: int,
+        threads: int,
+        counter: Callable[[Source, int, int, Pace], KeyCounter] = KeyCounter,
     ) -> None:
-        super().__init__(engine, records)
+        self.tables = tables
         self._source, self._room, self.threads, self._pace = source, room, threads, Pace()
-        self._counter = KeyCounter(source, room, threads, self._pace)
+        self._counter = counter(source, room, threads, self._pace)
+        self._known = tables.records  # that the keys stand for, suppressed ones included
         self._packed: dict[tuple[tuple[str, ...], str | None], Cells | None] = {}
         self._tallies: dict[str, dict[str | None, int]] = {}
         self._value_sizes: dict[str, Sizes] = {}  # of all records of the source
@@ -50,30 +59,32 @@ class PackedQuestions(Questions):
         self._plan: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._together: Counted | None = None  # what was counted of all planned secrets
         self._suppressed: tuple[str, ...] = ()  # that all have the mark in records left out
-        self._left_out, self._released = 0, self._input  # how many, and the view of the others
+        self._left_out = 0
+        self._released = tables.source  # the view without the records left out as suppressed
+
+    def people_counter(self, person: str) -> PeopleCounter:
+        """What counts the people of these records."""
+        return PackedPeople(self, person)
 
     def progress(self) -> float:
         """Per cent of the running count that is done, or -1."""
-        share = self._pace.share
-        return share if share >= 0 else super().progress()
+        return self._pace.share
 
     def interrupt(self) -> None:
         """Stop counting; the caller of the running question gets an error."""
         self._pace.stopped.set()
-        super().interrupt()
 
     @property
     def _whole(self) -> bool:
         """Whether all records of the source are counted but those suppressed."""
-        read = self.records + self._left_out
-        return self._input == self._released and read == self._source.records and not self.wide
+        tables = self.tables
+        read = tables.records + self._left_out
+        return tables.source == self._released and read == self._known and not tables.wide
 
-    def plan_counts(self, quasi: Iterable[str], secrets: Iterable[str]) -> None:
+    def plan_counts(self, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
         """These secrets will be counted in these classes: they are read in one pass."""
-        quasi = tuple(quasi)
         self._plan, self._together = (quasi, tuple(s for s in secrets if s not in quasi)), None
-        if isinstance(self._source, CodedSource):
-            self._source.planned = tuple(dict.fromkeys((*quasi, *self._plan[1])))
+        self._source.plan((*quasi, *self._plan[1]))
 
     def count_keys(self, names: Sequence[str]) -> KeyCounts | None:
         """The different keys of some columns, the last one lowest; None where they are unfit."""
@@ -116,17 +127,19 @@ class PackedQuestions(Questions):
         self, coded: Sequence[CodedColumn], places: Places, quasi: Sequence[str]
     ) -> tuple[Bools, Bools]:
         """Which keys have the mark of suppression in every quasi-identifier, and in any."""
-        return _find_texts(coded, places, dict.fromkeys(quasi, self.suppression.mark))
+        return _find_texts(coded, places, self.tables.suppression.texts(quasi))
 
     def count_marked(
         self, quasi: Sequence[str], secret: str | None, *, cells: bool
-    ) -> tuple[int, int]:
+    ) -> tuple[int, int] | None:
         """How many records have the mark of suppression in every quasi-identifier, and in any."""
-        counted, able = None, [q for q in quasi if self._may_hold_mark(q)]
-        if cells and able and self._codes_mark(able):
-            counted = self._packed_cells(tuple(quasi), secret)
+        kinds = [self.tables.engine.kind(q) for q in quasi]
+        able = [kind for kind in kinds if self.tables.suppression.can_be_in(kind)]
+        if not (cells and able and self.tables.suppression.is_code_of(able)):
+            return None
+        counted = self._packed_cells(tuple(quasi), secret)
         if counted is None:
-            return super().count_marked(quasi, secret, cells=cells)
+            return None
 
         def count(cells: PackedCells) -> list[int]:
             have = self._find_marks(cells.layout.quasi, cells.places, quasi)
@@ -135,26 +148,18 @@ class PackedQuestions(Questions):
         every, some = np.sum(counted.map(count), axis=0).tolist()
         return every, some
 
-    def drop_suppressed(self, quasi: Sequence[str]) -> None:
-        """Leave out the records that have the mark in every quasi-identifier from now on."""
-        before = self.records
-        super().drop_suppressed(quasi)
-        if self._codes_mark(quasi):
-            self._suppressed, self._left_out = tuple(quasi), before - self.records
-            self._released = self._input
+    def leave_out_suppressed(self, quasi: Sequence[str], number: int) -> None:
+        """Note that records with the mark in every quasi-identifier are left out from now on."""
+        if self.tables.suppression.is_code_of(map(self.tables.engine.kind, quasi)):
+            self._suppressed, self._left_out = tuple(quasi), number
+            self._released = self.tables.source
 
-    def forget_counts(self) -> None:
+    def forget(self) -> None:
         """Forget what was counted."""
-        super().forget_counts()
         self._packed.clear()
         self._tallies.clear()
         self._headers.clear()
         self._together = None
-
-    def _codes_mark(self, quasi: Sequence[str]) -> bool:
-        """Whether the mark of suppression is a code of these columns, if they have it at all."""
-        mark = self.suppression.mark
-        return mark is None or all(self.engine.kind(q) == "text" for q in quasi)
 
     def _packed_cells(self, quasi: tuple[str, ...], secret: str | None) -> Cells | None:
         if not self._whole:
@@ -204,13 +209,12 @@ class PackedQuestions(Questions):
             self._headers[key] = sum(cells.map(like_header)) if possible else 0
         return cells
 
-    def cube(self, columns: Sequence[str]) -> Cube:
+    def cube(self, columns: Sequence[str]) -> Cube | None:
         """The combinations of some columns' values; the texts stay in this process."""
-        cube = self.packed_cube(columns)
-        return super().cube(columns) if cube is None else cube
+        return self.compiled_cube(columns)
 
-    def packed_cube(self, columns: Sequence[str]) -> Cube | None:
-        """The same from packed keys; None where they are unfit."""
+    def compiled_cube(self, columns: Sequence[str]) -> Cube | None:
+        """The same; the engine would take longer."""
         columns, known = tuple(columns), self._packed if self._whole else {}
         cells = known.get((columns[:-1], columns[-1])) or known.get((columns, None))
         counted = self.count_keys(columns) if cells is None else self._join(cells.counted)
@@ -231,95 +235,92 @@ class PackedQuestions(Questions):
         values = column.spell(codes)
         if column.kind != "float":
             return values
-        kind = self.engine.kinds[column.name]
+        kind = self.tables.engine.kinds[column.name]
         sql = f"SELECT CAST(v AS VARCHAR) FROM (SELECT unnest(CAST(? AS {kind}[])) AS v)"
-        return [text for (text,) in self.engine.rows(sql, [values])]
+        return [text for (text,) in self.tables.engine.rows(sql, [values])]
 
-    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells:
+    def number_cells(self, quasi: tuple[str, ...], secret: str) -> NumberCells | None:
         """The cells of a secret number; its texts stay in this process."""
-        cells = self._packed_cells(tuple(quasi), secret)
+        cells = self._packed_cells(quasi, secret)
         if isinstance(cells, BlockedCells):
             whole = self._join(cells.counted)
             cells = None if whole is None else PackedCells(whole, self.threads)
-        if cells is None:
-            return super().number_cells(quasi, secret)
-        return cells.as_numbers(self.spell)
+        return None if cells is None else cells.as_numbers(self.spell)
 
     # -- answers --------------------------------------------------------------------------------
 
-    def sizes(self, quasi: Sequence[str]) -> Sizes:
+    def sizes(self, quasi: tuple[str, ...]) -> Sizes | None:
         """The histogram of class sizes."""
-        quasi = tuple(quasi)
-        if quasi not in self._sizes and (cells := self._packed_cells(quasi, None)) is not None:
-            self._sizes[quasi] = cells.class_sizes
-            self._sizes[quasi].check(self.records)
-        return super().sizes(quasi)
+        cells = self._packed_cells(quasi, None)
+        if cells is None:
+            return None
+        cells.class_sizes.check(self.tables.records)
+        return cells.class_sizes
 
-    def record_counts(self, quasi: Sequence[str], *, wildcard: bool) -> RecordCounts:
-        """The counts behind every measure of re-identification."""
-        quasi = tuple(quasi)
-        known = quasi in self._sizes and all(q in self._tallies for q in quasi)
-        if not known and self._packed_cells(quasi, None) is None:
-            return super().record_counts(quasi, wildcard=wildcard)
-        sizes = self.sizes(quasi)
-        if not wildcard or not any(self._tallies[q].get(None) for q in quasi):
-            return RecordCounts(self.records, sizes)
+    def matches(self, quasi: tuple[str, ...], sizes: Sizes) -> tuple[int, Sizes | None] | None:
+        """How many records lack a key, and the histogram of records that match as wildcards."""
+        tallied = all(q in self._tallies for q in quasi)
+        if not tallied and self._packed_cells(quasi, None) is None:
+            return None
+        if not any(self._tallies[q].get(None) for q in quasi):
+            return 0, None
         if sizes.things > FEW_CLASSES or self._packed_cells(quasi, None) is None:
-            return super().record_counts(quasi, wildcard=wildcard)
-        return RecordCounts(self.records, sizes, *count_matches(self.cube(quasi)))
+            return None
+        cube = self.cube(quasi)
+        return None if cube is None else count_matches(cube)
 
-    def missing(self, quasi: Sequence[str]) -> dict[str, int]:
-        """How many records lack each quasi-identifier; only those that some record lacks."""
+    def missing(self, quasi: Sequence[str]) -> dict[str, int] | None:
+        """How many records lack each quasi-identifier."""
         if not all(q in self._tallies for q in quasi):
-            return super().missing(quasi)
-        return {q: n for q in quasi if (n := self._tallies[q].get(None, 0))}
+            return None
+        return {q: self._tallies[q].get(None, 0) for q in quasi}
 
-    def tally(self, column: str, quasi: Sequence[str]) -> dict[str | None, int]:
+    def tally(self, column: str, quasi: tuple[str, ...]) -> dict[str | None, int] | None:
         """How many records have each text; of other or too many values only missing and empty."""
         if column not in self._tallies:
-            self._packed_cells(tuple(quasi), None if column in quasi else column)
+            self._packed_cells(quasi, None if column in quasi else column)
         if column not in self._tallies:
-            return super().tally(column, quasi)
+            return None
         counts = self._tallies[column]
-        if self.engine.kind(column) == "text" and len(counts) <= MOST_TALLIED:
+        if self.tables.engine.kind(column) == "text" and len(counts) <= MOST_TALLIED:
             return counts
         return {value: n for value, n in counts.items() if not value}
 
-    def values(self, column: str, quasi: Sequence[str]) -> list[str]:
+    def values(self, column: str, quasi: tuple[str, ...]) -> list[str] | None:
         """The different values of a secret as text, without missing; they stay in this process."""
-        cells = None if column in quasi else self._packed_cells(tuple(quasi), column)
+        cells = None if column in quasi else self._packed_cells(quasi, column)
         if cells is None or cells.secret is None:
-            return super().values(column, quasi)
+            return None
         present = cells.present[cells.totals > 0]
         return [str(text) for text in self.spell(cells.secret, present[present > 0])]
 
-    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int:
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int | None:
         """Records whose every value is the name of its column, as where files were put together."""
         keys = [(tuple(quasi), secret) for secret in secrets or (None,)]
-        if all(key in self._headers for key in keys):
-            return min(self._headers[key] for key in keys)
-        return super().like_the_header(quasi, secrets)
+        if not all(key in self._headers for key in keys):
+            return None
+        return min(self._headers[key] for key in keys)
 
     def secret_counts(
-        self, quasi: Sequence[str], secret: str, needs: frozenset[str], **rare: Any
-    ) -> SecretCounts:
+        self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts | None:
         """Everything about one secret that `needs` names; DuckDB answers what is rarely asked."""
-        quasi, special = tuple(quasi), any(option is not None for option in rare.values())
+        special = any(option is not None for option in rare.values())
         cells = None if special else self._packed_cells(quasi, secret)
         if cells is None or cells.secret is None:
-            return super().secret_counts(quasi, secret, needs, **rare)
+            return None
+        records = self.tables.records
         sizes, missing = cells.class_sizes, int(cells.totals[0])
-        sizes.check(self.records)
-        self._sizes.setdefault(quasi, sizes)
-        wanted = {"known", "known_joint"} & needs and 0 < missing < self.records
+        sizes.check(records)
+        wanted = {"known", "known_joint"} & needs and 0 < missing < records
         known = cells.known() if wanted else None
         return SecretCounts(
-            records=self.records,
+            records=records,
             sizes=sizes,
             values=histogram(cells.totals[cells.totals > 0]),
             profiles=cells.profiles(),
             joint=cells.joint() if "joint" in needs else None,
-            gaps=cells.gaps(sizes, self.records) if "gaps" in needs else None,
+            gaps=cells.gaps(sizes, records) if "gaps" in needs else None,
             missing=missing,
             known_profiles=known.profiles() if known and "known" in needs else None,
             known_joint=known.joint() if known and "known_joint" in needs else None,
@@ -343,11 +344,9 @@ class PackedQuestions(Questions):
             if number is not None and values is not None:
                 runs[column] = ColumnRuns(runs=number, values=values)
         lacking = [column for column in columns if column not in runs]
-        try:
+        with suppress(UnfitError):
             runs |= {column: self._count_runs(column) for column in lacking}
-        except UnfitError:
-            runs |= super().count_runs(lacking)
-        return {column: runs[column] for column in columns}
+        return runs
 
     def _count_runs(self, name: str) -> ColumnRuns:
         """The runs of one column, which is read once more."""
@@ -359,12 +358,12 @@ class PackedQuestions(Questions):
         number = alone.runs(name, len(codes))
         return ColumnRuns(runs=number or 0, values=histogram(counts[counts > 0]))
 
-    def codes_in_order(self, column: str) -> tuple[Ints, list[str | None]]:
+    def codes_in_order(self, column: str) -> tuple[Ints, list[str | None]] | None:
         """The code of a column in every row, in the order of the input, and the text of each."""
         try:
             codes, coded = self._read_codes(column)
         except UnfitError:
-            return super().codes_in_order(column)
+            return None
         there = np.zeros(1 << coded.bits, dtype=bool)
         there[codes] = True
         present = np.flatnonzero(there)

@@ -1,0 +1,224 @@
+"""Cells in this process: a source of answers that questions try before they ask the engine.
+
+None means that this source does not answer, so that the engine does. The classes of this module
+answer nothing; records fetched as codes, packed keys and recoded cells each have one of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from typing import Any, Self
+
+from sievert.arrays import Ints
+from sievert.counts.answers import (
+    NumberCells,
+    PeopleCounts,
+    RecordCounts,
+    SecretCounts,
+    Sizes,
+)
+from sievert.counts.cells import CellTables
+from sievert.counts.cube import Cube
+from sievert.counts.row_runs import ColumnRuns
+from sievert.sources.states import Spread
+
+
+class PeopleCounter:
+    """Counts people instead of rows, each person once in every class."""
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are."""
+        return None
+
+    @property
+    def unnamed(self) -> int | None:
+        """How many rows have no person."""
+        return None
+
+    def plan(self, quasi: Sequence[str]) -> None:
+        """Say that people will be counted by these columns."""
+
+    def sizes(self, quasi: tuple[str, ...]) -> Sizes | None:
+        """The histogram of class sizes, in people."""
+        return None
+
+    def seen(self, quasi: tuple[str, ...]) -> PeopleCounts | None:
+        """How many classes people were seen in, and how small these are."""
+        return None
+
+    def lacking(self, quasi: tuple[str, ...]) -> int | None:
+        """How many rows lack a quasi-identifier."""
+        return None
+
+    def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int] | None:
+        """How many people are in classes where all have one value, and how many there are."""
+        return None
+
+    def secret_counts(
+        self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts | None:
+        """Everything about one secret that `needs` names."""
+        return None
+
+    def number_cells(self, quasi: Sequence[str], secret: str) -> NumberCells | None:
+        """The cells of a secret number, in people."""
+        return None
+
+
+class MemoryCells:
+    """Answers in rows, or in people where the cells are sightings."""
+
+    tables: CellTables
+
+    def fork(self, tables: CellTables) -> Self:
+        """The same source for other questions about the same records."""
+        other = copy(self)
+        vars(other).update((k, dict(v)) for k, v in vars(self).items() if isinstance(v, dict))
+        other.tables = tables
+        return other
+
+    def people_counter(self, person: str) -> PeopleCounter:
+        """What counts the people of these records."""
+        return PeopleCounter()
+
+    @property
+    def people(self) -> int | None:
+        """How many people there are; None where rows are counted."""
+        return None
+
+    def plan_counts(self, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
+        """Say which secrets will be counted in which classes."""
+
+    def plan_runs(self, columns: Sequence[str]) -> None:
+        """Say whose runs will be asked for."""
+
+    def forget(self) -> None:
+        """Forget what was counted."""
+
+    def leave_out_suppressed(self, quasi: Sequence[str], number: int) -> None:
+        """Note that the engine leaves out `number` suppressed records from now on."""
+
+    def progress(self) -> float:
+        """Per cent of the running count that is done, or -1."""
+        return -1.0
+
+    def interrupt(self) -> None:
+        """Stop counting; the caller of the running question gets an error."""
+
+    # -- records and columns --------------------------------------------------------------------
+
+    def count_marked(
+        self, quasi: Sequence[str], secret: str | None, *, cells: bool
+    ) -> tuple[int, int] | None:
+        """How many records have the mark of suppression in every quasi-identifier, and in any."""
+        return None
+
+    def suppressed_counts(self) -> RecordCounts | None:
+        """The suppressed records as one class."""
+        return None
+
+    def missing(self, quasi: Sequence[str]) -> dict[str, int] | None:
+        """How many records lack each quasi-identifier."""
+        return None
+
+    def tally(self, column: str, quasi: tuple[str, ...]) -> dict[str | None, int] | None:
+        """How many records have each text; of other or too many values only missing and empty."""
+        return None
+
+    def tallies(self, columns: Mapping[str, int]) -> dict[str, dict[str | None, int]] | None:
+        """How many records have each text of some columns, in the order of texts."""
+        return None
+
+    def values(self, column: str, quasi: tuple[str, ...]) -> list[str] | None:
+        """The different values of a secret as text, without missing."""
+        return None
+
+    def like_the_header(self, quasi: Sequence[str], secrets: Sequence[str]) -> int | None:
+        """Records whose every value is the name of its column."""
+        return None
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int] | None:
+        """How many different values each column has; missing is one."""
+        return None
+
+    # -- classes and secrets --------------------------------------------------------------------
+
+    def sizes(self, quasi: tuple[str, ...]) -> Sizes | None:
+        """The histogram of class sizes."""
+        return None
+
+    def matches(self, quasi: tuple[str, ...], sizes: Sizes) -> tuple[int, Sizes | None] | None:
+        """How many records lack a key, and the histogram of records that match as wildcards."""
+        return None
+
+    def people_counts(self) -> RecordCounts | None:
+        """The counts behind every measure of re-identification, where people are counted."""
+        return None
+
+    def certain_people(self, quasi: Sequence[str], secret: str) -> tuple[int, int] | None:
+        """How many people are in classes where all have one value, and how many there are."""
+        return None
+
+    def secret_counts(
+        self, quasi: tuple[str, ...], secret: str, needs: frozenset[str], **rare: Any
+    ) -> SecretCounts | None:
+        """Everything about one secret that `needs` names."""
+        return None
+
+    # -- combinations as codes ------------------------------------------------------------------
+
+    def cube(self, columns: Sequence[str]) -> Cube | None:
+        """The combinations of some columns' values."""
+        return None
+
+    def compiled_cube(self, columns: Sequence[str]) -> Cube | None:
+        """The same where compiled code counts it: faster than the engine for large tables."""
+        return None
+
+    def number_cells(self, quasi: tuple[str, ...], secret: str) -> NumberCells | None:
+        """The cells of a secret number."""
+        return None
+
+    def records_in_order(self, columns: Sequence[str]) -> Cube | None:
+        """One cell per record, in the order of the input."""
+        return None
+
+    def count_runs(self, columns: Sequence[str]) -> dict[str, ColumnRuns]:
+        """The runs of columns in the order of the input, as far as they are known here."""
+        return {}
+
+    def codes_in_order(self, column: str) -> tuple[Ints, list[str | None]] | None:
+        """The code of a column in every row, in the order of the input; the text of each code."""
+        return None
+
+
+class SourceNotes:
+    """What a source says of its columns besides their cells; a table says nothing."""
+
+    @property
+    def left_out(self) -> Mapping[str, Spread]:
+        """What is known of columns that are left out."""
+        return {}
+
+    def check(self, column: str) -> None:
+        """Raise an error where a column has no cells."""
+
+    def missing(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many records lack each column, of the columns that are noted."""
+        return {}
+
+    def distinct(self, columns: Iterable[str]) -> dict[str, int]:
+        """How many different values each column has, of the columns that are noted."""
+        return {}
+
+    def coded_missing(
+        self, columns: Sequence[str], *, complete: bool
+    ) -> dict[str, int | None] | None:
+        """How many values are missing only because of a code; None where nothing is noted."""
+        return None
+
+    def nan(self, columns: Sequence[str], *, complete: bool) -> dict[str, int] | None:
+        """How many values are missing because they are NaN; None where nothing is noted."""
+        return None
