@@ -19,10 +19,12 @@ from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn
 from sievert.methods.full_domain.loops import MOST_TALLIES, Loops
 from sievert.methods.full_domain.losses import LOSSES
-from sievert.methods.full_domain.rules import KINDS, Rule
+from sievert.methods.full_domain.rules import KINDS as OF_SECRETS
+from sievert.methods.full_domain.rules import Rule
 from sievert.methods.full_domain.search import Search, SecretCells
 
 TABLES = 300
+KINDS = ("size", *OF_SECRETS)
 # Every limit with every loss, without suppressed records and with some: 240 of the tables.
 PAIRS = list(itertools.product((False, True), KINDS, LOSSES))
 MISSING = 0  # the number of the missing secret, in half of the tables

@@ -1,6 +1,6 @@
 """Records that were recoded locally: classes, labels, losses, and whether they hold the rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,14 +13,16 @@ from sievert.commands._secret_rules import secret_cells
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
 from sievert.losses.loss import combination_codes
+from sievert.measures import BY_ID
 from sievert.methods.full_domain import Losses, SecretCells
-from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
+from sievert.methods.full_domain.rules import size_rule
 from sievert.methods.local.columns import LocalColumn
-from sievert.methods.local.costs import slack
 from sievert.methods.local.labels import ColumnLabels, column_labels, mean_shares
 from sievert.methods.local.recoding import Pieces, recode_locally
+from sievert.methods.local.slack import slack
 from sievert.methods.local.states import secret_rules_arrays
 from sievert.policy import Policy
+from sievert.policy.document import MeasureLimit
 
 USE = 0x10CA1  # tells the random numbers of borrowing from those of other methods
 MOST_TALLIES = 1 << 27
@@ -191,13 +193,20 @@ class ClassRecoding:
 def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:
     """Of every limit whether local recoding holds it by itself."""
     kinds = {rule.kind for s in secrets for rule in s.rules}
-    known = []
-    for _, measure, limit in policy.every_limit():
-        least = measure in {"k_anonymity", *LEAST} and limit.max is None
-        most = measure in {"highest_risk", "suppressed_records", *MOST} and limit.min is None
-        lacking = measure.startswith("t_closeness") and not {*MOST.get(measure, ())[:1]} <= kinds
-        known.append((least or most) and not lacking)
-    return known
+    return [_side_is_enforced(m, limit, kinds) for _, m, limit in policy.every_limit()]
+
+
+def _side_is_enforced(measure: str, limit: MeasureLimit, kinds: Collection[str]) -> bool:
+    """Whether the rules of these kinds enforce a limit on a measure."""
+    if measure == "suppressed_records":
+        return limit.min is None
+    record = BY_ID[measure]
+    sides = {rule.side for rule in record.class_rules}
+    if record.size_rule is not None:
+        sides.add(record.size_rule.side)
+    if any(rule.distance and rule.name not in kinds for rule in record.class_rules):
+        return False  # such as a distance in ranks, of a secret without an order
+    return (sides == {"min"} and limit.max is None) or (sides == {"max"} and limit.min is None)
 
 
 def _uncertainty(classes: Ints, secret: Ints) -> float:

@@ -39,7 +39,7 @@ from sievert.methods.full_domain.nodes import (
     Tables,
 )
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
-from sievert.methods.full_domain.rules import CONVEX, MONOTONE
+from sievert.methods.full_domain.rules import RuleArrays
 
 Accept = Callable[[FullDomainRecoding], bool]
 KEY_BITS = 63
@@ -116,10 +116,9 @@ class Search:
         ] or [plain.sort_keys(keys, self.counts)]
         self.rules = [
             (
-                np.array([r.number for r in s.rules], dtype=np.int64),
-                np.array([r.limit for r in s.rules]),
-                np.array([r.value for r in s.rules], dtype=np.int64),
-                np.bincount(s.value, s.counts, s.values).astype(np.int64),
+                RuleArrays.of(s.rules),
+                s.totals(),
+                s.known_totals(),
                 np.zeros((1, s.values), dtype=np.int64) if s.tree is None else s.tree,
                 s.missing,
             )
@@ -268,15 +267,15 @@ class Search:
         if self.k > 1 and self.kernels.records_below(*tables[0], low, self.k) > self.allowed:
             return True
         for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
-            if not any(r.kind in MONOTONE or r.kind in CONVEX for r in secret.rules):
+            if not any(r.monotone or r.convex for r in secret.rules):
                 continue
             broken, slack = self.kernels.judge_classes(*table, low, self.secret_bits, *rules)
             for rule, over in zip(secret.rules, slack.tolist(), strict=True):
-                if rule.kind in CONVEX:
-                    most = self.allowed * rule.largest_excess(rules[3])
+                if rule.convex:
+                    most = self.allowed * rule.largest_excess(secret.totals())
                     if over > most * (1 + ROUNDING) + ROUNDING * self.sums.records:
                         return True
-            if all(r.kind in MONOTONE for r in secret.rules):
+            if all(r.monotone for r in secret.rules):
                 sizes = self.kernels.class_sizes(*table, low)[1]
                 if int(sizes[broken.astype(bool)].sum()) > self.allowed:
                     return True

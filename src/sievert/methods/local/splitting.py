@@ -9,7 +9,8 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.methods.local.columns import ColumnArrays
-from sievert.methods.local.costs import gather, slack
+from sievert.methods.local.costs import gather
+from sievert.methods.local.slack import slack
 from sievert.methods.local.states import AMOUNT, OWNER, ClassBlock, SecretRules, first_block
 
 CUTS = 8  # of a column that are tried, those that halve a class first

@@ -8,7 +8,7 @@ from sievert.charts import Bar, bars
 from sievert.charts.drawing import caption_bars
 from sievert.charts.pairs import dumbbells
 from sievert.formatting import count, make_unique, percent
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, MEASURES
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.chapters.explain_records import population_chapter
 from sievert.report.chapters.explain_view import explanation_view
@@ -46,10 +46,7 @@ GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
 NOTICEABLE = 0.05  # by which the gain of those whose secret is known is higher
 GUESSES = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")  # known, unknown
 HIGH_GAIN = 0.5  # in confidence, of one group
-WORST = {  # measures of the most exposed group
-    *("l_diversity", "entropy_l", "recursive_c", "max_confidence", "confidence_gain", "alpha_k"),
-    *("t_closeness", "t_closeness_ordered", "t_closeness_hierarchical"),
-}
+WORST = {m.id for m in MEASURES if m.exposes_group}  # of the most exposed group
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:
