@@ -15,12 +15,12 @@ from typing import Any
 
 from sievert.arrays import Ints
 {imports}
-from sievert.numerics.acceleration import jit_if_possible
+from sievert.numerics.acceleration import inline_if_possible
 
 {functions}
 
 
-@jit_if_possible
+@inline_if_possible
 def class_excess(
     number: int,
     tally: Any,
@@ -31,16 +31,19 @@ def class_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Ints,
 ) -> Any:
     """How far a class is beyond the rule with this number; above 0 if the class breaks it.
 
     The product makes a number of a truth.
     """
+    given = tally, seen, size, totals, records, limit, value, tree, work
 '''
 CASE = """    if number == {number}:
-        return 1.0 * {function}(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * {function}(*given)
 """
-END = "    raise ValueError(number)\n"
+END = """    raise ValueError("no such rule")
+"""
 
 
 def module(rules: Iterable[ClassRule] = CLASS_RULES.values()) -> str:
@@ -48,7 +51,7 @@ def module(rules: Iterable[ClassRule] = CLASS_RULES.values()) -> str:
     functions = [rule.excess for rule in rules]
     distinct = sorted({(f.__module__, f.__name__) for f in functions})
     imports = "\n".join(f"from {place} import {name} as _{name}" for place, name in distinct)
-    compiled = "\n".join(f"{name} = jit_if_possible(_{name})" for _, name in distinct)
+    compiled = "\n".join(f"{name} = inline_if_possible(_{name})" for _, name in distinct)
     cases = "".join(
         CASE.format(number=number, function=function.__name__)
         for number, function in enumerate(functions)

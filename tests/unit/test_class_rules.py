@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sievert.formatting.loss_names import LOSSES as NAMES
 from sievert.measures import MEASURES
 from sievert.measures.class_rules import ClassRule
-from sievert.methods.full_domain import compiled_rules
+from sievert.methods.full_domain import LOSSES, compiled_rules
 from sievert.methods.full_domain.rules import CLASS_RULES, KINDS, Rule, secret_rules, size_rule
 from sievert.policy.document import MeasureLimit
+from website import loss_names
 from website.compiled_rules import MODULE, module
 
 TOTALS = np.array([9, 6, 4, 1, 0])
@@ -33,12 +35,15 @@ def test_one_class_and_many_at_once(name: str) -> None:
     classes = random.integers(0, 4, (200, 5)) * (TOTALS > 0)
     classes = classes[classes.sum(axis=1) > 0]
     records = int(TOTALS.sum())
+    work = np.empty_like(TOTALS)
     number = list(CLASS_RULES).index(name)
     for limit in (0.3, 1.0, 2.0):
         common: Any = (TOTALS, records, limit, 2, TREE)
-        together = rule.excess(classes.T.copy(), range(5), classes.sum(axis=1), *common)
+        together = rule.excess(
+            classes.T.copy(), range(5), classes.sum(axis=1), *common, np.empty_like(classes.T)
+        )
         alone = [
-            compiled_rules.class_excess(number, own, np.flatnonzero(own), own.sum(), *common)
+            compiled_rules.class_excess(number, own, np.flatnonzero(own), own.sum(), *common, work)
             for own in classes
         ]
         assert np.asarray(together, dtype=float) == pytest.approx(alone, abs=1e-12)
@@ -58,7 +63,9 @@ def test_no_class_is_further_beyond_a_convex_rule_than_its_bound() -> None:
                 seen = np.flatnonzero(own)
                 if len(seen):
                     size, records = own.sum(), int(TOTALS.sum())
-                    excess = rule.excess(own, seen, size, TOTALS, records, limit, 0, TREE)
+                    excess = rule.excess(
+                        own, seen, size, TOTALS, records, limit, 0, TREE, own.copy()
+                    )
                     assert excess <= most + 1e-12, rule.name
 
 
@@ -128,3 +135,8 @@ def test_code_is_compiled_again_if_a_loop_it_calls_has_changed(
             monkeypatch.delitem(sys.modules, name, raising=False)
         loop = importlib.import_module("outer_loop").twice
         assert loop(1) == 2 * (1 + more)
+
+
+def test_the_names_of_losses_are_those_of_their_records() -> None:
+    assert loss_names.MODULE.read_text(encoding="utf-8") == loss_names.module(), "make generate"
+    assert LOSSES == NAMES

@@ -3,7 +3,8 @@
 `protect` suppresses or joins classes until all of them meet these demands. The function of a demand
 is written once and used in two ways: numba compiles it for one class, and NumPy runs it on all
 classes at once. So it takes its steps value by value, and uses only operations that work on a
-number as well as on an array with one place for each class.
+number as well as on an array with one place for each class. It makes no arrays, because numba could
+not make it a part of its loops then.
 """
 
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from sievert.arrays import Ints
 DUST = 1e-12  # of a sum of logarithms: what is smaller is rounding
 MOST_RECORDS = 1 << 62  # more than any table has
 Side = Literal["min", "max"]
-# `excess(tally, seen, size, totals, records, limit, value, tree)`, see ClassRule.
-Excess = Callable[[Any, Any, Any, Ints, int, float, int, Ints], Any]
+# `excess(tally, seen, size, totals, records, limit, value, tree, work)`, see ClassRule.
+Excess = Callable[[Any, Any, Any, Ints, int, float, int, Ints, Any], Any]
 
 
 def _largest_share(_: Ints, limit: float) -> float:
@@ -36,7 +37,8 @@ class ClassRule:
     - `totals[s]` and `records`: the records of the table that have value s, and all of them;
     - `limit`: the limit of the policy;
     - `value`: the parameter of the measure, or the number of the value that the policy names;
-    - `tree[l][s]`: the label of value s on level l of the secret's hierarchy.
+    - `tree[l, s]`: the label of value s on level l of the secret's hierarchy;
+    - `work`: an array like `tally`, to work with.
 
     A `convex` rule bounds a convex function of the distribution of the secret in a class, and
     `largest_excess(totals, limit)` is an upper bound of its excess. A `monotone` rule holds for a

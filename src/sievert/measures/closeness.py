@@ -217,6 +217,7 @@ def moved_share(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the distance of equally far values is above the limit."""
     moved = 0
@@ -234,6 +235,7 @@ def moved_ranks(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the distance in ranks is above the limit."""
     steps = max(len(totals) - 1, 1)
@@ -254,15 +256,16 @@ def moved_in_tree(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the mean over levels of the distance of labels is above the limit."""
     moved = 0
-    for labels in tree:
-        gaps = np.zeros_like(tally)
+    for level in range(len(tree)):
+        work[:] = 0
         for s in range(len(totals)):
-            gaps[labels[s]] += tally[s] * records - totals[s] * size
-        for gap in gaps:
-            moved = moved + np.maximum(0, gap)
+            work[tree[level, s]] += tally[s] * records - totals[s] * size
+        for label in range(len(totals)):
+            moved = moved + np.maximum(0, work[label])
     return moved / (size * records * len(tree)) - limit
 
 
@@ -275,6 +278,7 @@ def beta_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the largest relative gain is above the limit."""
     largest = 0.0
@@ -300,6 +304,7 @@ def enhanced_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far a relative gain is above its own bound, min(limit, -ln p(s))."""
     furthest = 0.0
@@ -331,6 +336,7 @@ def delta_present_breaks(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """Whether |ln(p(s|q)/p(s))| of a value in the class is above the limit."""
     largest = 0.0
@@ -351,6 +357,7 @@ def delta_breaks(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """The same, and a class breaks every limit if it lacks a value of the table."""
     largest = 0.0
@@ -361,7 +368,11 @@ def delta_breaks(
             ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
             largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
             values = values + occurs
-    return (largest > limit + DUST) | (values < np.sum(totals > 0))
+    of_table = 0
+    for s in range(len(totals)):
+        if totals[s] > 0:
+            of_table += 1
+    return (largest > limit + DUST) | (values < of_table)
 
 
 CLOSENESS: tuple[Measure, ...] = (

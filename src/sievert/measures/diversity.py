@@ -118,6 +118,7 @@ def lacking_values(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How many different values a class lacks of the limit."""
     values = 0
@@ -135,10 +136,12 @@ def recursive_breaks(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """Whether r_1/(r_l + ... + r_m) reaches the limit, l = `value`, counts downwards."""
     most = 0
-    top = np.zeros_like(tally[: value - 1])  # the l - 1 largest counts, downwards
+    top = work[: value - 1]  # the l - 1 largest counts, downwards
+    top[:] = 0
     for s in seen:
         count = tally[s]
         most = np.maximum(most, count)
@@ -162,6 +165,7 @@ def entropy_lack(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How many nats H(S|q) is below the logarithm of the limit."""
     entropy = 0.0
@@ -185,6 +189,7 @@ def confidence_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the share of the most frequent value is above the limit."""
     most = 0
@@ -202,6 +207,7 @@ def named_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the share of the named value is above the limit."""
     return tally[value] / size - limit

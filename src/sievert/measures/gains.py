@@ -83,6 +83,7 @@ def gain_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Any,
 ) -> Any:
     """How far the largest gain over the base rate is above the limit."""
     largest = 0.0

@@ -51,6 +51,17 @@ def jit_if_possible(function: F) -> F:
         return function
 
 
+def inline_if_possible(function: F) -> F:
+    """Compile a small function that makes no arrays; without numba leave it as it is.
+
+    Nobody counts who uses the given arrays: that takes several times as long as a few steps.
+    """
+    try:
+        return jit_with(function, _nrt=False, forceinline=True)
+    except ImportError:
+        return function
+
+
 def jit_only(function: F) -> F:
     """Compile a loop that is of no use uncompiled; without numba, to call it is an error."""
     try:

@@ -6,12 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.commands._release_files import TEXT, FileColumn
 from sievert.commands._release_problem import share_of_records
 from sievert.commands._secret_rules import secret_cells
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
+from sievert.losses.formulas import LabelShare
 from sievert.losses.loss import combination_codes
 from sievert.measures import BY_ID
 from sievert.methods.full_domain import Losses, SecretCells
@@ -116,12 +117,17 @@ class ClassRecoding:
         )
 
     @cached_property
-    def suppressed(self) -> Bools:
-        """Which records have the mark of suppression in every quasi-identifier."""
+    def suppressed_classes(self) -> Bools:
+        """Which classes have the mark of suppression in every quasi-identifier."""
         gone = np.ones(len(self.released_class), dtype=bool)
         for labels in self.labels:
             gone &= np.array([text == ROOT for text in labels.texts])[labels.codes]
-        return gone[self.owner]
+        return gone
+
+    @cached_property
+    def suppressed(self) -> Bools:
+        """Which records have the mark of suppression in every quasi-identifier."""
+        return self.suppressed_classes[self.owner]
 
     def cells_changed(self) -> int:
         """How many cells have a label that stands for several values."""
@@ -132,29 +138,10 @@ class ClassRecoding:
 
     def losses(self, weights: Mapping[str, float]) -> Losses:
         """The same losses as of full-domain recoding."""
-        sizes = np.bincount(self.pieces.owner, self.pieces.amount).astype(np.int64)
-        records, domains = int(sizes.sum()), [column.domain for column in self.columns]
-        shares = np.array([float(weights.get(c, 1.0)) for c in self.table.roles.quasi])
-        shares /= shares.sum()
-        means = mean_shares(self.labels, domains, sizes)
-        penalties, entropy = [], 0.0
-        for j, (labels, domain) in enumerate(zip(self.labels, domains, strict=True)):
-            open_ = np.where(labels.widths > 1, labels.widths / domain, 0.0)[labels.codes]
-            penalties.append(float((sizes * open_).sum()) / records)
-            position = self.codes[self.pieces.combination, j]
-            own = np.bincount(position, self.pieces.amount)[position]
-            covered = labels.covered[labels.codes[self.pieces.owner]]
-            entropy += float((self.pieces.amount * np.log2(covered / own)).sum())
-        suppressed = int(self.suppressed.sum())
-        squares = int((self.sizes**2).sum())
-        return Losses(
-            float(np.expm1((np.log1p(means) * shares).sum())),
-            float((means * shares).sum()),
-            float((np.array(penalties) * shares).sum()),
-            entropy,
-            squares + suppressed * (records - suppressed),
-            squares,
-            {
+        return Losses.of(
+            LocalClasses(self, weights),
+            monotonic_discernability=int((self.sizes**2).sum()),
+            bits={
                 s.name: self._bits(codes)
                 for s, codes in zip(self.secrets, self.secret_codes, strict=True)
                 if s.name is not None
@@ -188,6 +175,46 @@ class ClassRecoding:
         for s, begin in zip(ruled, rules.begins, strict=False):
             np.add.at(tallies, (class_of[s.combination], begin + s.value), s.counts)
         return not any(slack(rules, tally) > 0 for tally in tallies)
+
+
+class LocalClasses:
+    """The classes of a local recoding, as losses see them."""
+
+    def __init__(self, recoding: ClassRecoding, weights: Mapping[str, float]) -> None:
+        names = recoding.table.roles.quasi
+        shares = np.array([float(weights.get(name, 1.0)) for name in names])
+        self.recoding = recoding
+        self.weights: Floats = shares / shares.sum()
+        self.records = int(recoding.sizes.sum())
+        self.suppressed = int(recoding.suppressed.sum())
+
+    @property
+    def released_sizes(self) -> Ints:
+        """The sizes of the classes that are not suppressed: those have the same labels."""
+        gone = self.recoding.released_class[self.recoding.suppressed_classes]
+        return np.delete(self.recoding.sizes, np.unique(gone))
+
+    def mean_shares(self, share: LabelShare) -> Floats:
+        """Per column the mean over records of a share of their label, from whole numbers."""
+        recoding = self.recoding
+        sizes = np.bincount(recoding.pieces.owner, recoding.pieces.amount).astype(np.int64)
+        domains = [column.domain for column in recoding.columns]
+        return mean_shares(recoding.labels, domains, sizes, share)
+
+    def entropy(self) -> float:
+        """The bits that labels lack of their values, summed over cells."""
+        pieces = self.recoding.pieces
+        bits = 0.0
+        for j, labels in enumerate(self.recoding.labels):
+            position = self.recoding.codes[pieces.combination, j]
+            own = np.bincount(position, pieces.amount)[position]
+            covered = labels.covered[labels.codes[pieces.owner]]
+            bits += float((pieces.amount * np.log2(covered / own)).sum())
+        return bits
+
+    def bits(self) -> float:
+        """Not asked: local recoding tells the bits of every secret."""
+        raise NotImplementedError
 
 
 def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:

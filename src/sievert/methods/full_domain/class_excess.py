@@ -8,10 +8,10 @@ from typing import Any
 from sievert.arrays import Ints
 from sievert.methods.full_domain.compiled_rules import class_excess
 from sievert.methods.full_domain.rules import RuleArrays
-from sievert.numerics.acceleration import jit_if_possible
+from sievert.numerics.acceleration import inline_if_possible
 
 
-@jit_if_possible
+@inline_if_possible
 def rule_excess(
     rules: RuleArrays,
     r: int,
@@ -19,27 +19,47 @@ def rule_excess(
     seen: Ints,
     size: int,
     totals: Ints,
+    records: int,
     known_totals: Ints,
+    known_records: int,
     tree: Ints,
     missing: int,
+    work: Ints,
 ) -> Any:
     """How far a class is beyond rule `r`; above 0 if the class breaks it.
 
     `tally[s]` counts value s in the class, `seen` are the values that occur there, `totals[s]`
-    counts it in the table, and `known_totals` are the same without the missing secrets.
+    counts it in the table of `records` records, and `known_totals` and `known_records` are the
+    same without the missing secrets. `work` has two rows like `tally`, to work with.
     """
     number = rules.numbers[r]
     limit = rules.limits[r]
     value = rules.values[r]
     if not rules.known[r]:
-        return class_excess(number, tally, seen, size, totals, totals.sum(), limit, value, tree)
-    known = size
-    if missing >= 0 and tally[missing] > 0:
-        known = size - tally[missing]
-        tally = tally.copy()
-        tally[missing] = 0
-        seen = seen[seen != missing]
+        return class_excess(number, tally, seen, size, totals, records, limit, value, tree, work[0])
+    absent = tally[missing] if missing >= 0 else 0
+    known = size - absent
     if known == 0 and not rules.judges_unknown[r]:
         return 0.0
-    records = known_totals.sum()
-    return class_excess(number, tally, seen, known, known_totals, records, limit, value, tree)
+    values = 0
+    for s in seen:
+        if s != missing:
+            work[1, values] = s
+            values += 1
+    if missing >= 0:
+        tally[missing] = 0
+    excess = class_excess(
+        number,
+        tally,
+        work[1, :values],
+        known,
+        known_totals,
+        known_records,
+        limit,
+        value,
+        tree,
+        work[0],
+    )
+    if missing >= 0:
+        tally[missing] = absent  # as it was
+    return excess

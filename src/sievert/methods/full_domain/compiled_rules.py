@@ -16,24 +16,24 @@ from sievert.measures.diversity import lacking_values as _lacking_values
 from sievert.measures.diversity import named_excess as _named_excess
 from sievert.measures.diversity import recursive_breaks as _recursive_breaks
 from sievert.measures.gains import gain_excess as _gain_excess
-from sievert.numerics.acceleration import jit_if_possible
+from sievert.numerics.acceleration import inline_if_possible
 
-beta_excess = jit_if_possible(_beta_excess)
-delta_breaks = jit_if_possible(_delta_breaks)
-delta_present_breaks = jit_if_possible(_delta_present_breaks)
-enhanced_excess = jit_if_possible(_enhanced_excess)
-moved_in_tree = jit_if_possible(_moved_in_tree)
-moved_ranks = jit_if_possible(_moved_ranks)
-moved_share = jit_if_possible(_moved_share)
-confidence_excess = jit_if_possible(_confidence_excess)
-entropy_lack = jit_if_possible(_entropy_lack)
-lacking_values = jit_if_possible(_lacking_values)
-named_excess = jit_if_possible(_named_excess)
-recursive_breaks = jit_if_possible(_recursive_breaks)
-gain_excess = jit_if_possible(_gain_excess)
+beta_excess = inline_if_possible(_beta_excess)
+delta_breaks = inline_if_possible(_delta_breaks)
+delta_present_breaks = inline_if_possible(_delta_present_breaks)
+enhanced_excess = inline_if_possible(_enhanced_excess)
+moved_in_tree = inline_if_possible(_moved_in_tree)
+moved_ranks = inline_if_possible(_moved_ranks)
+moved_share = inline_if_possible(_moved_share)
+confidence_excess = inline_if_possible(_confidence_excess)
+entropy_lack = inline_if_possible(_entropy_lack)
+lacking_values = inline_if_possible(_lacking_values)
+named_excess = inline_if_possible(_named_excess)
+recursive_breaks = inline_if_possible(_recursive_breaks)
+gain_excess = inline_if_possible(_gain_excess)
 
 
-@jit_if_possible
+@inline_if_possible
 def class_excess(
     number: int,
     tally: Any,
@@ -44,35 +44,37 @@ def class_excess(
     limit: float,
     value: int,
     tree: Ints,
+    work: Ints,
 ) -> Any:
     """How far a class is beyond the rule with this number; above 0 if the class breaks it.
 
     The product makes a number of a truth.
     """
+    given = tally, seen, size, totals, records, limit, value, tree, work
     if number == 0:
-        return 1.0 * lacking_values(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * lacking_values(*given)
     if number == 1:
-        return 1.0 * entropy_lack(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * entropy_lack(*given)
     if number == 2:
-        return 1.0 * recursive_breaks(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * recursive_breaks(*given)
     if number == 3:
-        return 1.0 * confidence_excess(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * confidence_excess(*given)
     if number == 4:
-        return 1.0 * named_excess(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * named_excess(*given)
     if number == 5:
-        return 1.0 * gain_excess(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * gain_excess(*given)
     if number == 6:
-        return 1.0 * moved_share(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * moved_share(*given)
     if number == 7:
-        return 1.0 * moved_ranks(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * moved_ranks(*given)
     if number == 8:
-        return 1.0 * moved_in_tree(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * moved_in_tree(*given)
     if number == 9:
-        return 1.0 * beta_excess(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * beta_excess(*given)
     if number == 10:
-        return 1.0 * enhanced_excess(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * enhanced_excess(*given)
     if number == 11:
-        return 1.0 * delta_breaks(tally, seen, size, totals, records, limit, value, tree)
+        return 1.0 * delta_breaks(*given)
     if number == 12:
-        return 1.0 * delta_present_breaks(tally, seen, size, totals, records, limit, value, tree)
-    raise ValueError(number)
+        return 1.0 * delta_present_breaks(*given)
+    raise ValueError("no such rule")

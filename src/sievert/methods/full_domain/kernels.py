@@ -150,8 +150,11 @@ def judge_classes(
     n, k, i = len(keys), 0, 0
     broken = np.zeros(n, dtype=np.uint8)
     slack = np.zeros(len(rules.numbers))
+    records = totals.sum()
+    known_records = known_totals.sum()
     tally = np.zeros(len(totals), dtype=np.int64)
     seen = np.empty(len(totals), dtype=np.int64)
+    work = np.empty((2, len(totals)), dtype=np.int64)
     while i < n:
         prefix, size, distinct = keys[i] >> shift, 0, 0
         while i < n and keys[i] >> shift == prefix:
@@ -166,7 +169,20 @@ def judge_classes(
         for r in range(len(rules.numbers)):
             if broken[k] and not rules.convex[r]:
                 continue
-            excess = rule_excess(rules, r, tally, here, size, totals, known_totals, tree, missing)
+            excess = rule_excess(
+                rules,
+                r,
+                tally,
+                here,
+                size,
+                totals,
+                records,
+                known_totals,
+                known_records,
+                tree,
+                missing,
+                work,
+            )
             if rules.convex[r]:
                 slack[r] += size * max(0.0, excess)
             if excess > 0.0:

@@ -95,8 +95,9 @@ def rule_excess(
         if not rules.judges_unknown[r]:
             judged = sizes > 0
     excess = np.zeros(len(sizes))
+    of_judged = tally[:, judged]
     excess[judged] = EXCESSES[rules.numbers[r]](
-        tally[:, judged],
+        of_judged,
         range(len(totals)),
         sizes[judged],
         totals,
@@ -104,6 +105,7 @@ def rule_excess(
         float(rules.limits[r]),
         int(rules.values[r]),
         tree,
+        np.empty_like(of_judged),
     )
     return excess
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sievert.arrays import Floats, Ints, Text
+from sievert.losses.formulas import GENERALISED, LabelShare
 from sievert.methods.local.columns import SET, TREE, LocalColumn
 from sievert.methods.local.recoding import Pieces
 
@@ -105,13 +106,18 @@ def _quoted(text: str) -> str:
     return text if PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-def mean_shares(columns: Sequence[ColumnLabels], domains: Sequence[int], sizes: Ints) -> Floats:
-    """Per column the mean over records of (values of the label - 1) / (values - 1)."""
+def mean_shares(
+    columns: Sequence[ColumnLabels],
+    domains: Sequence[int],
+    sizes: Ints,
+    share: LabelShare = GENERALISED,
+) -> Floats:
+    """Per column the mean over records of how much of it a label leaves open."""
     records = int(sizes.sum())
     return np.array(
         [
-            float((sizes * (labels.widths[labels.codes] - 1)).sum())
-            / (records * max(domain - 1, 1))
+            float((sizes * share.open_values(labels.widths)[labels.codes]).sum())
+            / (records * share.most(domain))
             for labels, domain in zip(columns, domains, strict=True)
         ]
     )

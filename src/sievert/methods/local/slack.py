@@ -25,15 +25,31 @@ def slack(secret_rules: SecretRules, tally: Ints) -> float:
         tree = secret_rules.trees[s, : secret_rules.heights[s], : len(own)]
         missing = secret_rules.missing[s]
         values, size, seen = 0, own.sum(), np.empty(len(own), dtype=np.int64)
+        work = np.empty((2, len(own)), dtype=np.int64)
         for v in range(len(own)):
             if own[v] > 0:
                 seen[values] = v
                 values += 1
         here = seen[:values]
+        records = totals.sum()
+        known_records = known_totals.sum()
         for r in range(len(rules.numbers)):
             if secret_rules.secrets[r] != s:
                 continue
-            excess = rule_excess(rules, r, own, here, size, totals, known_totals, tree, missing)
+            excess = rule_excess(
+                rules,
+                r,
+                own,
+                here,
+                size,
+                totals,
+                records,
+                known_totals,
+                known_records,
+                tree,
+                missing,
+                work,
+            )
             if excess > 0.0:
                 total += size * excess if rules.gradual[r] else size
     return total
