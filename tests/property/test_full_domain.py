@@ -25,7 +25,7 @@ from sievert.methods.full_domain.search import Search, SecretCells
 
 TABLES = 300
 KINDS = ("size", *OF_SECRETS)
-# Every limit with every loss, without suppressed records and with some: 240 of the tables.
+# Every limit with every loss, without suppressed records and with some.
 PAIRS = list(itertools.product((False, True), KINDS, LOSSES))
 MISSING = 0  # the number of the missing secret, in half of the tables
 
@@ -263,7 +263,7 @@ def test_every_limit_meets_every_loss() -> None:
         for case in cases
         for rule in (*case.rules, *([Rule("size", case.k)] if case.k > 1 else []))
     }
-    assert kinds == {*PAIRS} and len(PAIRS) == 2 * 20 * 6
+    assert kinds == {*PAIRS} and len(PAIRS) <= TABLES
     assert sum(case.search().run() is not None for case in cases) > TABLES / 2
 
 

@@ -275,10 +275,11 @@ class Search:
         for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
             if not any(r.monotone or r.convex for r in secret.rules):
                 continue
+            totals = rules[1]
             broken, slack = self.kernels.judge_classes(*table, low, self.secret_bits, *rules)
             for rule, over in zip(secret.rules, slack.tolist(), strict=True):
                 if rule.convex:
-                    most = self.allowed * rule.largest_excess(secret.totals())
+                    most = self.allowed * rule.largest_excess(totals)
                     if over > most * (1 + ROUNDING) + ROUNDING * self.sums.records:
                         return True
             if all(r.monotone for r in secret.rules):
