@@ -103,6 +103,8 @@ bench: $(VENV)/.full
 
 generate: $(VENV)/.full
 	$(BIN)/python -m website.function_stub
+	$(BIN)/python -m website.compiled_rules
+	$(BIN)/python -m website.loss_names
 	$(BIN)/python -m website.measure_tables
 	$(BIN)/python -m website.api_reference
 

@@ -1,12 +1,14 @@
-"""The recipe "Add a measure" of CONTRIBUTING.md, followed in a copy of the project."""
+"""The recipes for a measure and a loss in CONTRIBUTING.md, followed in a copy of the project."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,9 +100,18 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def recipe() -> str:
+def recipe(title: str = "Add a measure") -> str:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return text.split("## Add a measure\n")[1].split("\n## ")[0]
+    return text.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def generate(project: Path) -> None:
+    """What `make generate` runs."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    lines = makefile.split("\ngenerate:")[1].split("\n\n")[0].splitlines()[1:]
+    for line in lines:
+        done = run(project, *line.replace("$(BIN)/python", "").split())
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
@@ -114,10 +125,164 @@ def test_the_recipe_for_a_measure_is_complete(project: Path) -> None:
     for name in (source, "docs/measures/<id>.md", "tests/helpers/oracle.py", "make generate"):
         assert f"`{name}`" in steps, name
 
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    generate = makefile.split("\ngenerate:")[1].split("\n\n")[0].splitlines()[1:]
-    for line in generate:
-        done = run(project, *line.replace("$(BIN)/python", "").split())
-        assert done.returncode == 0, done.stderr
+    generate(project)
     done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *TESTS)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+DOUBT = '''def least_doubt(target: SecretTarget, _: Options) -> MeasureResult:
+    """1 - max over q and s of p(s|q)."""
+    known = target.counts.known_profiles
+    without = None if known is None else 1.0 - (_highest_confidence(known) or 0.0)
+    return MeasureResult(
+        1.0 - (_highest_confidence(target.profiles) or 0.0),
+        details=target.without_missing(without),
+    )
+
+
+def doubt_lack(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the share of other values is below the limit."""
+    most = 0
+    for s in seen:
+        most = np.maximum(most, tally[s])
+    return limit - (1.0 - most / size)
+
+
+def _limit(_: Ints, limit: float) -> float:
+    return limit
+
+
+DIVERSITY: tuple'''
+DOUBT_RECORD = """        instead="confidence_gain = { max = 0.5 }",
+    ),
+    Measure(
+        "least_doubt", "Least doubt", "1", 0, 1, "low",
+        "1 - max_q,s n_qs/n_q", "an example", "this share of some class has another value",
+        (*BLIND, *MONOTONE), least_doubt, ("secret",), frozenset({"known"}),
+        influence=None,
+        of_class=True,
+        class_rules=(
+            ClassRule(
+                name="doubt", side="min", excess=doubt_lack, convex=True,
+                largest_excess=_limit, known=True,
+            ),
+        ),
+        in_percent=True,
+    ),
+)
+"""
+DOUBT_PAGE = PAGE.replace("Pairs that look alike (`pairs_alike`)", "Least doubt (`least_doubt`)")
+DOUBT_EXAMPLE = """>>> import sievert
+>>> sievert.least_doubt({"age": [20, 20, 20], "ill": ["flu", "flu", "cold"]}, ["age"], "ill")
+0.33333333333333337
+"""
+TABLE = "age,ill\n" + "".join(f"{20 + i % 8},{'abc'[i * i % 3]}\n" for i in range(48))
+POLICY = """
+[roles]
+quasi = ["age"]
+sensitive = ["ill"]
+
+[limits.inference]
+ill = { LIMIT }
+"""
+COARSE = """COARSE = LabelShare(
+    open_values=lambda leaves: np.where(leaves > 1, 1, 0), most=lambda _: 1
+)
+
+
+def discernability("""
+COARSE_RECORD = """    MinimisedLoss(
+        id="coarse_cells",
+        of_classes=lambda c: arithmetic_mean(c.mean_shares(COARSE), c.weights),
+        terms=lambda sums: sums.weighted(sums.sums(COARSE)),
+    ),
+)
+# The mean of level / height"""
+
+
+def protect(project: Path, limit: str, *options: str) -> dict[str, Any]:
+    """The JSON of a release of a table whose ages are merged by 2 and by 4."""
+    (project / "t.csv").write_text(TABLE, encoding="utf-8")
+    (project / "policy.toml").write_text(POLICY.replace("LIMIT", limit), encoding="utf-8")
+    done = run(
+        project, "-m", "sievert", "protect", "t.csv", "--policy", "policy.toml",
+        "--hierarchy", "age=interval:2,4", "--json", "found.json",
+        *options,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads((project / "found.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.slow
+def test_the_recipe_for_a_measure_that_protect_honours_is_complete(project: Path) -> None:
+    steps, source = recipe("Add a measure that protect honours"), project / "src/sievert"
+    edit(source / "measures/diversity.py", "DIVERSITY: tuple", DOUBT)
+    end = '        instead="confidence_gain = { max = 0.5 }",\n    ),\n)\n'
+    edit(source / "measures/diversity.py", end, DOUBT_RECORD)
+    before, example = DOUBT_PAGE.split(">>>", 1)
+    page = before + DOUBT_EXAMPLE + "\n## Limits" + example.split("## Limits")[1]
+    (project / "docs/measures/least_doubt.md").write_text(page, encoding="utf-8")
+    for language, name in {"en": "least doubt", "de": "geringster Zweifel"}.items():
+        path = f"report/{language}.toml"
+        edit(source / path, "\nt_closeness = ", f'\nleast_doubt = "{name}"\nt_closeness = ')
+        assert f"`src/sievert/{path}`" in steps
+    for name in ("measures/gains.py", "measures/class_rules.py"):
+        assert f"`src/sievert/{name}`" in steps
+    generate(project)
+
+    found = protect(project, "least_doubt = { min = 0.3 }")
+    assert found["policy"]["met"] is True
+    names = ("test_class_rules", "test_typing", "test_rooms")
+    tests = (f"tests/unit/{name}.py" for name in names)
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.slow
+def test_the_recipe_for_a_loss_is_complete(project: Path) -> None:
+    steps, source = recipe("Add a loss"), project / "src/sievert"
+    edit(source / "losses/formulas.py", "def discernability(", COARSE)
+    records = "methods/full_domain/losses.py"
+    imported = "GENERALISED, UNCERTAIN, LabelShare"
+    edit(source / records, imported, f"COARSE, {imported}")
+    edit(source / records, ")\n# The mean of level / height", COARSE_RECORD)
+    for language, name in {"en": "coarse cells", "de": "grobe Zellen"}.items():
+        path = f"report/{language}.toml"
+        names = f'\nloss_coarse_cells = "{name}"\nminimised_coarse_cells = "{name}"'
+        edit(source / path, "\nminimised_bits = ", names + "\nminimised_bits = ")
+        assert f"`src/sievert/{path}`" in steps
+    for name in (records, "losses/formulas.py"):
+        assert f"`src/sievert/{name}`" in steps
+    slowly = (
+        '                elif self.loss == "coarse_cells":\n'
+        "                    share = float(below > 1)\n"
+    )
+    oracle = project / "tests/property/test_full_domain.py"
+    otherwise = "                else:\n                    share = (below - 1)"
+    edit(oracle, otherwise, slowly + otherwise)
+    generate(project)
+
+    found = protect(project, "l_diversity = { min = 2 }", "--loss", "coarse_cells")
+    assert found["minimised"] == "coarse_cells"
+    assert 0 <= found["loss"]["coarse_cells"] <= 1
+    whole = "tests/property/test_full_domain.py"
+    tests = (
+        "tests/unit/test_class_rules.py",
+        "tests/unit/test_languages.py",
+        f"{whole}::test_every_limit_meets_every_loss",
+        f"{whole}::test_limits_on_the_table_as_a_whole",
+        *(f"{whole}::test_the_best_of_all_nodes[{n}-numpy]" for n in range(0, 300, 7)),
+    )
+    done = run(project, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

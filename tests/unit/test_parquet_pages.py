@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -55,7 +56,7 @@ def values(path: Path, names: list[str], *, by_pages: bool, least: int = 0) -> l
 
         def chunk(name: str, batch: RecordBatch = batch) -> Any:
             assert batch.chunk is not None
-            found = batch.chunk(name)
+            found = replace(batch.chunk(name), records_per_text=0)
 
             class Watched:
                 def pack(self, *given: Any) -> bool:
@@ -146,7 +147,7 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
     taken = 0
     for _ in range(4000):
         name = random.choice(PLAIN)
-        chunk = batch.chunk(name)
+        chunk = replace(batch.chunk(name), records_per_text=0)
         start = chunk.noted.dictionary_page_offset
         changed = bytearray(whole)
         for _ in range(random.choice((1, 1, 3))):
@@ -163,12 +164,27 @@ def test_bytes_changed_anywhere_never_crash(tmp_path: Path) -> None:
     assert taken > 500  # texts and numbers changed, not the pages' form
 
 
+def test_texts_with_few_records_each_are_left_to_arrow(tmp_path: Path) -> None:
+    """pyarrow reads a large dictionary faster, text by text; numbers are unpacked in any case."""
+    path = tmp_path / "t.parquet"
+    parquet.write_table(frame(700), path)
+    (batch,) = ParquetSource([path]).batches()
+    assert batch.chunk is not None
+    coded = {c.name: c for c in ParquetSource([path]).code(["text", "same", "number"])}
+    for name, unpacked in {"text": False, "same": True, "number": True}.items():
+        keys = np.zeros(700, dtype=np.uint64)
+        assert batch.chunk(name).pack(keys, 0, coded[name].dictionary_codes) is unpacked
+    keys = np.zeros(700, dtype=np.uint64)
+    enough = replace(batch.chunk("text"), records_per_text=10)
+    assert enough.pack(keys, 0, coded["text"].dictionary_codes)
+
+
 def test_a_chunk_that_is_cut_short_is_declined(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(frame(700), path)
     [batch] = ParquetSource([path]).batches()
     assert batch.chunk is not None
-    chunk = batch.chunk("text")
+    chunk = replace(batch.chunk("text"), records_per_text=0)
     path.write_bytes(path.read_bytes()[: chunk.noted.dictionary_page_offset + 30])
     column = CodedColumn("text", "text", bits=12)
     assert not chunk.pack(np.zeros(700, dtype=np.uint64), 0, column.dictionary_codes)

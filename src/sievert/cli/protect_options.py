@@ -9,15 +9,8 @@ from typing import Annotated, Any
 from sievert.cli.options import Names, Options, pairs, typed_names
 from sievert.cli.parameters import Traits
 from sievert.errors import UsageError, require
+from sievert.formatting.loss_names import LOSSES
 
-LOSSES = (
-    "generalization_loss",
-    "arithmetic_loss",
-    "certainty_penalty",
-    "entropy",
-    "discernability",
-    "bits",
-)
 HOW = ("full", "local", "suppress", "microaggregate", "noise", "round", "pram", "anatomy", "sample")
 GROUPINGS = ("mdav", "v-mdav", "projection")
 SEVERAL_LEVELS = re.compile(r"[^=,]+=\d+(,[^=,]+=\d+)+")

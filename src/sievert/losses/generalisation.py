@@ -9,6 +9,8 @@ import numpy as np
 
 from sievert.arrays import Floats
 from sievert.hierarchies import NUMBER, ROOT, interval_ends
+from sievert.losses import formulas
+from sievert.losses.formulas import GENERALISED, UNCERTAIN
 from sievert.losses.label_sets import LabelCoverage, label_coverage, value_label_pairs
 from sievert.losses.loss import (
     Kind,
@@ -54,7 +56,7 @@ def discernability(release: Release) -> Loss:
     """Sum of the squared class sizes; a suppressed record counts as many as there are."""
     records = release.records
     sizes, suppressed = _classes(release)
-    value = int(np.dot(sizes, sizes)) + suppressed * records
+    value = formulas.discernability(sizes, suppressed, records)
     return Loss(
         value,
         details={
@@ -98,9 +100,8 @@ def _column_loss(coverage: LabelCoverage, records: int) -> float:
     """(mean share - 1/m) / (1 - 1/m); 0 where there is one value, hence nothing to lose."""
     if coverage.values == 1:
         return 0.0
-    return kernel.ratio(
-        int(np.dot(coverage.times, coverage.leaves)) - records, records * (coverage.values - 1)
-    )
+    open_values = int(np.dot(coverage.times, GENERALISED.open_values(coverage.leaves)))
+    return kernel.ratio(open_values, records * GENERALISED.most(coverage.values))
 
 
 @needs_records
@@ -159,7 +160,7 @@ def normalized_certainty_penalty(release: Release) -> Loss:
         readings[column.name] = "leaves" if shares is None else "intervals"
         if shares is None:
             coverage = label_coverage(column)
-            open_ = int(np.dot(coverage.times, np.where(coverage.leaves > 1, coverage.leaves, 0)))
+            open_ = int(np.dot(coverage.times, UNCERTAIN.open_values(coverage.leaves)))
             open_ += coverage.pairs.withheld if coverage.values == 1 else 0
             columns[column.name] = kernel.ratio(open_, release.records * coverage.values)
         else:

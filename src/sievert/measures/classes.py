@@ -1,9 +1,11 @@
 """Class measures of finding a person: functions of the sizes of the classes alone."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from sievert.counts.answers import Sizes
+from sievert.measures.class_rules import MOST_RECORDS, SizeRule
 from sievert.measures.influence import influence_on_share, influence_on_uniques
 from sievert.measures.kernel import exact_products, ratio, sum_ratios
 from sievert.measures.measure import (
@@ -104,6 +106,19 @@ def population_uniques(target: RecordTarget, options: Options) -> MeasureResult:
     return MeasureResult(estimate.value, details={"population": population, **estimate.details})
 
 
+def fewest_of_least(limit: float) -> int:
+    """The k that a lower limit on the smallest class demands."""
+    return math.ceil(min(limit, MOST_RECORDS))
+
+
+def fewest_of_risk(limit: float) -> int:
+    """The k that an upper limit on 1/k demands: the least with 1/k <= limit as floats."""
+    if not 0 < limit < 1:
+        return 1
+    first = max(1, int(min(1 / limit, MOST_RECORDS)) - 1)
+    return next((k for k in range(first, first + 4) if 1 / k <= limit), MOST_RECORDS)
+
+
 CLASSES: tuple[Measure, ...] = (
     Measure(
         "k_anonymity",
@@ -122,6 +137,7 @@ CLASSES: tuple[Measure, ...] = (
         aliases=("k",),
         influence=None,
         of_class=True,
+        size_rule=SizeRule(side="min", fewest_records=fewest_of_least),
     ),
     Measure(
         "classes",
@@ -155,6 +171,7 @@ CLASSES: tuple[Measure, ...] = (
         aliases=("uniques", "unique people", "people alone", "sample uniques"),
         influence=influence_on_uniques,
         of_class=True,
+        in_percent=True,
     ),
     Measure(
         "population_uniques",
@@ -172,6 +189,7 @@ CLASSES: tuple[Measure, ...] = (
         frozenset({"population"}),
         aliases=("pitman", "zayatz", "snb"),
         influence=None,
+        in_percent=True,
     ),
     Measure(
         "highest_risk",
@@ -189,6 +207,8 @@ CLASSES: tuple[Measure, ...] = (
         aliases=("prosecutor risk", "maximum risk"),
         influence=None,
         of_class=True,
+        size_rule=SizeRule(side="max", fewest_records=fewest_of_risk),
+        in_percent=True,
     ),
     Measure(
         "lowest_risk",
@@ -205,6 +225,7 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("minimum risk",),
         influence=None,
+        in_percent=True,
     ),
     Measure(
         "largest_class",
@@ -237,6 +258,7 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("marketer risk",),
         influence=influence_on_share,
+        in_percent=True,
     ),
     Measure(
         "average_class_risk",
@@ -253,6 +275,7 @@ CLASSES: tuple[Measure, ...] = (
         ("record",),
         aliases=("average_rir",),
         influence=None,
+        in_percent=True,
     ),
     Measure(
         "records_below",

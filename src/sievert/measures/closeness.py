@@ -1,13 +1,16 @@
 """How far a secret in a class is from the table: t-closeness, beta-likeness, delta-disclosure."""
 
+import math
 import sys
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.counts.answers import Gaps, Ranked
 from sievert.measures import kernel
+from sievert.measures.class_rules import DUST, ClassRule
 from sievert.measures.measure import (
     ALWAYS,
     BLIND,
@@ -202,6 +205,176 @@ def delta_disclosure_present(target: SecretTarget, _: Options) -> Number:
     return max(abs(kernel.ln(gains.highest())), abs(kernel.ln(gains.lowest())))
 
 
+# -- what limits demand of a class -----------------------------------------------------------------
+
+
+def moved_share(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the distance of equally far values is above the limit."""
+    moved = 0
+    for s in seen:
+        moved = moved + np.maximum(0, tally[s] * records - totals[s] * size)
+    return moved / (size * records) - limit
+
+
+def moved_ranks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the distance in ranks is above the limit."""
+    steps = max(len(totals) - 1, 1)
+    moved = 0
+    ahead = 0
+    for s in range(len(totals) - 1):
+        ahead = ahead + tally[s] * records - totals[s] * size
+        moved = moved + np.abs(ahead)
+    return moved / (size * records * steps) - limit
+
+
+def moved_in_tree(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the mean over levels of the distance of labels is above the limit."""
+    moved = 0
+    for level in range(len(tree)):
+        work[:] = 0
+        for s in range(len(totals)):
+            work[tree[level, s]] += tally[s] * records - totals[s] * size
+        for label in range(len(totals)):
+            moved = moved + np.maximum(0, work[label])
+    return moved / (size * records * len(tree)) - limit
+
+
+def beta_excess(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the largest relative gain is above the limit."""
+    largest = 0.0
+    for s in seen:
+        if totals[s] > 0:
+            gain = tally[s] * records - totals[s] * size
+            largest = np.maximum(largest, gain / (size * totals[s]))
+    return largest - limit
+
+
+def _largest_beta(totals: Ints, limit: float) -> float:
+    """All records of a class have the rarest value."""
+    rarest = min(int(n) for n in totals if n)
+    return max(0.0, (int(totals.sum()) - rarest) / rarest - limit)
+
+
+def enhanced_excess(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far a relative gain is above its own bound, min(limit, -ln p(s))."""
+    furthest = 0.0
+    for s in seen:
+        if totals[s] > 0:
+            gain = (tally[s] * records - totals[s] * size) / (size * totals[s])
+            furthest = np.maximum(furthest, gain - min(limit, np.log(records / totals[s])))
+    return furthest
+
+
+def _largest_enhanced(totals: Ints, limit: float) -> float:
+    """All records of a class have one value, the one that is then furthest above its bound."""
+    records = int(totals.sum())
+    largest = 0.0
+    for number in totals:
+        if number:
+            gain = (records - int(number)) / int(number)
+            bound = min(limit, math.log(records / int(number)))
+            largest = max(largest, gain - bound)
+    return largest
+
+
+def delta_present_breaks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """Whether |ln(p(s|q)/p(s))| of a value in the class is above the limit."""
+    largest = 0.0
+    for s in seen:
+        if totals[s] > 0:
+            occurs = np.minimum(tally[s], 1)  # 0: the value is not in the class
+            ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
+            largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
+    return largest > limit + DUST
+
+
+def delta_breaks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """The same, and a class breaks every limit if it lacks a value of the table."""
+    largest = 0.0
+    values = 0
+    for s in seen:
+        if totals[s] > 0:
+            occurs = np.minimum(tally[s], 1)
+            ratio = (np.maximum(tally[s], 1) * records) / (size * totals[s])
+            largest = np.maximum(largest, occurs * np.abs(np.log(ratio)))
+            values = values + occurs
+    of_table = 0
+    for s in range(len(totals)):
+        if totals[s] > 0:
+            of_table += 1
+    return (largest > limit + DUST) | (values < of_table)
+
+
 CLOSENESS: tuple[Measure, ...] = (
     Measure(
         "t_closeness",
@@ -220,6 +393,10 @@ CLOSENESS: tuple[Measure, ...] = (
         aliases=("t", "EMD", "equal-distance EMD"),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(name="equal_t", side="max", excess=moved_share, convex=True, distance=True),
+        ),
+        exposes_group=True,
     ),
     Measure(
         "t_closeness_ordered",
@@ -238,6 +415,10 @@ CLOSENESS: tuple[Measure, ...] = (
         aliases=("EMD", "ordered EMD", "ordered t-closeness"),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(name="ordered_t", side="max", excess=moved_ranks, convex=True, distance=True),
+        ),
+        exposes_group=True,
     ),
     Measure(
         "t_closeness_hierarchical",
@@ -255,6 +436,10 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"hierarchy"}),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(name="tree_t", side="max", excess=moved_in_tree, convex=True, distance=True),
+        ),
+        exposes_group=True,
     ),
     Measure(
         "beta_likeness",
@@ -273,6 +458,15 @@ CLOSENESS: tuple[Measure, ...] = (
         aliases=("beta",),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(
+                name="beta",
+                side="max",
+                excess=beta_excess,
+                convex=True,
+                largest_excess=_largest_beta,
+            ),
+        ),
     ),
     Measure(
         "enhanced_beta_likeness",
@@ -291,6 +485,15 @@ CLOSENESS: tuple[Measure, ...] = (
         aliases=("enhanced beta",),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(
+                name="enhanced",
+                side="max",
+                excess=enhanced_excess,
+                convex=True,
+                largest_excess=_largest_enhanced,
+            ),
+        ),
     ),
     Measure(
         "delta_disclosure",
@@ -309,6 +512,7 @@ CLOSENESS: tuple[Measure, ...] = (
         aliases=("delta",),
         influence=None,
         of_class=True,
+        class_rules=(ClassRule(name="delta", side="max", excess=delta_breaks),),
     ),
     Measure(
         "delta_disclosure_present",
@@ -326,5 +530,6 @@ CLOSENESS: tuple[Measure, ...] = (
         frozenset({"joint"}),
         influence=None,
         of_class=True,
+        class_rules=(ClassRule(name="delta_present", side="max", excess=delta_present_breaks),),
     ),
 )

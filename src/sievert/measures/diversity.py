@@ -1,9 +1,14 @@
 """Diversity of a secret in the classes: l-diversity, confidence, (alpha,k)-anonymity."""
 
+import math
+from typing import Any
+
 import numpy as np
 
+from sievert.arrays import Ints
 from sievert.counts.answers import Profiles
 from sievert.measures import kernel
+from sievert.measures.class_rules import DUST, ClassRule
 from sievert.measures.measure import (
     BLIND,
     MONOTONE,
@@ -15,6 +20,8 @@ from sievert.measures.measure import (
     undefined,
 )
 from sievert.measures.target import SecretTarget
+
+TINY = 1e-300  # below any share
 
 
 def _fewest(profiles: Profiles | None) -> int | None:
@@ -99,6 +106,117 @@ def alpha_k(target: SecretTarget, options: Options) -> MeasureResult:
     )
 
 
+# -- what limits demand of a class -----------------------------------------------------------------
+
+
+def lacking_values(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How many different values a class lacks of the limit."""
+    values = 0
+    for s in seen:
+        values = values + np.minimum(tally[s], 1)
+    return limit - values
+
+
+def recursive_breaks(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """Whether r_1/(r_l + ... + r_m) reaches the limit, l = `value`, counts downwards."""
+    most = 0
+    top = work[: value - 1]  # the l - 1 largest counts, downwards
+    top[:] = 0
+    for s in seen:
+        count = tally[s]
+        most = np.maximum(most, count)
+        for i in range(len(top)):
+            smaller = np.minimum(top[i], count)
+            top[i] = np.maximum(top[i], count)
+            count = smaller
+    rest = size
+    for count in top:
+        rest = rest - count
+    # The limit itself is a breach, as of the measure.
+    return (rest == 0) | (most / np.maximum(rest, 1) >= limit)
+
+
+def entropy_lack(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How many nats H(S|q) is below the logarithm of the limit."""
+    entropy = 0.0
+    for s in seen:
+        share = tally[s] / size
+        entropy = entropy - share * np.log(np.maximum(share, TINY))
+    excess = np.log(limit) - entropy
+    return excess * (excess > DUST)
+
+
+def _log_of_limit(_: Ints, limit: float) -> float:
+    return math.log(limit)
+
+
+def confidence_excess(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the share of the most frequent value is above the limit."""
+    most = 0
+    for s in seen:
+        most = np.maximum(most, tally[s])
+    return most / size - limit
+
+
+def named_excess(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the share of the named value is above the limit."""
+    return tally[value] / size - limit
+
+
+CONFIDENCE = ClassRule(
+    name="confidence", side="max", excess=confidence_excess, convex=True, known=True
+)
+
 DIVERSITY: tuple[Measure, ...] = (
     Measure(
         "l_diversity",
@@ -117,6 +235,17 @@ DIVERSITY: tuple[Measure, ...] = (
         aliases=("l", "distinct l-diversity"),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(
+                name="distinct",
+                side="min",
+                excess=lacking_values,
+                monotone=True,
+                known=True,
+                judges_unknown=True,
+            ),
+        ),
+        exposes_group=True,
     ),
     Measure(
         "entropy_l",
@@ -135,6 +264,18 @@ DIVERSITY: tuple[Measure, ...] = (
         aliases=("effective number of values",),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(
+                name="entropy",
+                side="min",
+                excess=entropy_lack,
+                convex=True,
+                largest_excess=_log_of_limit,
+                known=True,
+                met_up_to=1.0,
+            ),
+        ),
+        exposes_group=True,
     ),
     Measure(
         "recursive_c",
@@ -153,6 +294,17 @@ DIVERSITY: tuple[Measure, ...] = (
         aliases=("c", "(c,l)-diversity"),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(
+                name="recursive",
+                side="max",
+                excess=recursive_breaks,
+                known=True,
+                parameter="l",
+                default=2,
+            ),
+        ),
+        exposes_group=True,
     ),
     Measure(
         "max_confidence",
@@ -171,6 +323,10 @@ DIVERSITY: tuple[Measure, ...] = (
         aliases=("confidence",),
         influence=None,
         of_class=True,
+        class_rules=(CONFIDENCE,),
+        in_percent=True,
+        exposes_group=True,
+        instead="confidence_gain = { max = 0.5 }",
     ),
     Measure(
         "alpha_k",
@@ -189,5 +345,20 @@ DIVERSITY: tuple[Measure, ...] = (
         aliases=("alpha", "(alpha,k)-anonymity"),
         influence=None,
         of_class=True,
+        class_rules=(
+            CONFIDENCE,
+            ClassRule(
+                name="named",
+                side="max",
+                excess=named_excess,
+                convex=True,
+                gradual=False,
+                known=True,
+                names_value=True,
+            ),
+        ),
+        in_percent=True,
+        exposes_group=True,
+        instead="confidence_gain = { max = 0.5 }",
     ),
 )

@@ -5,9 +5,14 @@ the column; a limit on a gain is within reach of every table.
 """
 
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
+
+from sievert.arrays import Ints
 from sievert.counts.answers import JointCounts, Profiles, Sizes
 from sievert.measures import kernel
+from sievert.measures.class_rules import ClassRule
 from sievert.measures.influence import influence_on_guess_gain
 from sievert.measures.measure import (
     BLIND,
@@ -69,6 +74,27 @@ def confidence_gain(target: SecretTarget, _: Options) -> MeasureResult:
     return _gain(target, _highest_gain(cells, people), known)
 
 
+def gain_excess(
+    tally: Any,
+    seen: Any,
+    size: Any,
+    totals: Ints,
+    records: int,
+    limit: float,
+    value: int,
+    tree: Ints,
+    work: Any,
+) -> Any:
+    """How far the largest gain over the base rate is above the limit."""
+    largest = 0.0
+    for s in seen:
+        others = records - totals[s]
+        if others > 0:
+            gain = tally[s] * records - totals[s] * size
+            largest = np.maximum(largest, gain / (size * others))
+    return largest - limit
+
+
 def guess_gain(target: SecretTarget, _: Options) -> MeasureResult:
     """(V_post - V_prior)/(1 - V_prior) of the Bayes vulnerabilities; 0 for a constant secret."""
     counts, records = target.counts, target.records
@@ -95,6 +121,11 @@ GAINS: tuple[Measure, ...] = (
         frozenset({"joint", "known", "known_joint"}),
         influence=None,
         of_class=True,
+        class_rules=(
+            ClassRule(name="gain", side="max", excess=gain_excess, convex=True, known=True),
+        ),
+        in_percent=True,
+        exposes_group=True,
     ),
     Measure(
         "guess_gain",
@@ -112,5 +143,6 @@ GAINS: tuple[Measure, ...] = (
         frozenset({"known"}),
         aliases=("best-guess gain", "lambda", "Goodman-Kruskal lambda"),
         influence=influence_on_guess_gain,
+        in_percent=True,
     ),
 )

@@ -116,6 +116,7 @@ INFORMATION: tuple[Measure, ...] = (
         needs=_JOINT,
         aliases=("DR",),
         influence=None,
+        in_percent=True,
     ),
     Measure(
         "semantic_discrimination_rate",
@@ -133,6 +134,7 @@ INFORMATION: tuple[Measure, ...] = (
         frozenset({"parts"}),
         aliases=("SeDR", "SDR"),
         influence=None,
+        in_percent=True,
     ),
     Measure(
         "mutual_information",
@@ -245,6 +247,8 @@ INFORMATION: tuple[Measure, ...] = (
         lambda target, _: float(target.posterior),
         aliases=("posterior", "vulnerability", "V_post"),
         influence=influence_on_share,
+        in_percent=True,
+        instead="guess_gain = { max = 0.2 }",
     ),
     Measure(
         "bayes_vulnerability_prior",
@@ -260,6 +264,7 @@ INFORMATION: tuple[Measure, ...] = (
         lambda target, _: float(target.prior),
         aliases=("prior", "base rate", "V_prior"),
         influence=influence_on_share,
+        in_percent=True,
     ),
     Measure(
         "entropy",

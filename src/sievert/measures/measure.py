@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from sievert.measures.class_rules import ClassRule, SizeRule
 from sievert.measures.influence import Bound
 
 Number = int | float
@@ -75,6 +76,12 @@ class Measure:
     influence: Bound | None = field(kw_only=True)  # of one person; None: it is never shareable
     aliases: tuple[str, ...] = field(default=(), kw_only=True)  # other names that the field uses
     of_class: bool = field(default=False, kw_only=True)  # a class alone can breach a limit on it
+    # What a limit demands of every class, where `protect` can tell that from the class alone.
+    class_rules: tuple[ClassRule, ...] = field(default=(), kw_only=True)
+    size_rule: SizeRule | None = field(default=None, kw_only=True)
+    in_percent: bool = field(default=False, kw_only=True)  # pages show it so: a share of people
+    exposes_group: bool = field(default=False, kw_only=True)  # a breach is that of one group
+    instead: str = field(default="", kw_only=True)  # a limit that more tables can meet
 
     @property
     def bounds(self) -> str:

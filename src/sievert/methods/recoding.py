@@ -127,7 +127,7 @@ def smallest_recoding(
     )
     allowed = math.floor(Fraction(repr(float(suppressed))) * len(codes))
     cells = grouped(codes, range(len(levelled)))
-    search = Search(levelled, cells.keys, cells.sizes, k=k, suppress=allowed, loss=HEIGHTS)
+    search = Search(levelled, cells.keys, cells.sizes, k=k, suppress=allowed, loss=HEIGHTS.id)
     recoding = search.run()
     if recoding is None:
         raise InputError(

@@ -10,6 +10,7 @@ from sievert.counts.recoded import type_order
 from sievert.counts.secret_counts import order_values
 from sievert.hierarchies import Hierarchy, to_hierarchy
 from sievert.measurement.table_measures import MeasureSettings
+from sievert.measures import BY_ID
 from sievert.methods.full_domain import SecretCells
 from sievert.methods.full_domain.rules import secret_rules
 from sievert.policy import Policy
@@ -34,27 +35,28 @@ def secret_cells(
     named = measuring.parameters.get("alpha_k", {}).get("value")
     if isinstance(named, Mapping):
         named = named.get(secret)
-    limits = {**policy.everywhere, **policy.inference.get(secret, {})}
-    if ordered is None:
-        limits.pop("t_closeness_ordered", None)
     counts = {t: int(n) for t, n in zip(texts, counted, strict=True) if n and t is not None}
     tree = to_hierarchy(measuring.hierarchies.get(secret), counts)
-    if tree is None:
-        limits.pop("t_closeness_hierarchical", None)
+    lacking = {need for need, answer in (("order", ordered), ("hierarchy", tree)) if answer is None}
+    limits = {
+        measure: limit
+        for measure, limit in {**policy.everywhere, **policy.inference.get(secret, {})}.items()
+        if measure in BY_ID and not BY_ID[measure].needs & lacking
+    }
     return SecretCells(
-        secret,
-        cells[0],
-        np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)[cells[1]],
-        cells[2],
-        len(values),
-        secret_rules(
+        name=secret,
+        combination=cells[0],
+        value=np.array([number_of.get(text, 0) for text in texts], dtype=np.int64)[cells[1]],
+        counts=cells[2],
+        values=len(values),
+        rules=secret_rules(
             limits,
-            recursive_l=measuring.parameters.get("recursive_c", {}).get("l", 2),
+            measuring.parameters,
             named=None if named is None else number_of.get(named),
             missing=None in number_of,
         ),
-        None if tree is None else _labels_by_level(tree.with_root(), values),
-        number_of.get(None, -1),
+        tree=None if tree is None else _labels_by_level(tree.with_root(), values),
+        missing=number_of.get(None, -1),
     )
 
 

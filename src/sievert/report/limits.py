@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sievert.formatting import count, digits, marks, percent, significant, significant_digits
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, MEASURES
 from sievert.measures.measure import AS_VALUE, SPELT_ALIKE
 from sievert.policy.judgement import ABOVE_CAP, STRICT, WITH_KEPT
 from sievert.report.numbers import REASONS, measure_title, unit, why
@@ -23,22 +23,7 @@ ORDER = (*STATES.values(),)
 WORST_FIRST = (False, None, True)
 HEAD = ("measure", "verdict", "value", "asked", "far", "id")
 # Shares of people or of uncertainty, which are shown in per cent.
-PERCENT = {
-    "unique_records",
-    "population_uniques",
-    "average_risk",
-    "highest_risk",
-    "lowest_risk",
-    "average_class_risk",
-    "bayes_vulnerability_posterior",
-    "bayes_vulnerability_prior",
-    "guess_gain",
-    "confidence_gain",
-    "max_confidence",
-    "alpha_k",
-    "discrimination_rate",
-    "semantic_discrimination_rate",
-}
+PERCENT = {m.id for m in MEASURES if m.in_percent}
 # What a decision rests on, whether a policy limits it or not.
 OF_RECORDS = ("k_anonymity", "unique_records", "average_risk")
 ORDERED = "t_closeness_ordered"

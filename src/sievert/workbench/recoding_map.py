@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from sievert.formatting.loss_names import WRITTEN
 from sievert.report.parts import ReportPart
 from sievert.workbench.level_names import level_names, levels_text
 from sievert.workbench.maps import BREACHED, MET, MapPoint, MapWords, draw_map
@@ -19,7 +20,7 @@ from sievert.workbench.step_commands import (
 NAME = "protect"
 WIDE, NARROW = 500, 330  # pixels of the map
 FORM = "take"  # the form of its buttons
-SHARES = ("generalization_loss", "arithmetic_loss", "certainty_penalty")  # losses from 0 to 1
+SHARES = {loss for loss, written in WRITTEN.items() if written == "share"}  # from 0 to 1
 
 
 def recoding_map(view: View) -> dict[str, Any] | None:

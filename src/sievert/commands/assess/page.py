@@ -9,7 +9,7 @@ from sievert.charts.pairs import dumbbells
 from sievert.commands.assess.framework_chapter import framework_chapter
 from sievert.commands.assess.near_numbers_chapter import near_numbers
 from sievert.formatting import count, make_unique, percent
-from sievert.measures import BY_ID
+from sievert.measures import BY_ID, MEASURES
 from sievert.measures.measure import NOTHING_TO_LEARN
 from sievert.report.explanation_view import explanation_view
 from sievert.report.limits import (
@@ -45,10 +45,7 @@ GAIN = (0.01, 0.1)  # of right guesses: next to nothing, something
 NOTICEABLE = 0.05  # by which the gain of those whose secret is known is higher
 GUESSES = ("bayes_vulnerability_posterior", "bayes_vulnerability_prior")  # known, unknown
 HIGH_GAIN = 0.5  # in confidence, of one group
-WORST = {  # measures of the most exposed group
-    *("l_diversity", "entropy_l", "recursive_c", "max_confidence", "confidence_gain", "alpha_k"),
-    *("t_closeness", "t_closeness_ordered", "t_closeness_hierarchical"),
-}
+WORST = {m.id for m in MEASURES if m.exposes_group}  # of the most exposed group
 
 
 def blocks(part: ReportPart) -> tuple[Block | Chapter, ...]:

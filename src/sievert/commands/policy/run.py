@@ -35,11 +35,6 @@ from sievert.roles import Roles
 from sievert.session import Clock, count_people
 from sievert.sources.table import Table
 
-GAINS = {
-    "max_confidence": "confidence_gain = { max = 0.5 }",
-    "alpha_k": "confidence_gain = { max = 0.5 }",
-    "bayes_vulnerability_posterior": "guess_gain = { max = 0.2 }",
-}
 LISTS = {"-q": "quasi", "-s": "sensitive", "-i": "identifier"}
 DROPPED = (
     *("roles.identifier", "roles.ignored", "roles.dropped", "roles.kept"),
@@ -207,7 +202,7 @@ def _impossible(
             if why := impossible_limit(chapter, measure, limit, at_best, number=False):
                 about = "" if place is None else f" of {toml_key(place)}"
                 text = f"{where}: no release can meet the limit on {measure}{about}; {why}"
-                yield PolicyGap("impossible_limits", where, measure, text, GAINS.get(measure, ""))
+                yield PolicyGap("impossible_limits", where, measure, text, BY_ID[measure].instead)
 
 
 def _undecidable(

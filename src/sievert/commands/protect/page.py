@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from sievert.charts.frontier import frontier_chart, frontier_dots, least_points
+from sievert.formatting.loss_names import WRITTEN
 from sievert.report.limits import limits_chapter
 from sievert.report.page import Block, Chapter, Paragraph, Picture
 from sievert.report.parts import Data, ReportPart
@@ -162,9 +163,12 @@ def _losses(part: ReportPart) -> Any:
     rows: list[tuple[object, object]] = [
         (part.say("arithmetic"), writer.share(loss["generalization_loss"]["arithmetic"])),
         (part.say("geometric"), writer.number(loss["generalization_loss"]["geometric"])),
-        (part.say("penalty"), writer.share(loss["certainty_penalty"])),
-        (part.say("entropy"), writer.number(loss["entropy"])),
-        (part.say("discernability"), writer.count(loss["discernability"])),
+    ]
+    write = {"share": writer.share, "number": writer.number, "count": writer.count}
+    rows += [
+        (part.say(f"loss_{name}"), write[written](loss[name]))
+        for name, written in WRITTEN.items()
+        if name in loss and name not in ("generalization_loss", "bits")
     ]
     rows += [
         (part.say("bits", secret=writer.name(secret)), writer.number(bits))

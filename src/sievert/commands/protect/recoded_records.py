@@ -1,23 +1,26 @@
 """Records that were recoded locally: classes, labels, losses, and whether they hold the rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.commands.protect.local_recoding.columns import LocalColumn
-from sievert.commands.protect.local_recoding.costs import slack
 from sievert.commands.protect.local_recoding.labels import ColumnLabels, column_labels, mean_shares
 from sievert.commands.protect.local_recoding.recoding import Pieces, recode_locally
+from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.states import secret_rules_arrays
 from sievert.commands.protect.method import MethodSettings, RecordTable
 from sievert.hierarchies import ROOT
+from sievert.losses.formulas import LabelShare
 from sievert.losses.loss import combination_codes
+from sievert.measures import BY_ID
 from sievert.methods.full_domain import Losses, SecretCells
-from sievert.methods.full_domain.rules import LEAST, MOST, size_rule
+from sievert.methods.full_domain.rules import size_rule
 from sievert.policy import Policy
+from sievert.policy.document import MeasureLimit
 from sievert.releases.files import TEXT, FileColumn
 from sievert.releases.problem import share_of_records
 from sievert.releases.secret_rules import secret_cells
@@ -114,12 +117,17 @@ class ClassRecoding:
         )
 
     @cached_property
-    def suppressed(self) -> Bools:
-        """Which records have the mark of suppression in every quasi-identifier."""
+    def suppressed_classes(self) -> Bools:
+        """Which classes have the mark of suppression in every quasi-identifier."""
         gone = np.ones(len(self.released_class), dtype=bool)
         for labels in self.labels:
             gone &= np.array([text == ROOT for text in labels.texts])[labels.codes]
-        return gone[self.owner]
+        return gone
+
+    @cached_property
+    def suppressed(self) -> Bools:
+        """Which records have the mark of suppression in every quasi-identifier."""
+        return self.suppressed_classes[self.owner]
 
     def cells_changed(self) -> int:
         """How many cells have a label that stands for several values."""
@@ -130,29 +138,10 @@ class ClassRecoding:
 
     def losses(self, weights: Mapping[str, float]) -> Losses:
         """The same losses as of full-domain recoding."""
-        sizes = np.bincount(self.pieces.owner, self.pieces.amount).astype(np.int64)
-        records, domains = int(sizes.sum()), [column.domain for column in self.columns]
-        shares = np.array([float(weights.get(c, 1.0)) for c in self.table.roles.quasi])
-        shares /= shares.sum()
-        means = mean_shares(self.labels, domains, sizes)
-        penalties, entropy = [], 0.0
-        for j, (labels, domain) in enumerate(zip(self.labels, domains, strict=True)):
-            open_ = np.where(labels.widths > 1, labels.widths / domain, 0.0)[labels.codes]
-            penalties.append(float((sizes * open_).sum()) / records)
-            position = self.codes[self.pieces.combination, j]
-            own = np.bincount(position, self.pieces.amount)[position]
-            covered = labels.covered[labels.codes[self.pieces.owner]]
-            entropy += float((self.pieces.amount * np.log2(covered / own)).sum())
-        suppressed = int(self.suppressed.sum())
-        squares = int((self.sizes**2).sum())
-        return Losses(
-            float(np.expm1((np.log1p(means) * shares).sum())),
-            float((means * shares).sum()),
-            float((np.array(penalties) * shares).sum()),
-            entropy,
-            squares + suppressed * (records - suppressed),
-            squares,
-            {
+        return Losses.of(
+            LocalClasses(self, weights),
+            monotonic_discernability=int((self.sizes**2).sum()),
+            bits={
                 s.name: self._bits(codes)
                 for s, codes in zip(self.secrets, self.secret_codes, strict=True)
                 if s.name is not None
@@ -188,16 +177,63 @@ class ClassRecoding:
         return not any(slack(rules, tally) > 0 for tally in tallies)
 
 
+class LocalClasses:
+    """The classes of a local recoding, as losses see them."""
+
+    def __init__(self, recoding: ClassRecoding, weights: Mapping[str, float]) -> None:
+        names = recoding.table.roles.quasi
+        shares = np.array([float(weights.get(name, 1.0)) for name in names])
+        self.recoding = recoding
+        self.weights: Floats = shares / shares.sum()
+        self.records = int(recoding.sizes.sum())
+        self.suppressed = int(recoding.suppressed.sum())
+
+    @property
+    def released_sizes(self) -> Ints:
+        """The sizes of the classes that are not suppressed: those have the same labels."""
+        gone = self.recoding.released_class[self.recoding.suppressed_classes]
+        return np.delete(self.recoding.sizes, np.unique(gone))
+
+    def mean_shares(self, share: LabelShare) -> Floats:
+        """Per column the mean over records of a share of their label, from whole numbers."""
+        recoding = self.recoding
+        sizes = np.bincount(recoding.pieces.owner, recoding.pieces.amount).astype(np.int64)
+        domains = [column.domain for column in recoding.columns]
+        return mean_shares(recoding.labels, domains, sizes, share)
+
+    def entropy(self) -> float:
+        """The bits that labels lack of their values, summed over cells."""
+        pieces = self.recoding.pieces
+        bits = 0.0
+        for j, labels in enumerate(self.recoding.labels):
+            position = self.recoding.codes[pieces.combination, j]
+            own = np.bincount(position, pieces.amount)[position]
+            covered = labels.covered[labels.codes[pieces.owner]]
+            bits += float((pieces.amount * np.log2(covered / own)).sum())
+        return bits
+
+    def bits(self) -> float:
+        """Not asked: local recoding tells the bits of every secret."""
+        raise NotImplementedError
+
+
 def _is_enforced(policy: Policy, secrets: Sequence[SecretCells]) -> list[bool]:
     """Of every limit whether local recoding holds it by itself."""
     kinds = {rule.kind for s in secrets for rule in s.rules}
-    known = []
-    for _, measure, limit in policy.every_limit():
-        least = measure in {"k_anonymity", *LEAST} and limit.max is None
-        most = measure in {"highest_risk", "suppressed_records", *MOST} and limit.min is None
-        lacking = measure.startswith("t_closeness") and not {*MOST.get(measure, ())[:1]} <= kinds
-        known.append((least or most) and not lacking)
-    return known
+    return [_side_is_enforced(m, limit, kinds) for _, m, limit in policy.every_limit()]
+
+
+def _side_is_enforced(measure: str, limit: MeasureLimit, kinds: Collection[str]) -> bool:
+    """Whether the rules of these kinds enforce a limit on a measure."""
+    if measure == "suppressed_records":
+        return limit.min is None
+    record = BY_ID[measure]
+    sides = {rule.side for rule in record.class_rules}
+    if record.size_rule is not None:
+        sides.add(record.size_rule.side)
+    if any(rule.distance and rule.name not in kinds for rule in record.class_rules):
+        return False  # such as a distance in ranks, of a secret without an order
+    return (sides == {"min"} and limit.max is None) or (sides == {"max"} and limit.min is None)
 
 
 def _uncertainty(classes: Ints, secret: Ints) -> float:

@@ -21,6 +21,7 @@ PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
 NUMBERS = {"INT32": "<i4", "INT64": "<i8", "DOUBLE": "<f8", "FLOAT": "<f4"}
 CODECS = {"UNCOMPRESSED": None, "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 LARGEST = 1 << 30  # bytes of a chunk, unpacked
+RECORDS_PER_TEXT = 256  # with fewer records for each text of a dictionary pyarrow is faster
 
 # Where page_kernels.headers puts the fields of a page's header.
 BODY, KIND, WHOLE, PACKED = range(4)
@@ -42,11 +43,14 @@ class Chunk:
     optional: bool
     plain: bool  # neither nested nor repeated
     unsigned: bool
+    records_per_text: int = RECORDS_PER_TEXT
 
     def pack(self, keys: Ints, shift: int, code_values: Callable[[Any], Ints]) -> bool:
         """Put the column's codes into the keys; if False, what they hold there means nothing."""
         try:
-            raw, pages, values = self._read_pages(self.noted.total_compressed_size)
+            raw, pages, values = self._read_pages(
+                self.noted.total_compressed_size, most_texts=self._most_texts
+            )
             codes = np.append(code_values(values), np.uint64(page_kernels.NO_CODE))
         except (OddError, OSError, ValueError):
             return False
@@ -65,7 +69,14 @@ class Chunk:
             return []
         return list(values)
 
-    def _read_pages(self, size: int, pages: int | None = None) -> tuple[Ints, Ints, Any]:
+    @property
+    def _most_texts(self) -> int | None:
+        """The size of the largest dictionary of texts that is worth unpacking; None: any size."""
+        return self.noted.num_values // self.records_per_text if self.records_per_text else None
+
+    def _read_pages(
+        self, size: int, pages: int | None = None, most_texts: int | None = None
+    ) -> tuple[Ints, Ints, Any]:
         """Data pages one after the other, where each lies, and the values of the dictionary."""
         noted = self.noted
         if not (self.plain and noted.has_dictionary_page and noted.compression in CODECS):
@@ -74,6 +85,9 @@ class Chunk:
             file.seek(noted.dictionary_page_offset)
             packed = file.read(size)
         heads = page_kernels.headers(np.frombuffer(packed, dtype=np.uint8))[:pages]
+        texts = noted.physical_type == "BYTE_ARRAY"
+        if texts and most_texts is not None and len(heads) and heads[0, ENTRIES] > most_texts:
+            raise OddError
         raw, dictionary, places = _decompress_pages(
             packed, heads, CODECS[noted.compression], self.optional
         )

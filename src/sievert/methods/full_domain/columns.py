@@ -12,6 +12,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints, Text
 from sievert.hierarchies import Hierarchy
+from sievert.losses.formulas import GENERALISED
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class LevelledColumn:
     @cached_property
     def shares(self) -> tuple[Floats, ...]:
         """Of every label on every level (leaves - 1) / (domain - 1): how little it says."""
-        return tuple((below - 1) / max(self.domain - 1, 1) for below in self.leaves)
+        return tuple(GENERALISED.of(leaves, self.domain) for leaves in self.leaves)
 
     @cached_property
     def steps(self) -> tuple[Ints, ...]:

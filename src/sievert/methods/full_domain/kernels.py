@@ -4,21 +4,14 @@ A key has one field of bits per column, the first column highest, and the secret
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
+from sievert.methods.full_domain.class_excess import rule_excess
+from sievert.methods.full_domain.rules import RuleArrays
 from sievert.numerics.acceleration import jit
 
-# What a rule asks of a class. Those from ENTROPY to ENHANCED are convex in the distribution of the
-# secret, as `slack` needs it.
-SIZE, DISTINCT, DISTINCT_KNOWN = 0, 1, 2
-ENTROPY, CONFIDENCE, NAMED, GAIN, EQUAL_T, ORDERED_T, TREE_T, BETA = 3, 4, 5, 6, 7, 8, 9, 10
-ENHANCED = 11
-RECURSIVE, DELTA, DELTA_PRESENT, CONFIDENCE_KNOWN, NAMED_KNOWN = 12, 13, 14, 15, 16
-GAIN_KNOWN, ENTROPY_KNOWN, RECURSIVE_KNOWN = 17, 18, 19
-NO_TREE = np.zeros((0, 0), dtype=np.int64)
 LN2 = math.log(2.0)
 
 
@@ -137,157 +130,31 @@ def class_sizes(keys: Ints, counts: Ints, low: int) -> tuple[Ints, Ints]:
 
 
 @jit
-def rule_distance(
-    kind: int, limit: float, tally: Ints, seen: Ints, size: int, totals: Ints, tree: Ints
-) -> Any:
-    """What a class has of the quantity that a convex rule bounds from above by its limit.
-
-    `tally[s]` counts value s in the class, `seen` are the values that occur, `totals[s]` counts it
-    in the table. For ENTROPY it is log(limit) minus the entropy, in nats, and the bound is 0. For
-    ENHANCED it is how far the gain of a value is above its own bound, the smaller of the limit and
-    -ln p(s), plus the limit.
-    """
-    m, records = len(totals), totals.sum()
-    if kind == ENTROPY:
-        entropy = 0.0
-        for s in seen:
-            entropy -= tally[s] / size * math.log(tally[s] / size)
-        return math.log(limit) - entropy
-    if kind == CONFIDENCE:
-        most = 0
-        for s in seen:
-            most = max(most, tally[s])
-        return most / size
-    if kind in (GAIN, BETA):
-        largest = 0.0
-        for s in seen:
-            base = totals[s] if kind == BETA else records - totals[s]
-            if base > 0:
-                gain = tally[s] * records - totals[s] * size
-                largest = max(largest, gain / (size * base))
-        return largest
-    if kind == ENHANCED:
-        furthest = 0.0
-        for s in seen:
-            gain = (tally[s] * records - totals[s] * size) / (size * totals[s])
-            furthest = max(furthest, gain - min(limit, math.log(records / totals[s])))
-        return furthest
-    if kind == EQUAL_T:
-        over = 0
-        for s in seen:
-            over += max(0, tally[s] * records - totals[s] * size)
-        return over / (size * records)
-    if kind == ORDERED_T:
-        whole, ahead = 0, 0
-        for s in range(m - 1):
-            ahead += tally[s] * records - totals[s] * size
-            whole += abs(ahead)
-        return whole / (size * records * (m - 1)) if m > 1 else 0.0
-    moved: Any = 0  # TREE_T: the mean over levels of the distance of their labels
-    levels = len(tree)
-    for level in range(levels):
-        gaps = np.zeros(m, dtype=np.int64)
-        for s in range(m):
-            gaps[tree[level, s]] += tally[s] * records - totals[s] * size
-        for gap in gaps:
-            moved += max(0, gap)
-    return moved / (size * records * levels)
-
-
-@jit
-def rule_excess(
-    kind: int, limit: float, tally: Ints, seen: Ints, size: int, totals: Ints, tree: Ints
-) -> Any:
-    """How far a class is beyond the limit of a convex rule; 0 or less if it holds the rule."""
-    distance = rule_distance(kind, limit, tally, seen, size, totals, tree)
-    if kind == ENTROPY:
-        return distance if distance > 1e-12 else 0.0
-    return distance if kind == ENHANCED else distance - limit
-
-
-@jit
-def breaks_other(
-    kind: int,
-    limit: float,
-    value: int,
-    tally: Ints,
-    seen: Ints,
-    size: int,
-    totals: Ints,
-    missing: int,
-) -> Any:
-    """Whether a class breaks a rule that `rule_distance` does not know.
-
-    `value` is the rule's l, or the number of a named value.
-    """
-    if kind == SIZE:
-        return size < limit
-    absent = tally[missing] if missing >= 0 else 0
-    known = size - absent
-    if kind == DISTINCT:
-        return len(seen) < limit
-    if kind == DISTINCT_KNOWN:
-        return len(seen) - (absent > 0) < limit
-    if kind == NAMED:
-        return tally[value] / size > limit
-    if kind == NAMED_KNOWN:
-        return known > 0 and tally[value] / known > limit
-    if kind >= CONFIDENCE_KNOWN:  # the class and the table without missing secrets
-        if known == 0:
-            return False
-        tally, totals, size, seen = tally.copy(), totals.copy(), known, seen[seen != missing]
-        if missing >= 0:
-            tally[missing] = totals[missing] = 0
-        if kind == CONFIDENCE_KNOWN:
-            return rule_excess(CONFIDENCE, limit, tally, seen, size, totals, NO_TREE) > 0
-        if kind == GAIN_KNOWN:
-            return rule_excess(GAIN, limit, tally, seen, size, totals, NO_TREE) > 0
-        if kind == ENTROPY_KNOWN:
-            return rule_excess(ENTROPY, limit, tally, seen, size, totals, NO_TREE) > 0
-    if kind in (RECURSIVE, RECURSIVE_KNOWN):
-        left, most, rest = tally.copy(), 0, size
-        for s in seen:
-            most = max(most, tally[s])
-        for _ in range(value - 1):  # the most frequent values are taken away
-            top = 0
-            for s in seen:
-                if left[s] > left[top]:
-                    top = s
-            rest -= left[top]
-            left[top] = 0
-        return rest == 0 or most / rest >= limit  # strict, as the limit on the measure
-    if kind in (DELTA, DELTA_PRESENT):
-        records, largest = totals.sum(), 0.0
-        for s in seen:
-            largest = max(largest, abs(math.log((tally[s] * records) / (size * totals[s]))))
-        return largest > limit + 1e-12 or (kind == DELTA and len(seen) < np.sum(totals > 0))
-    return False  # the others are judged by their distance
-
-
-@jit
 def judge_classes(
     keys: Ints,
     counts: Ints,
     low: int,
     secret_bits: int,
-    kinds: Ints,
-    limits: Floats,
-    values: Ints,
+    rules: RuleArrays,
     totals: Ints,
+    known_totals: Ints,
     tree: Ints,
     missing: int,
 ) -> tuple[Ints, Floats]:
     """Of every class whether it breaks a rule, and of every rule its slack over all classes.
 
     The fields below `low` bits are put aside but for the secret. The slack of a convex rule is the
-    sum over classes of size · max(0, quantity - limit).
+    sum over classes of size · max(0, excess).
     """
     shift, mask = np.uint64(low), np.uint64((1 << secret_bits) - 1)
     n, k, i = len(keys), 0, 0
     broken = np.zeros(n, dtype=np.uint8)
-    slack = np.zeros(len(kinds))
+    slack = np.zeros(len(rules.numbers))
+    records = totals.sum()
+    known_records = known_totals.sum()
     tally = np.zeros(len(totals), dtype=np.int64)
     seen = np.empty(len(totals), dtype=np.int64)
+    work = np.empty((2, len(totals)), dtype=np.int64)
     while i < n:
         prefix, size, distinct = keys[i] >> shift, 0, 0
         while i < n and keys[i] >> shift == prefix:
@@ -299,19 +166,27 @@ def judge_classes(
             size += counts[i]
             i += 1
         here = seen[:distinct]
-        for r in range(len(kinds)):
-            if ENTROPY <= kinds[r] <= ENHANCED and kinds[r] != NAMED:
-                over = rule_excess(kinds[r], limits[r], tally, here, size, totals, tree)
-                slack[r] += size * max(0.0, over)
-                if over > 0.0:
-                    broken[k] = 1
+        for r in range(len(rules.numbers)):
+            if broken[k] and not rules.convex[r]:
                 continue
-            if kinds[r] == NAMED:
-                slack[r] += max(0.0, tally[values[r]] - limits[r] * size)
-            if not broken[k]:
-                broken[k] = breaks_other(
-                    kinds[r], limits[r], values[r], tally, here, size, totals, missing
-                )
+            excess = rule_excess(
+                rules,
+                r,
+                tally,
+                here,
+                size,
+                totals,
+                records,
+                known_totals,
+                known_records,
+                tree,
+                missing,
+                work,
+            )
+            if rules.convex[r]:
+                slack[r] += size * max(0.0, excess)
+            if excess > 0.0:
+                broken[k] = 1
         for s in here:
             tally[s] = 0
         k += 1

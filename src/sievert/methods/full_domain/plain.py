@@ -6,9 +6,10 @@ import numpy as np
 
 from sievert.arrays import Bools, Floats, Ints
 from sievert.counts.cube import run_starts
-from sievert.methods.full_domain.rules import KINDS
+from sievert.methods.full_domain.rules import CLASS_RULES, NUMBERS, RuleArrays
 
 LN2 = math.log(2.0)
+EXCESSES = [rule.excess for rule in CLASS_RULES.values()]  # by the number of the rule
 
 
 def roll_up(keys: Ints, counts: Ints, low: int, bits: int, step: Ints) -> tuple[Ints, Ints]:
@@ -44,10 +45,9 @@ def judge_classes(
     counts: Ints,
     low: int,
     secret_bits: int,
-    kinds: Ints,
-    limits: Floats,
-    values: Ints,
+    rules: RuleArrays,
     totals: Ints,
+    known_totals: Ints,
     tree: Ints,
     missing: int,
 ) -> tuple[Ints, Floats]:
@@ -56,85 +56,58 @@ def judge_classes(
     starts = run_starts(heads)
     at = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     secrets = (keys & np.uint64((1 << secret_bits) - 1)).astype(np.int64)
-    if all(KINDS[number] == "distinct" for number in kinds):  # people: too many for a table
+    if not rules.known.any() and (rules.numbers == NUMBERS["distinct"]).all():
+        # People: too many for a table.
         pairs = np.unique(at * len(totals) + secrets) // len(totals)
         distinct = np.bincount(pairs, minlength=len(starts))
-        return (distinct < max(limits, default=0)).astype(np.uint8), np.zeros(len(kinds))
-    tally = np.bincount(at * len(totals) + secrets, counts, len(starts) * len(totals))
-    tally = tally.astype(np.int64).reshape(len(starts), len(totals))
-    broken, slack = np.zeros(len(starts), dtype=bool), np.zeros(len(kinds))
-    for r, (number, limit, value) in enumerate(zip(kinds, limits, values, strict=True)):
-        own, over = judge_tallies(
-            KINDS[number], float(limit), int(value), tally, totals, tree, missing
-        )
-        broken |= own
-        slack[r] = float((tally.sum(axis=1) * np.maximum(over, 0.0)).sum())
+        return (distinct < max(rules.limits, default=0)).astype(np.uint8), np.zeros(len(rules[0]))
+    tally = np.bincount(secrets * len(starts) + at, counts, len(totals) * len(starts))
+    tally = tally.astype(np.int64).reshape(len(totals), len(starts))
+    sizes = tally.sum(axis=0)
+    broken = np.zeros(len(starts), dtype=bool)
+    slack = np.zeros(len(rules.numbers))
+    for r in range(len(slack)):
+        excess = rule_excess(rules, r, tally, sizes, totals, known_totals, tree, missing)
+        broken |= excess > 0
+        if rules.convex[r]:
+            slack[r] = float((sizes * np.maximum(excess, 0.0)).sum())
     return broken.astype(np.uint8), slack
 
 
-def judge_tallies(
-    kind: str, limit: float, value: int, tally: Ints, totals: Ints, tree: Ints, missing: int
-) -> tuple[Ints, Floats]:
-    """Which classes break one rule, and by how much they exceed the limit of a convex one."""
-    none = np.zeros(len(tally))
-    if kind.endswith("_known"):  # the classes and the table without missing secrets
-        table, whole = tally.copy(), totals.copy()
+def rule_excess(
+    rules: RuleArrays,
+    r: int,
+    tally: Ints,
+    sizes: Ints,
+    totals: Ints,
+    known_totals: Ints,
+    tree: Ints,
+    missing: int,
+) -> Floats:
+    """Of every class how far it is beyond rule `r`; `tally[s, c]` counts value s in class c."""
+    judged = np.ones(len(sizes), dtype=bool)
+    if rules.known[r]:
+        totals = known_totals
         if missing >= 0:
-            table[:, missing] = whole[missing] = 0
-        if kind == "distinct_known":
-            return (table > 0).sum(axis=1) < limit, none
-        broken, some = np.zeros(len(tally), dtype=bool), table.any(axis=1)
-        plain = kind.removesuffix("_known")
-        broken[some], _ = judge_tallies(plain, limit, value, table[some], whole, tree, missing)
-        return broken, none
-    sizes, records = tally.sum(axis=1), int(totals.sum())
-    over = tally * records - np.outer(sizes, totals)
-    if kind == "size":
-        return sizes < limit, none
-    if kind == "distinct":
-        return (tally > 0).sum(axis=1) < limit, none
-    if kind == "recursive":
-        ordered = -np.sort(-tally, axis=1)
-        rest = ordered[:, value - 1 :].sum(axis=1)
-        ratio = ordered[:, 0] / np.maximum(rest, 1)
-        return (rest == 0) | (ratio >= limit), none  # strict, as the limit on the measure
-    if kind in ("delta", "delta_present"):
-        with np.errstate(divide="ignore"):
-            logs = np.abs(np.log(tally * records / np.outer(sizes, np.maximum(totals, 1))))
-        worst = np.where(tally > 0, logs, 0.0).max(axis=1)
-        lacking = (tally > 0).sum(axis=1) < (totals > 0).sum()
-        return (worst > limit + 1e-12) | (lacking & (kind == "delta")), none
-    if kind == "entropy":
-        shares = tally / sizes[:, None]
-        logs = np.log(np.where(tally > 0, shares, 1.0))
-        excess = math.log(limit) + (shares * logs).sum(axis=1)
-        return excess > 1e-12, excess
-    if kind == "named":
-        quantity = tally[:, value] / sizes
-    elif kind == "confidence":
-        quantity = tally.max(axis=1) / sizes
-    elif kind == "enhanced":
-        gains = np.where(totals > 0, over / np.outer(sizes, np.maximum(totals, 1)), 0.0)
-        bounds = np.minimum(limit, np.log(records / np.maximum(totals, 1)))
-        excess = np.maximum((gains - bounds).max(axis=1), 0.0)
-        return excess > 0, excess
-    elif kind in ("gain", "beta"):
-        base = totals if kind == "beta" else records - totals
-        gains = np.where(base > 0, over / np.outer(sizes, np.maximum(base, 1)), 0.0)
-        quantity = np.maximum(gains.max(axis=1), 0.0)
-    elif kind == "equal_t":
-        quantity = np.maximum(over, 0).sum(axis=1) / (sizes * records)
-    elif kind == "ordered_t":
-        steps = max(len(totals) - 1, 1)
-        quantity = np.abs(over.cumsum(axis=1)[:, :-1]).sum(axis=1) / (sizes * records * steps)
-    else:
-        moved = np.zeros_like(sizes)
-        for labels in tree:
-            gaps = np.zeros((len(tally), int(labels.max()) + 1), dtype=np.int64)
-            np.add.at(gaps.T, labels, over.T)
-            moved += np.maximum(gaps, 0).sum(axis=1)
-        quantity = moved / (sizes * records * len(tree))
-    return quantity > limit, quantity - limit
+            sizes = sizes - tally[missing]
+            tally = tally.copy()
+            tally[missing] = 0
+        if not rules.judges_unknown[r]:
+            judged = sizes > 0
+    excess = np.zeros(len(sizes))
+    of_judged = tally[:, judged]
+    excess[judged] = EXCESSES[rules.numbers[r]](
+        of_judged,
+        range(len(totals)),
+        sizes[judged],
+        totals,
+        int(totals.sum()),
+        float(rules.limits[r]),
+        int(rules.values[r]),
+        tree,
+        np.empty_like(of_judged),
+    )
+    return excess
 
 
 def hidden_shares(

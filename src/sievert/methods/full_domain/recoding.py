@@ -30,6 +30,17 @@ class SecretCells:
     tree: Ints | None = None
     missing: int = -1
 
+    def totals(self) -> Ints:
+        """How many records of the table have each value."""
+        return np.bincount(self.value, self.counts, self.values).astype(np.int64)
+
+    def known_totals(self) -> Ints:
+        """The same, with none for the missing value."""
+        totals = self.totals()
+        if self.missing >= 0:
+            totals[self.missing] = 0
+        return totals
+
 
 @dataclass(frozen=True, eq=False)
 class FullDomainRecoding:

@@ -1,64 +1,37 @@
 """What a class must hold, made from the limits of a policy.
 
 A limit on a measure that is the worst over classes is a rule for each class: a class that breaks it
-is suppressed. Every other limit is about the table as a whole, and is checked on the release.
+is suppressed. The measure declares the rule in its record (`measures.class_rules`). Every other
+limit is about the table as a whole, and is checked on the release.
 """
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-# Measures of one class at its worst, with the side of the limit; in the order of the kernels.
-MOST_RECORDS = 1 << 62  # more than any table has
-KINDS = (
-    "size",
-    "distinct",
-    "distinct_known",
-    "entropy",
-    "confidence",
-    "named",
-    "gain",
-    "equal_t",
-    "ordered_t",
-    "tree_t",
-    "beta",
-    "enhanced",
-    "recursive",
-    "delta",
-    "delta_present",
-    "confidence_known",
-    "named_known",
-    "gain_known",
-    "entropy_known",
-    "recursive_known",
+import numpy as np
+
+from sievert.arrays import Bools, Floats, Ints
+from sievert.measures import BY_ID, MEASURES, Measure
+from sievert.measures.class_rules import ClassRule
+
+KNOWN = "_known"  # ends the name of a rule on the records whose secret is known
+CLASS_RULES: Mapping[str, ClassRule] = {
+    rule.name: rule for measure in MEASURES for rule in measure.class_rules
+}
+NUMBERS: Mapping[str, int] = {name: number for number, name in enumerate(CLASS_RULES)}
+KINDS: tuple[str, ...] = (
+    *CLASS_RULES,
+    *(name + KNOWN for name, rule in CLASS_RULES.items() if rule.known),
 )
-LEAST: dict[str, tuple[str, ...]] = {
-    "l_diversity": ("distinct", "distinct_known"),
-    "entropy_l": ("entropy", "entropy_known"),
-}
-MOST = {
-    "max_confidence": ("confidence", "confidence_known"),
-    "alpha_k": ("confidence", "confidence_known"),
-    "confidence_gain": ("gain", "gain_known"),
-    "t_closeness": ("equal_t",),
-    "t_closeness_ordered": ("ordered_t",),
-    "t_closeness_hierarchical": ("tree_t",),
-    "beta_likeness": ("beta",),
-    "enhanced_beta_likeness": ("enhanced",),
-    "recursive_c": ("recursive", "recursive_known"),
-    "delta_disclosure": ("delta",),
-    "delta_disclosure_present": ("delta_present",),
-}
-CONVEX = frozenset(KINDS[3:12])
-MONOTONE = frozenset(KINDS[:3])  # what a coarser class holds, if a finer one does
 
 
 @dataclass(frozen=True)
 class Rule:
     """One demand on every class that is released.
 
-    `value` is the l of a recursive rule, or the number of a named value of the secret.
+    `kind` is the name of a class rule, with `_known` at its end where records without a secret are
+    left out. `value` is what the class rule gets as its parameter.
     """
 
     kind: str
@@ -66,61 +39,106 @@ class Rule:
     value: int = 0
 
     @property
-    def number(self) -> int:
-        """What the kernels call this kind."""
-        return KINDS.index(self.kind)
+    def known(self) -> bool:
+        """Whether records whose secret is missing are left out."""
+        return self.kind.endswith(KNOWN)
 
-    def largest_excess(self, totals: Any) -> float:
+    @property
+    def of_class(self) -> ClassRule:
+        """The class rule, as the measure declares it."""
+        return CLASS_RULES[self.kind.removesuffix(KNOWN)]
+
+    @property
+    def convex(self) -> bool:
+        """Whether the excess of a class is convex in the distribution of the secret."""
+        return self.of_class.convex and not self.known
+
+    @property
+    def gradual(self) -> bool:
+        """Whether local recoding joins classes by their excess."""
+        return self.convex and self.of_class.gradual
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a coarser class holds the rule if a finer one does."""
+        return self.of_class.monotone
+
+    def largest_excess(self, totals: Ints) -> float:
         """How far above its limit any class can be, with the secret so distributed."""
-        if self.kind == "entropy":
-            return math.log(self.limit)
-        if self.kind == "beta":
-            rarest = min(int(n) for n in totals if n)
-            return max(0.0, (int(totals.sum()) - rarest) / rarest - self.limit)
-        if self.kind == "enhanced":
-            return self._largest_enhanced_excess(totals)
-        return max(0.0, 1.0 - self.limit)
+        return self.of_class.largest_excess(totals, self.limit)
 
-    def _largest_enhanced_excess(self, totals: Any) -> float:
-        """How far a gain can be above the bound of its value: all records of a class have it."""
-        records, largest = int(totals.sum()), 0.0
-        for number in totals:
-            if number:
-                gain = (records - int(number)) / int(number)
-                bound = min(self.limit, math.log(records / int(number)))
-                largest = max(largest, gain - bound)
-        return largest
+
+class RuleArrays(NamedTuple):
+    """Rules as the loops read them, one place for each rule."""
+
+    numbers: Ints  # of the class rules
+    known: Bools  # whether records whose secret is missing are left out
+    judges_unknown: Bools  # whether a class without any known secret is judged, too
+    convex: Bools
+    gradual: Bools
+    limits: Floats
+    values: Ints
+
+    @classmethod
+    def of(cls, rules: tuple[Rule, ...]) -> "RuleArrays":
+        """The arrays of these rules."""
+        return cls(
+            numbers=np.array([NUMBERS[r.of_class.name] for r in rules], dtype=np.int64),
+            known=np.array([r.known for r in rules], dtype=np.bool_),
+            judges_unknown=np.array([r.of_class.judges_unknown for r in rules], dtype=np.bool_),
+            convex=np.array([r.convex for r in rules], dtype=np.bool_),
+            gradual=np.array([r.gradual for r in rules], dtype=np.bool_),
+            limits=np.array([r.limit for r in rules], dtype=np.float64),
+            values=np.array([r.value for r in rules], dtype=np.int64),
+        )
 
 
 def size_rule(limits: Mapping[str, Any]) -> int:
     """The k that limits on finding people demand of every class: 1 if they demand none."""
-    least = limits["k_anonymity"].min if "k_anonymity" in limits else None
-    k = 1 if least is None else max(1, math.ceil(min(least, MOST_RECORDS)))
-    most = limits["highest_risk"].max if "highest_risk" in limits else None
-    if most is not None and 0 < most < 1:
-        first = max(1, int(min(1 / most, MOST_RECORDS)) - 1)
-        k = max(k, next((n for n in range(first, first + 4) if 1 / n <= most), MOST_RECORDS))
+    k = 1
+    for measure, limit in limits.items():
+        size = BY_ID[measure].size_rule if measure in BY_ID else None
+        bound = None if size is None else getattr(limit, size.side)
+        if size is not None and bound is not None:
+            k = max(k, size.fewest_records(bound))
     return k
 
 
 def secret_rules(
-    limits: Mapping[str, Any], *, recursive_l: int = 2, named: int | None = None, missing: bool
+    limits: Mapping[str, Any],
+    parameters: Mapping[str, Mapping[str, Any]],
+    *,
+    named: int | None = None,
+    missing: bool,
 ) -> tuple[Rule, ...]:
-    """The rules that limits on one secret make; `named` is the value that alpha_k names."""
-    rules = []
-    for measure, limit in limits.items():
-        kinds: tuple[str, ...] = LEAST.get(measure, ())
-        bound = limit.min
-        if measure in MOST:
-            kinds, bound = MOST[measure], limit.max
-        if measure == "alpha_k" and named is not None:
-            kinds = ("named", "named_known")
-        for kind in kinds if bound is not None else ():
-            if kind.endswith("_known") and not missing:
-                continue
-            if measure == "entropy_l" and bound <= 1:
-                continue  # every class has an entropy l of 1 at least
-            rules.append(
-                Rule(kind, float(bound), recursive_l if measure == "recursive_c" else named or 0)
-            )
-    return tuple(rules)
+    """The rules that limits on one secret make.
+
+    `parameters` are those of the measures, `named` is the number of the value that the policy
+    names, and `missing` tells whether the secret of some records is missing.
+    """
+    return tuple(
+        rule
+        for measure, limit in limits.items()
+        if measure in BY_ID
+        for rule in _rules_of(BY_ID[measure], limit, parameters.get(measure, {}), named)
+        if missing or not rule.known
+    )
+
+
+def _rules_of(
+    measure: Measure, limit: Any, parameters: Mapping[str, Any], named: int | None
+) -> Iterator[Rule]:
+    """The rules that the limit on one measure makes."""
+    names_value = named is not None and any(r.names_value for r in measure.class_rules)
+    for of_class in measure.class_rules:
+        bound = getattr(limit, of_class.side)
+        if of_class.names_value != names_value or bound is None:
+            continue
+        if of_class.met_up_to is not None and bound <= of_class.met_up_to:
+            continue
+        value = named or 0
+        if of_class.parameter is not None:
+            value = parameters.get(of_class.parameter, of_class.default)
+        yield Rule(of_class.name, float(bound), value)
+        if of_class.known:
+            yield Rule(of_class.name + KNOWN, float(bound), value)

@@ -18,16 +18,18 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.errors import ExhaustedError, require
+from sievert.losses.formulas import LabelShare
 from sievert.methods.full_domain import plain
 from sievert.methods.full_domain.columns import LevelledColumn, column_order
 from sievert.methods.full_domain.loops import Loops
-from sievert.methods.full_domain.losses import HEIGHTS, LOSSES, LevelSums, Losses, discernability
+from sievert.methods.full_domain.losses import BY_NAME, LOSSES, LevelSums, Losses
 from sievert.methods.full_domain.nodes import (
     NO_HINTS,
     Agree,
@@ -39,7 +41,7 @@ from sievert.methods.full_domain.nodes import (
     Tables,
 )
 from sievert.methods.full_domain.recoding import FullDomainRecoding, SecretCells
-from sievert.methods.full_domain.rules import CONVEX, MONOTONE
+from sievert.methods.full_domain.rules import RuleArrays
 
 Accept = Callable[[FullDomainRecoding], bool]
 KEY_BITS = 63
@@ -67,21 +69,24 @@ class Search:
         uncompiled: int = 0,
     ) -> None:
         """`codes[i, j]` numbers the value of column j in combination i."""
-        require(loss in (*LOSSES, HEIGHTS), f"no loss is called {loss!r}", hint=", ".join(LOSSES))
+        require(loss in BY_NAME, f"no loss is called {loss!r}", hint=", ".join(LOSSES))
         self.given, self.codes, self.counts = tuple(columns), codes, counts
         self.order = list(order if order is not None else column_order(columns))
         self.columns = [columns[j] for j in self.order]
-        self.k, self.allowed, self.loss = k, suppress, loss
+        self.k = k
+        self.allowed = suppress
+        self.loss = BY_NAME[loss]
         self.secrets = list(secrets)
         self.bits_of = next((s for s in secrets if s.name == secret), None)
-        require(loss != "bits" or self.bits_of is not None, "the loss in bits needs a secret")
+        lacking = self.loss.needs_secret and self.bits_of is None
+        require(not lacking, f"the loss in {loss} needs a secret")
         weights = [1.0] * len(columns) if weights is None else weights
         value_counts = [
             np.bincount(codes[:, j], counts, len(columns[j].tables[0])).astype(np.int64)
             for j in self.order
         ]
         self.sums = LevelSums(self.columns, value_counts, [weights[j] for j in self.order])
-        self.terms = self.sums.terms(loss)
+        self.terms = None if self.loss.terms is None else self.loss.terms(self.sums)
         self.finished = False  # whether the last run left nothing open
         self._loops = Loops(uncompiled, len(codes) * max([1, *(s.values for s in secrets)]))
         self._pack()
@@ -116,10 +121,9 @@ class Search:
         ] or [plain.sort_keys(keys, self.counts)]
         self.rules = [
             (
-                np.array([r.number for r in s.rules], dtype=np.int64),
-                np.array([r.limit for r in s.rules]),
-                np.array([r.value for r in s.rules], dtype=np.int64),
-                np.bincount(s.value, s.counts, s.values).astype(np.int64),
+                RuleArrays.of(s.rules),
+                s.totals(),
+                s.known_totals(),
                 np.zeros((1, s.values), dtype=np.int64) if s.tree is None else s.tree,
                 s.missing,
             )
@@ -242,7 +246,11 @@ class Search:
         """
         if loss < best.loss * (1 - ROUNDING):
             return False
-        if self.loss != HEIGHTS or loss > best.loss * (1 + ROUNDING) or best.node is None:
+        if (
+            not self.loss.fewest_suppressed
+            or loss > best.loss * (1 + ROUNDING)
+            or best.node is None
+        ):
             return True
         return then is not None and then >= (best.node.suppressed, self.as_given(best.node.levels))
 
@@ -253,14 +261,11 @@ class Search:
 
     def _bound(self, levels: list[int], tables: Tables) -> float:
         """The least loss of any node with these levels, or coarser ones of the later columns."""
-        if self.loss == "discernability":
-            sizes = self.kernels.class_sizes(*tables[0], self.secret_bits)[1]
-            return float((sizes.astype(np.float64) ** 2).sum())
-        if self.loss == "bits":
-            return self._bits(self.secrets.index(self.bits_of), tables, None)  # type: ignore[arg-type]
-        assert self.terms is not None
+        if self.terms is None:
+            assert self.loss.least_of_classes is not None
+            return self.loss.least_of_classes(NodeClasses(self, levels, tables))
         least = sum([own[level] for own, level in zip(self.terms, levels, strict=True)])
-        return math.expm1(least) if self.loss == "generalization_loss" else least
+        return self.loss.of_terms(least)
 
     def _hopeless(self, i: int, tables: Tables) -> bool:
         """Whether no node with these levels up to column i can hold the rules."""
@@ -268,15 +273,16 @@ class Search:
         if self.k > 1 and self.kernels.records_below(*tables[0], low, self.k) > self.allowed:
             return True
         for secret, table, rules in zip(self.secrets, tables, self.rules, strict=False):
-            if not any(r.kind in MONOTONE or r.kind in CONVEX for r in secret.rules):
+            if not any(r.monotone or r.convex for r in secret.rules):
                 continue
+            totals = rules[1]
             broken, slack = self.kernels.judge_classes(*table, low, self.secret_bits, *rules)
             for rule, over in zip(secret.rules, slack.tolist(), strict=True):
-                if rule.kind in CONVEX:
-                    most = self.allowed * rule.largest_excess(rules[3])
+                if rule.convex:
+                    most = self.allowed * rule.largest_excess(totals)
                     if over > most * (1 + ROUNDING) + ROUNDING * self.sums.records:
                         return True
-            if all(r.kind in MONOTONE for r in secret.rules):
+            if all(r.monotone for r in secret.rules):
                 sizes = self.kernels.class_sizes(*table, low)[1]
                 if int(sizes[broken.astype(bool)].sum()) > self.allowed:
                     return True
@@ -315,23 +321,13 @@ class Search:
 
     def node_loss(self, levels: tuple[int, ...], tables: Tables, classes: Classes) -> float:
         """The loss that is minimised, of one node."""
-        _, sizes, broken = classes
-        if self.loss in ("entropy", HEIGHTS):
+        if self.loss.of_levels_only:
             return self._bound(list(levels), tables)
-        if self.loss == "discernability":
-            return float(discernability(sizes, broken.astype(bool), self.sums.records))
-        if self.loss == "bits":
-            return self._bits(self.secrets.index(self.bits_of), tables, broken)  # type: ignore[arg-type]
-        penalty = self.loss == "certainty_penalty"
-        means = self._means(levels, classes, penalty=penalty)
-        geometric = self.loss == "generalization_loss"
-        return (self.sums.geometric if geometric else self.sums.arithmetic)(means)
+        return float(self.loss.of_classes(NodeClasses(self, levels, tables, classes)))
 
-    def _means(self, levels: Sequence[int], classes: Classes, *, penalty: bool) -> Floats:
+    def mean_shares(self, levels: Sequence[int], classes: Classes, share: LabelShare) -> Floats:
         """Per column the mean share over records; a suppressed one has share 1."""
-        sums, of_labels = self.sums.sums, self.sums.shares
-        if penalty:
-            sums, of_labels = self.sums.penalty_sums, self.sums.penalties
+        of_labels = self.sums.shares(share)
         shares = np.zeros(
             (len(levels), max(len(s[x]) for s, x in zip(of_labels, levels, strict=True)))
         )
@@ -339,10 +335,10 @@ class Search:
             shares[j, : len(of_labels[j][level])] = of_labels[j][level]
         lows = np.array(self.lows) - self.secret_bits
         hidden: Floats = self.kernels.hidden_shares(*classes, lows, np.array(self.widths), shares)
-        own = np.array([s[x] for s, x in zip(sums, levels, strict=True)])
+        own = np.array([s[x] for s, x in zip(self.sums.sums(share), levels, strict=True)])
         return (own + hidden) / self.sums.records
 
-    def _bits(self, at: int, tables: Tables, broken: Ints | None) -> float:
+    def bits(self, at: int, tables: Tables, broken: Ints | None) -> float:
         """I(X;Y) - I(X';Y) in bits per record; suppressed records are one class of their own."""
         nothing = np.zeros(len(tables[at][0]), dtype=np.uint8)
         left = self.kernels.uncertainty(
@@ -364,18 +360,11 @@ class Search:
         gone = broken.astype(bool)
 
         def losses() -> Losses:
-            means, penalties = (
-                self._means(node.levels, classes, penalty=penalty) for penalty in (False, True)
-            )
             named = [(i, s.name) for i, s in enumerate(self.secrets) if s.name]
-            return Losses(
-                self.sums.geometric(means),
-                self.sums.arithmetic(means),
-                self.sums.arithmetic(penalties),
-                sum(e[x] for e, x in zip(self.sums.entropies, node.levels, strict=True)),
-                discernability(sizes, gone, self.sums.records),
-                int((sizes * sizes).sum()),
-                {name: self._bits(i, tables, broken) for i, name in named},
+            return Losses.of(
+                NodeClasses(self, node.levels, tables, classes),
+                monotonic_discernability=int((sizes * sizes).sum()),
+                bits={name: self.bits(i, tables, broken) for i, name in named},
             )
 
         return FullDomainRecoding(
@@ -393,3 +382,65 @@ class Search:
             nodes=self.nodes,
             visited=1,
         )
+
+
+class NodeClasses:
+    """The classes of a node, as losses see them; without `classes` none is suppressed."""
+
+    def __init__(
+        self,
+        search: Search,
+        levels: Sequence[int],
+        tables: Tables,
+        classes: Classes | None = None,
+    ) -> None:
+        self.search = search
+        self.levels = levels
+        self.tables = tables
+        self._classes = classes
+
+    @property
+    def records(self) -> int:
+        """The records of the table."""
+        return self.search.sums.records
+
+    @property
+    def weights(self) -> Floats:
+        """How much each column counts."""
+        return self.search.sums.weights
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes: keys, sizes, and which of them are suppressed."""
+        if self._classes is not None:
+            return self._classes
+        heads, sizes = self.search.kernels.class_sizes(*self.tables[0], self.search.secret_bits)
+        return heads, sizes, np.zeros(len(sizes), dtype=np.uint8)
+
+    @property
+    def suppressed(self) -> int:
+        """The records in suppressed classes."""
+        _, sizes, broken = self.classes
+        return int(sizes[broken.astype(bool)].sum())
+
+    @property
+    def released_sizes(self) -> Ints:
+        """The sizes of the other classes."""
+        _, sizes, broken = self.classes
+        return np.asarray(sizes[broken == 0])
+
+    def mean_shares(self, share: LabelShare) -> Floats:
+        """Per column the mean over records of a share of their label."""
+        return self.search.mean_shares(self.levels, self.classes, share)
+
+    def entropy(self) -> float:
+        """The bits that labels lack of their values."""
+        entropies = self.search.sums.entropies
+        return sum(own[level] for own, level in zip(entropies, self.levels, strict=True))
+
+    def bits(self) -> float:
+        """The bits lost about the secret that the search was given."""
+        assert self.search.bits_of is not None
+        at = self.search.secrets.index(self.search.bits_of)
+        broken = None if self._classes is None else self._classes[2]
+        return self.search.bits(at, self.tables, broken)

@@ -7,8 +7,8 @@ from typing import Any
 
 from sievert.errors import UsageError, require
 from sievert.formatting import percent
+from sievert.formatting.loss_names import LOSSES
 from sievert.hierarchies import check_specification, is_generated
-from sievert.methods.full_domain import LOSSES
 from sievert.report.limits import STATES, own_limits, state_of
 from sievert.workbench.choices import Choices
 from sievert.workbench.command_lines import PRIVATE

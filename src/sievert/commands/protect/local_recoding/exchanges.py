@@ -11,10 +11,10 @@ from sievert.commands.protect.local_recoding.costs import (
     grown_cost,
     inner,
     loop,
-    slack,
     with_value,
 )
 from sievert.commands.protect.local_recoding.merging import altered_cost, keep_state, move_records
+from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.states import (
     AFTER,
     AMOUNT,
@@ -67,7 +67,7 @@ def _exchanges(
             cost += number * grown_cost(columns, rests, p, block.codes, grown, limit)
         if cost >= before:
             return False
-    for side in range(2 if len(rules.kinds) > 0 else 0):
+    for side in range(2 if len(rules.secrets) > 0 else 0):
         for v in range(len(joint)):
             ours = block.tallies[pieces[given, COMBINATION], v] if fewer else 0
             theirs = block.tallies[pieces[taken, COMBINATION], v] if more else 0
@@ -152,7 +152,7 @@ def _place(
             more = (n + m) * grown_cost(columns, block.states, b, block.codes, grown, limit) - base
             if more < best:
                 best, to = more, b
-    if to < 0 or len(rules.kinds) == 0:
+    if to < 0 or len(rules.secrets) == 0:
         return best, to
     for v in range(len(joint)):
         joint[v] = block.class_tallies[to, v] + block.tallies[combination, v]
@@ -207,7 +207,7 @@ def _exchange_near(
     The first piece goes to the other class, that one comes (or one or two of its records), the
     first is exchanged for another piece there, or the near one for another piece here.
     """
-    (p, q), pieces, whole, none = near, block.pieces, len(rules.kinds) > 0, k * 0
+    (p, q), pieces, whole, none = near, block.pieces, len(rules.secrets) > 0, k * 0
     a, b, m, n = pieces[p, OWNER], pieces[q, OWNER], pieces[p, AMOUNT], pieces[q, AMOUNT]
     if block.number[0] + 2 > len(pieces):
         return False

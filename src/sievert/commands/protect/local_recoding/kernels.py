@@ -1,21 +1,12 @@
-"""Compiled loops of local recoding of which `plain` has a form in NumPy."""
+"""Compiled loops of local recoding that have a form in NumPy in `plain`."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 
 from sievert.arrays import Floats, Ints
-from sievert.commands.protect.local_recoding.states import SecretRules
-from sievert.methods.full_domain.kernels import (
-    ENHANCED,
-    ENTROPY,
-    NAMED,
-    breaks_other,
-    rule_excess,
-)
-from sievert.numerics.acceleration import jit
+from sievert.numerics.acceleration import jit, jit_with
 
 COMPILED = True
 loop = jit  # the loops of `costs` and `merging` are compiled too
@@ -27,12 +18,12 @@ def inner(function: F) -> F:
 
     Nobody counts who uses the given ones: that took several times as long as the work itself.
     """
-    return cast("F", njit(cache=True, nogil=True, _nrt=False)(function))
+    return jit_with(function, _nrt=False)
 
 
 def inlined(function: F) -> F:
     """Compile a function as a part of those that call it."""
-    return cast("F", njit(cache=True, nogil=True, inline="always")(function))
+    return jit_with(function, inline="always")
 
 
 @inner
@@ -42,38 +33,6 @@ def count_bits(mask: int) -> int:
     mask = (mask & 0x3333333333333333) + ((mask >> 2) & 0x3333333333333333)
     mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0F
     return ((mask * 0x0101010101010101) >> 56) & 0x7F
-
-
-@jit
-def slack(rules: SecretRules, tally: Ints) -> float:
-    """How far a class is from holding the rules about secrets, in records; 0 if it holds them.
-
-    `tally` counts its values, secret by secret. For a rule that bounds a distance it is how far
-    that is beyond its limit, for every record; for another rule that is broken, every record.
-    """
-    total = 0.0
-    for s in range(len(rules.begins) - 1):
-        own = tally[rules.begins[s] : rules.begins[s + 1]]
-        totals = rules.totals[rules.begins[s] : rules.begins[s + 1]]
-        tree = rules.trees[s, : rules.heights[s], : len(own)]
-        values, size, seen = 0, own.sum(), np.empty(len(own), dtype=np.int64)
-        for v in range(len(own)):
-            if own[v] > 0:
-                seen[values] = v
-                values += 1
-        for r in range(len(rules.kinds)):
-            kind, limit = rules.kinds[r], rules.limits[r]
-            if rules.secrets[r] != s:
-                continue
-            if ENTROPY <= kind <= ENHANCED and kind != NAMED:
-                over = rule_excess(kind, limit, own, seen[:values], size, totals, tree)
-                total += size * max(0.0, over)
-            elif breaks_other(
-                *(kind, limit, rules.values[r], own),
-                *(seen[:values], size, totals, rules.missing[s]),
-            ):
-                total += size
-    return total
 
 
 @jit

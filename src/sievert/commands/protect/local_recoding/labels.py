@@ -10,6 +10,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints, Text
 from sievert.commands.protect.local_recoding.columns import SET, TREE, LocalColumn
 from sievert.commands.protect.local_recoding.recoding import Pieces
+from sievert.losses.formulas import GENERALISED, LabelShare
 
 PLAIN = re.compile(r"[\w.+/&'<>=-][\w .+/&'<>=:-]*(?<! )")  # a member of a set without quotes
 Run = tuple[int, int]
@@ -105,13 +106,18 @@ def _quoted(text: str) -> str:
     return text if PLAIN.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-def mean_shares(columns: Sequence[ColumnLabels], domains: Sequence[int], sizes: Ints) -> Floats:
-    """Per column the mean over records of (values of the label - 1) / (values - 1)."""
+def mean_shares(
+    columns: Sequence[ColumnLabels],
+    domains: Sequence[int],
+    sizes: Ints,
+    share: LabelShare = GENERALISED,
+) -> Floats:
+    """Per column the mean over records of how much of it a label leaves open."""
     records = int(sizes.sum())
     return np.array(
         [
-            float((sizes * (labels.widths[labels.codes] - 1)).sum())
-            / (records * max(domain - 1, 1))
+            float((sizes * share.open_values(labels.widths)[labels.codes]).sum())
+            / (records * share.most(domain))
             for labels, domain in zip(columns, domains, strict=True)
         ]
     )

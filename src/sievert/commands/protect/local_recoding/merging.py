@@ -19,8 +19,8 @@ from sievert.commands.protect.local_recoding.costs import (
     inner,
     joint_cost,
     loop,
-    slack,
 )
+from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.states import (
     AFTER,
     AMOUNT,
@@ -147,7 +147,7 @@ def _choose_partner(
     every class, the cost is divided by how much slack is removed; `joint` is to work with.
     """
     size = block.classes[a, SIZE]
-    lacking = 0 if len(rules.kinds) > 0 else max(0, k - size)
+    lacking = 0 if len(rules.secrets) > 0 else max(0, k - size)
     best, partner, taken, source = np.inf, -1, 0, -1
     for b in others:
         worth = 1.0
@@ -219,7 +219,7 @@ def join_classes(
         if block.classes[c, SIZE] == 0:
             continue
         keep_state(block, c, out, altered_cost(columns, block, k, c, nothing, out, np.inf))
-        slacks[c] = slack(rules, block.class_tallies[c]) if len(rules.kinds) > 0 else 0.0
+        slacks[c] = slack(rules, block.class_tallies[c]) if len(rules.secrets) > 0 else 0.0
         if block.classes[c, SIZE] < k or slacks[c] > 0.0:
             heap[number] = c
             number += 1
@@ -235,7 +235,7 @@ def join_classes(
                 c = b if side else a
                 versions[c] += 1
                 keep_state(block, c, out, altered_cost(columns, block, k, c, nothing, out, np.inf))
-            slacks[a] = slack(rules, block.class_tallies[a]) if len(rules.kinds) > 0 else 0.0
+            slacks[a] = slack(rules, block.class_tallies[a]) if len(rules.secrets) > 0 else 0.0
         size = block.classes[a, SIZE]
         if size == 0 or (size >= k and slacks[a] == 0.0):
             number -= 1
@@ -263,5 +263,5 @@ def holds_rules(rules: SecretRules, block: ClassBlock, k: int) -> bool:
     """Whether no class breaks a rule."""
     there = np.flatnonzero(block.classes[:, SIZE])
     return int(block.classes[there, SIZE].min()) >= k and not any(
-        slack(rules, block.class_tallies[c]) for c in (there if len(rules.kinds) else ())
+        slack(rules, block.class_tallies[c]) for c in (there if len(rules.secrets) else ())
     )

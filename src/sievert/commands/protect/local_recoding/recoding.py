@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sievert.arrays import Bools, Ints
+from sievert.arrays import Ints
 from sievert.commands.protect.local_recoding.blocks import FEWEST, block_size, split_blocks
 from sievert.commands.protect.local_recoding.columns import (
     TREE,
@@ -14,9 +14,10 @@ from sievert.commands.protect.local_recoding.columns import (
     LocalColumn,
     column_arrays,
 )
-from sievert.commands.protect.local_recoding.costs import COMPILED, nearest_combinations, slack
+from sievert.commands.protect.local_recoding.costs import COMPILED, nearest_combinations
 from sievert.commands.protect.local_recoding.exchanges import dissolve_classes, improve_classes
 from sievert.commands.protect.local_recoding.merging import holds_rules, join_classes
+from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.splitting import split_classes
 from sievert.commands.protect.local_recoding.states import (
     AMOUNT,
@@ -28,7 +29,7 @@ from sievert.commands.protect.local_recoding.states import (
     secret_rules_arrays,
 )
 from sievert.methods.full_domain import SecretCells
-from sievert.methods.full_domain.rules import CONVEX, KINDS
+from sievert.methods.full_domain.rules import CLASS_RULES
 from sievert.numerics.acceleration import thread_count
 
 TALLIES = 1 << 25  # numbers in the tallies of a block
@@ -107,12 +108,12 @@ def _solve(
 ) -> ClassBlock:
     """The classes of one block."""
     most, nearer, sweeps = effort
-    convex = bool(_convex(rules).any())
-    wanted = counts < 2 * k if not len(rules.kinds) else np.ones(len(counts), dtype=bool)
+    convex = bool(rules.rules.gradual.any())
+    wanted = counts < 2 * k if not len(rules.secrets) else np.ones(len(counts), dtype=bool)
     near = nearest_combinations(arrays, codes, wanted, WIDE if convex else most)
     block = first_block(codes, near, counts, tallies)
     join_classes(arrays, rules, block, k, convex)
-    if len(rules.kinds):
+    if len(rules.secrets):
         block = split_classes(arrays, rules, block, k)
         join_classes(arrays, rules, block, k, convex)
     if bool((arrays.kinds[:, 0] == TREE).all()):  # a wide label takes further records at no cost
@@ -120,11 +121,6 @@ def _solve(
     improve_classes(arrays, rules, block, k, sweeps, nearer)
     join_classes(arrays, rules, block, k, convex)  # what was left where it was
     return block
-
-
-def _convex(rules: SecretRules) -> Bools:
-    """Which rules bound a distance."""
-    return np.array([KINDS[kind] in CONVEX - {"named"} for kind in rules.kinds], dtype=bool)
 
 
 class _Fitness:
@@ -136,13 +132,15 @@ class _Fitness:
 
     def __init__(self, rules: SecretRules, counts: Ints, tallies: "_Tallies", k: int) -> None:
         self.rules, self.counts, self.tallies, self.k = rules, counts, tallies, k
-        distances = [KINDS[kind].endswith("_t") for kind in rules.kinds]
-        self.strict = rules._replace(limits=rules.limits / np.where(distances, 2.0, 1.0))
+        of_classes = list(CLASS_RULES.values())
+        distances = [of_classes[number].distance for number in rules.rules.numbers]
+        limits = rules.rules.limits / np.where(distances, 2.0, 1.0)
+        self.strict = rules._replace(rules=rules.rules._replace(limits=limits))
 
     def __call__(self, ids: Ints) -> int:
         if int(self.counts[ids].sum()) < self.k:
             return 0
-        if not len(self.rules.kinds):
+        if not len(self.rules.secrets):
             return 2
         tally = self.tallies.of(ids).sum(axis=0)
         return 0 if slack(self.rules, tally) > 0 else 1 if slack(self.strict, tally) > 0 else 2

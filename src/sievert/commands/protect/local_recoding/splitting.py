@@ -9,7 +9,8 @@ import numpy as np
 
 from sievert.arrays import Ints
 from sievert.commands.protect.local_recoding.columns import ColumnArrays
-from sievert.commands.protect.local_recoding.costs import gather, slack
+from sievert.commands.protect.local_recoding.costs import gather
+from sievert.commands.protect.local_recoding.slack import slack
 from sievert.commands.protect.local_recoding.states import (
     AMOUNT,
     OWNER,

@@ -7,6 +7,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints
 from sievert.methods.full_domain import SecretCells
+from sievert.methods.full_domain.rules import RuleArrays
 
 SIZE, HEAD, MARK = 0, 1, 2  # of a class; a mark tells that it was looked at
 COMBINATION, AMOUNT, OWNER, AFTER = 0, 1, 2, 3  # of a piece; the one after it in its class
@@ -15,12 +16,11 @@ COMBINATION, AMOUNT, OWNER, AFTER = 0, 1, 2, 3  # of a piece; the one after it i
 class SecretRules(NamedTuple):
     """The rules about secrets: `begins` tells where the values of each secret begin in a tally."""
 
-    secrets: Ints
-    kinds: Ints
-    limits: Floats
-    values: Ints
+    rules: RuleArrays
+    secrets: Ints  # of every rule
     begins: Ints
     totals: Ints
+    known_totals: Ints
     trees: Ints
     heights: Ints
     missing: Ints
@@ -55,17 +55,16 @@ def secret_rules_arrays(secrets: Sequence[SecretCells]) -> SecretRules:
     padded = np.zeros(shape, dtype=np.int64)
     for number, tree in enumerate(trees):
         padded[number, : len(tree), : tree.shape[1]] = tree
-    totals = [np.bincount(s.value, s.counts, s.values).astype(np.int64) for s in ruled]
+    none = np.zeros(0, np.int64)
     return SecretRules(
-        np.array([number for number, _ in rules], dtype=np.int64),
-        np.array([rule.number for _, rule in rules], dtype=np.int64),
-        np.array([rule.limit for _, rule in rules], dtype=np.float64),
-        np.array([rule.value for _, rule in rules], dtype=np.int64),
-        np.cumsum([0, *(s.values for s in ruled)]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int64), *totals]),
-        padded,
-        np.array([len(tree) for tree in trees], dtype=np.int64),
-        np.array([s.missing for s in ruled], dtype=np.int64),
+        rules=RuleArrays.of(tuple(rule for _, rule in rules)),
+        secrets=np.array([number for number, _ in rules], dtype=np.int64),
+        begins=np.cumsum([0, *(s.values for s in ruled)]).astype(np.int64),
+        totals=np.concatenate([none, *(s.totals() for s in ruled)]),
+        known_totals=np.concatenate([none, *(s.known_totals() for s in ruled)]),
+        trees=padded,
+        heights=np.array([len(tree) for tree in trees], dtype=np.int64),
+        missing=np.array([s.missing for s in ruled], dtype=np.int64),
     )
 
 

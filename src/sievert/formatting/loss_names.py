@@ -1,0 +1,16 @@
+"""The losses that `protect` can minimise, for the command line; by `make generate`.
+
+The records of the losses are in `methods.full_domain.losses`; the command line reads its options
+without loading them.
+"""
+
+# How pages write each loss.
+WRITTEN = {
+    "generalization_loss": "share",
+    "arithmetic_loss": "share",
+    "certainty_penalty": "share",
+    "entropy": "number",
+    "discernability": "count",
+    "bits": "number",
+}
+LOSSES = tuple(WRITTEN)
