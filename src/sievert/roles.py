@@ -127,7 +127,8 @@ def _split(text: str, columns: Sequence[str]) -> list[str]:
 
     Blanks around a part belong to it only if a column is called so.
     """
-    parts, inside = [""], False
+    parts = [""]
+    inside = False
     for c in text:
         if c == '"':
             inside = not inside

@@ -273,7 +273,8 @@ def round_share(number: float | None, step: float) -> dict[str, Any]:
     """
     if number is None:
         return {"value": None, "reason": SUPPRESSED}
-    low, high = step, round(1 - step, 9)
+    low = step
+    high = round(1 - step, 9)
     if number < low:
         return {"value": None, "reason": SUPPRESSED, "below": low, "step": step}
     if number > high:

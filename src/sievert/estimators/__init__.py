@@ -5,7 +5,8 @@ from sievert.estimators.information import InformationEstimate, estimate, inform
 from sievert.estimators.ksg import binned, continuous, ksg, quantile_bins
 
 # The names of earlier versions.
-Estimate, Joint = InformationEstimate, ContingencyTable
+Estimate = InformationEstimate
+Joint = ContingencyTable
 
 __all__ = [
     "InformationEstimate",

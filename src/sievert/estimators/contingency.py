@@ -30,7 +30,8 @@ else:
         """As `functools.cached_property`, which before Python 3.12 has one lock for all objects."""
 
         def __init__(self, function: Callable[[Any], Any]) -> None:
-            self.function, self.__doc__ = function, function.__doc__
+            self.function = function
+            self.__doc__ = function.__doc__
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
             if instance is None:
@@ -100,7 +101,8 @@ def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
     far = np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0
     reach = np.minimum(far, np.minimum(a, b) + 1).astype(np.int64)
     order = np.argsort(reach, kind="stable")
-    means, end = np.empty(len(a)), len(order)
+    means = np.empty(len(a))
+    end = len(order)
     while end:
         widest = int(reach[order[end - 1]])
         start = max(0, end - max(1, BLOCK // widest))
@@ -113,16 +115,20 @@ def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
 
 def _means(a: Ints, b: Ints, records: int, reach: int) -> Floats:
     """E[(1 + u)·ln(1 + u) - u] of each pair of sizes, at most so far from the mode."""
-    a, b = a[:, None], b[:, None]
-    rest, mode = records - a - b, (a + 1) * (b + 1) // (records + 2)
-    up, down = mode + np.arange(reach + 1), mode - np.arange(min(reach, int(mode.max())) + 1)
+    a = a[:, None]
+    b = b[:, None]
+    rest = records - a - b
+    mode = (a + 1) * (b + 1) // (records + 2)
+    up = mode + np.arange(reach + 1)
+    down = mode - np.arange(min(reach, int(mode.max())) + 1)
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
         rise = (a - up + 1.0) * (b - up + 1.0) / (up * (rest + up + 0.0))
         fall = (down + 1.0) * (rest + down + 1.0) / ((a - down + 0.0) * (b - down + 0.0))
         rise = np.where(up <= np.minimum(a, b), rise, 0.0)
         fall = np.where(down >= np.maximum(0, -rest), fall, 0.0)
         rise[:, 0] = fall[:, 0] = 1.0
-        more, less = np.cumprod(rise, axis=1), np.cumprod(fall, axis=1)
+        more = np.cumprod(rise, axis=1)
+        less = np.cumprod(fall, axis=1)
     less[:, 0] = 0.0
     weights = np.concatenate((more, less), axis=1)
     u = (np.concatenate((up, np.maximum(down, 0)), axis=1) * records - a * b) / (a * b + 0.0)
@@ -156,9 +162,11 @@ class ContingencyTable:
         >>> table.cells, table.information, table.miller_madow == 1 + 1 / (8 * math.log(2))
         (2, 1.0, True)
         """
-        x, y = validate_codes(first), validate_codes(second)
+        x = validate_codes(first)
+        y = validate_codes(second)
         require(len(x) == len(y), "two columns of one table have one place a record each")
-        sizes, values = np.bincount(x), np.bincount(y)
+        sizes = np.bincount(x)
+        values = np.bincount(y)
         keys, counts = count_keys(x * len(values) + y, len(sizes) * len(values))
         return cls(len(x), sizes, values, keys, counts)
 
@@ -183,7 +191,9 @@ class ContingencyTable:
     @cached_value
     def _alike(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Different cells by their count and the sizes of both values; how many there are."""
-        (a, b), (x, y), tall = self.margins, self.codes, int(self.counts.max()) + 1
+        (a, b) = self.margins
+        (x, y) = self.codes
+        tall = int(self.counts.max()) + 1
         row = np.searchsorted(a.sizes, self.first)[x] * len(b.sizes)
         row += np.searchsorted(b.sizes, self.second)[y]
         kinds, times = count_keys(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)

@@ -56,7 +56,9 @@ class Trio:
         after: ContingencyTable,
     ) -> Self:
         """Counted; from what is counted already where each original value has one released."""
-        x, c, y = validate_codes(original), validate_codes(released), validate_codes(secret)
+        x = validate_codes(original)
+        c = validate_codes(released)
+        y = validate_codes(secret)
         require(
             len(x) == len(c) == len(y),
             "an original, its release and a secret have one place a record each",
@@ -150,7 +152,8 @@ class Trio:
     def plan(self) -> ShuffleLayout | TableBlocks:
         """The secret is shuffled within each released value; cells are of pairs and secrets."""
         by = np.lexsort((self.x, -self.sizes, self.c))
-        c, sizes = self.c[by], self.sizes[by]
+        c = self.c[by]
+        sizes = self.sizes[by]
         firsts = np.searchsorted(c, np.flatnonzero(self.after.first))
         tables = self._tables(sizes, firsts)
         if tables is not None:
@@ -239,7 +242,8 @@ class InformationEstimate:
         half = NORMAL_QUANTILE * self.standard_error
         unshuffled = self.recoded is not None and self.excess is None
         ends = (self.corrected, self.miller_madow if unshuffled else self.corrected)
-        low, high = min(ends) - half, max(ends) + half
+        low = min(ends) - half
+        high = max(ends) + half
         return (max(0.0, low), max(0.0, high)) if self.recoded else (low, high)
 
     @property
@@ -370,7 +374,8 @@ def lost(
     p = excess = None
     if shuffles:
         test = _loss_test(trio, shuffles, seed, threads)
-        p, excess = test.p, test.above
+        p = test.p
+        excess = test.above
         if not trio.plain:  # what the release tells beyond the original: by chance, or by mistake
             excess -= _loss_test(trio.exchange(), shuffles, seed, threads).above
     value = trio.lost()

@@ -26,8 +26,11 @@ def _divergence(u: float) -> float:
 @jit
 def _mean(a: Any, b: Any, records: Any) -> float:
     """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
-    rest, product, mode = records - a - b, a * b, (a + 1) * (b + 1) // (records + 2)
-    whole, weights = float(product), 1.0
+    rest = records - a - b
+    product = a * b
+    mode = (a + 1) * (b + 1) // (records + 2)
+    whole = float(product)
+    weights = 1.0
     weighted_sum = _divergence((mode * records - product) / whole)
     for step, last in ((1, min(a, b)), (-1, max(0, -rest))):
         weight = 1.0
@@ -70,7 +73,8 @@ def shuffle(
     last_run = np.zeros(values, dtype=np.int64)
     for run in range(len(starts)):
         start = starts[run]
-        i, room = np.uint64(start), np.uint64(limits[run] - start)
+        i = np.uint64(start)
+        room = np.uint64(limits[run] - start)
         for _ in range(ends[run] - start):
             key += np.uint64(STEP)
             z = (key ^ (key >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
@@ -91,7 +95,8 @@ def shuffle(
 @jit
 def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
     """How many of some sorted values are nearer than a radius to the one at a place, without it."""
-    low, high = 0, at
+    low = 0
+    high = at
     while low < high:
         middle = (low + high) // 2
         if value - sorted_[middle] < radius:
@@ -99,7 +104,8 @@ def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
         else:
             low = middle + 1
     first = low
-    low, high = at, len(sorted_)
+    low = at
+    high = len(sorted_)
     while low < high:
         middle = (low + high) // 2
         if sorted_[middle] - value < radius:
@@ -117,7 +123,8 @@ def neighbours(
     best = np.empty(k)
     for i in range(first, last):
         best[:] = np.inf
-        left, right = i - 1, i + 1
+        left = i - 1
+        right = i + 1
         while True:
             to_left = x[i] - x[left] if left >= 0 else np.inf
             to_right = x[right] - x[i] if right < len(x) else np.inf

@@ -86,7 +86,8 @@ def ksg(
     >>> ksg([1.0, 2.0], [1.0, 2.0])
     (None, 'fewer than 300 values')
     """
-    one, other = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    one = np.asarray(x, dtype=np.float64)
+    other = np.asarray(y, dtype=np.float64)
     require(len(one) == len(other), "two columns of one table have one place a record each")
     require(k >= 1, "at least one neighbour is needed")
     for column in (one, other):
@@ -96,7 +97,8 @@ def ksg(
     if k >= len(one):
         return None, f"no more than {k} values"
     order = np.lexsort((other, one))
-    one, other = _normal_scores(one)[order], _normal_scores(other)[order]
+    one = _normal_scores(one)[order]
+    other = _normal_scores(other)[order]
     if compiled is None:
         compiled = len(one) >= COMPILE and compile_loops() is not None
     nx, ny = (
@@ -131,7 +133,8 @@ def _neighbours_compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[In
     from sievert.estimators import kernels
 
     size = len(x)
-    nx, ny = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    nx = np.empty(size, dtype=np.int64)
+    ny = np.empty(size, dtype=np.int64)
     sorted_y, rank = _ranks(y)
     step = max(1, -(-size // (16 * threads)))
 
@@ -152,10 +155,12 @@ def _neighbours_plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
         for step in range(1, size):
             other = active + side * step
             inside = (other >= 0) & (other < size)
-            active, other = active[inside], other[inside]
+            active = active[inside]
+            other = other[inside]
             far = np.abs(x[other] - x[active])
             near = far < best[-1, active]
-            active, other = active[near], other[near]
+            active = active[near]
+            other = other[near]
             if not len(active):
                 break
             far = np.maximum(far[near], np.abs(y[other] - y[active]))

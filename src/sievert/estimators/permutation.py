@@ -96,7 +96,8 @@ def shuffle_test(
 ) -> ShuffleTest:
     """So many bits, of cells with these counts, against those of shuffled records."""
     require(shuffles >= 1, "at least one shuffle is needed")
-    records, whole = int(counts.sum()), score(histogram(counts))
+    records = int(counts.sum())
+    whole = score(histogram(counts))
     slack = max(TOLERANCE * records * bits, ROUNDING * whole)
     scores = (
         _scores_of_tables(plan, shuffles, seed)
@@ -144,7 +145,8 @@ def _scores_of_tables(tables: TableBlocks, shuffles: int, seed: int) -> Iterator
     """The score of each random table with the sizes of this one."""
     step = max(1, DRAWN // (tables.shape[0] * tables.shape[1]))
     for at in range(0, shuffles, step):
-        random, many = np.random.default_rng([seed, at]), min(step, shuffles - at)
+        random = np.random.default_rng([seed, at])
+        many = min(step, shuffles - at)
         tables_drawn = np.zeros((many, *tables.shape), dtype=np.int64)
         for rows, sizes, columns, totals in tables.blocks:
             tables_drawn[:, rows[:, None], columns] += (
@@ -255,7 +257,9 @@ def _swap(codes: Ints, one: Ints, other: Ints) -> Ints:
         first[other[::-1]] = turn[::-1]  # of several the last is kept: the earliest swap
         first[one] = np.minimum(first[one], turn)
         ready = (first[one] == turn) & (first[other] == turn)
-        a, b = one[ready], other[ready]
+        a = one[ready]
+        b = other[ready]
         codes[a], codes[b] = codes[b], codes[a]
-        one, other = one[~ready], other[~ready]
+        one = one[~ready]
+        other = other[~ready]
     return codes

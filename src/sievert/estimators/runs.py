@@ -62,7 +62,8 @@ def run_moments(values: Sizes) -> RunMoments:
     >>> run_moments(Sizes.from_arrays([2], [2]))  # aabb abab abba baab baba bbaa
     RunMoments(mean=3.0, variance=0.6666666666666666)
     """
-    sizes, times = values.sizes.tolist(), values.times.tolist()
+    sizes = values.sizes.tolist()
+    times = values.times.tolist()
     rows, squares, cubes = (
         sum(int(number) * int(size) ** power for size, number in zip(sizes, times, strict=True))
         for power in (1, 2, 3)
@@ -88,7 +89,8 @@ def block_moments(owners: Ints, counts: Ints) -> RunMoments:
     cubes = np.add.reduceat(counts.astype(np.float64) ** 3, starts)
     several = np.diff(np.append(starts, len(owners))) > 1  # a block of one value is one run
     constant = int(np.count_nonzero(~several))
-    rows, squares = rows[several].astype(np.float64), squares[several].astype(np.float64)
+    rows = rows[several].astype(np.float64)
+    squares = squares[several].astype(np.float64)
     means = _mean(rows, squares)
     variances = _variance(rows, squares, cubes[several])
     return RunMoments(

@@ -45,7 +45,8 @@ def list_names(names: Sequence[str], most: int = 12) -> str:
     >>> list_names(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    listed, more = ", ".join(map(repr, names[:most])), len(names) - most
+    listed = ", ".join(map(repr, names[:most]))
+    more = len(names) - most
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
@@ -97,7 +98,8 @@ def read_language(language: str) -> Mapping[str, str]:
 
 def read_lines(path: Path) -> Mapping[str, str]:
     """Read a file of texts, ten times as fast as TOML: each text is one line."""
-    texts, above = {}, ""
+    texts = {}
+    above = ""
     for line in path.read_text(encoding="utf-8").splitlines():
         key, sign, value = line.partition(" = ")
         if line.startswith("["):

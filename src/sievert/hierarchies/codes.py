@@ -122,8 +122,10 @@ QUANTITIES = {
     "value",
     "lot",
 }
-FIRST_YEAR, LAST_YEAR = 1850, 2100
-SHORTEST, LONGEST_CODE = 3, 12  # characters of codes that are worth cutting
+FIRST_YEAR = 1850
+LAST_YEAR = 2100
+SHORTEST = 3  # characters of codes that are worth cutting
+LONGEST_CODE = 12
 LOST_ZEROS = 2  # so many leading zeros may be lost
 DENSE = 2  # running numbers have no wider gaps than this, on average
 BY_NAME = ("named_codes", "nested_codes", "lost_zeros", "short_codes")
@@ -161,7 +163,8 @@ def describe_codes(values: Collection[str], name: str | None) -> tuple[str | Non
     >>> describe_codes(["23", "236", "2361"], "naics"), describe_codes(["27", "31"], "age")
     (('prefix', 'nested_codes'), None)
     """
-    kind, lengths = kind_by_name(name), {len(v) for v in values}
+    kind = kind_by_name(name)
+    lengths = {len(v) for v in values}
     if kind in (None, "quantity") or (kind == "vague" and _are_years(values)):
         return None
     digits = all(v.isascii() and v.isdecimal() for v in values)

@@ -35,7 +35,8 @@ def read_numbers(text: str, what: str, example: str) -> list[Fraction]:
 
 def sorted_numbers(numbers: Iterable[Fraction]) -> list[Fraction]:
     """Different numbers in ascending order; only those that are equal as floats are compared."""
-    by_float, numbers = dict[float, list[Fraction]](), list(numbers)
+    by_float = dict[float, list[Fraction]]()
+    numbers = list(numbers)
     try:
         for number in numbers:
             by_float.setdefault(number.numerator / number.denominator, []).append(number)
@@ -88,8 +89,10 @@ class IntervalLevels(NumberLevels):
 
     def label_values(self, values: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The labels of every value, up to the root: the same in each interval of level 1."""
-        numbers, rows = exact_numbers(values, self.kind), dict[int, tuple[str, ...]]()
-        labelled, width = {}, self.widths[0]
+        numbers = exact_numbers(values, self.kind)
+        rows = dict[int, tuple[str, ...]]()
+        labelled = {}
+        width = self.widths[0]
         for value, number in numbers.items():
             place = number // width
             if place not in rows:
@@ -159,7 +162,9 @@ class EndLevels(NumberLevels):
             "ends: the first is below the second",
             hint=example,
         )
-        self.low, self.high, self.inner = low, high, inner
+        self.low = low
+        self.high = high
+        self.inner = inner
         ends = ",".join("" if end is None else all_digits(end) for end in (low, high))
         self.text = f"ends:{ends}" + ("" if inner is None else f"/{inner.text}")
 
@@ -188,7 +193,8 @@ def quantile_levels(counts: Mapping[str, int], groups: Sequence[int]) -> CutLeve
     >>> quantile_levels({str(n * n): 1 for n in range(1, 101)}, [4, 2]).text
     'cuts:500,2500,6000/2500'
     """
-    exact, records = exact_numbers(counts, "quantile"), dict[tuple[int, int], int]()
+    exact = exact_numbers(counts, "quantile")
+    records = dict[tuple[int, int], int]()
     for value, number in exact.items():
         ratio = number.as_integer_ratio()  # fractions would take long to hash
         records[ratio] = records.get(ratio, 0) + counts[value]
@@ -212,7 +218,8 @@ def _cut(
         return None
     wanted = Fraction(records * place, groups)
     near = Fraction(records, 8 * groups)
-    first, last = bisect_left(below, wanted - near), bisect_right(below, wanted + near) - 1
+    first = bisect_left(below, wanted - near)
+    last = bisect_right(below, wanted + near) - 1
     if first > last:  # many records have one number
         around = [i for i in (first - 1, first) if 0 <= i < len(below)]
         first = last = min(around, key=lambda i: abs(below[i] - wanted))

@@ -101,7 +101,8 @@ def _dates(values: Collection[str]) -> tuple[str, str] | None:
             tree = date_hierarchy(values, candidates)
         except InputError:  # months, or an order that is not certain
             continue
-        units, before = [], len(values)
+        units = []
+        before = len(values)
         for unit, column in zip(candidates, zip(*tree.labels.values(), strict=True), strict=False):
             if 1 < (labels := len({*column})) < before:
                 units.append(unit)

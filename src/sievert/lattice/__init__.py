@@ -76,10 +76,12 @@ class Lattice:
         self._threads = threads
         self._fast = compile_loops() is not None if compiled is None else compiled
         self._packable = cube.bits <= MOST_BITS
-        self.prior, self._values = 0.0, 1
+        self.prior = 0.0
+        self._values = 1
         if secret is not None:
             place = cube.columns.index(secret)
-            self._values, self._totals = len(cube.values[place]), cube.totals(place)
+            self._values = len(cube.values[place])
+            self._totals = cube.totals(place)
             present = self._totals[self._totals > 0]
             self.prior = kernel.entropy(present, np.ones_like(present), self.records)
         self._cells, self._table = self._root(cube, columns)
@@ -143,7 +145,8 @@ class Lattice:
         """The same of columns that need too many bits together, which these may or may not."""
         from sievert.lattice import rollup
 
-        counts, end = self._cells.counts, len(codes) - bool(self._low)
+        counts = self._cells.counts
+        end = len(codes) - bool(self._low)
         keys = narrow_keys(codes[:end], widths[:end], len(counts), rollup.rank)
         bits = sum(widths)
         if bits > MOST_BITS:
@@ -173,7 +176,8 @@ class Lattice:
                 pace()
                 yield summary
             return
-        root, every = self._table, list(range(len(self.order)))
+        root = self._table
+        every = list(range(len(self.order)))
         yield self._about(root, self._place)
         # The largest subtrees first, so that threads end together.
         with ThreadPoolExecutor(1 if root[1].size > LARGE else self._threads) as pool:
@@ -211,7 +215,8 @@ class Lattice:
     # -- what a table says ----------------------------------------------------------------------
 
     def _about(self, table: tuple[Any, Any], subset: Iterable[str]) -> SubsetSummary:
-        (keys, counts), columns = table, tuple(sorted(subset, key=self._place.__getitem__))
+        (keys, counts) = table
+        columns = tuple(sorted(subset, key=self._place.__getitem__))
         about = _about_fast if self._fast else _about_plain
         class_sizes, *secret = about(keys, counts, self._low) if self._low else [counts.ravel()]
         sizes = histogram(class_sizes)
@@ -234,7 +239,8 @@ class Lattice:
         else:
             starts = run_starts(keys >> np.uint64(self._low))
             lengths = np.diff(np.append(starts, len(keys)))
-            sizes, cells = np.repeat(np.add.reduceat(counts, starts), lengths), counts
+            sizes = np.repeat(np.add.reduceat(counts, starts), lengths)
+            cells = counts
             value = (keys & np.uint64((1 << self._low) - 1)).astype(np.int64)
         return kernel.mutual_information(
             cells, sizes, self._totals[value], np.ones(len(cells), dtype=np.int64), self.records

@@ -22,7 +22,8 @@ class PeopleLattice:
     """
 
     def __init__(self, sightings: Cube, secret: str | None = None) -> None:
-        self._cube, self._secret = sightings, secret
+        self._cube = sightings
+        self._secret = secret
         self._given = [c for c in sightings.columns[:-1] if c != secret]
 
     def all(self, pace: Callable[[], None] = no_pace) -> dict[tuple[str, ...], SubsetSummary]:
@@ -52,9 +53,12 @@ class PeopleLattice:
     def _about(self, columns: tuple[str, ...]) -> SubsetSummary:
         assert self._secret is not None
         cells = distinct_sightings(self._cube, (*columns, self._secret)).class_cube
-        counts, sizes, owner = cells.counts, cells.classes[1], cells.owner
+        counts = cells.counts
+        sizes = cells.classes[1]
+        owner = cells.owner
         members = distinct_sightings(self._cube, columns).classes[1]
-        records, totals = cells.records, cells.totals(-1)
+        records = cells.records
+        totals = cells.totals(-1)
         present = totals[totals > 0]
         prior = kernel.entropy(present, np.ones_like(present), records)
         terms = counts * kernel.log2_ratio(counts, sizes[owner])

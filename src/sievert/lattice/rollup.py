@@ -17,7 +17,9 @@ INDEX_BITS = 18  # of keys whose rows are looked up in an array
 @jit
 def without(keys: Ints, low: int, bits: int) -> Ints:
     """Keys without the field of so many bits above the lowest `low`."""
-    below, by, rest = np.uint64((1 << low) - 1), np.uint64(low + bits), np.uint64(low)
+    below = np.uint64((1 << low) - 1)
+    by = np.uint64(low + bits)
+    rest = np.uint64(low)
     kept = np.empty(len(keys), dtype=np.uint64)
     for i in range(len(keys)):
         kept[i] = ((keys[i] >> by) << rest) | (keys[i] & below)
@@ -29,7 +31,8 @@ def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
     """Keys of some fields only, the last one lowest."""
     packed = np.zeros(len(keys), dtype=np.uint64)
     for f in range(len(lows)):
-        by, bits = np.uint64(lows[f]), np.uint64(widths[f])
+        by = np.uint64(lows[f])
+        bits = np.uint64(widths[f])
         mask = np.uint64((1 << widths[f]) - 1)
         for i in range(len(keys)):
             packed[i] = (packed[i] << bits) | ((keys[i] >> by) & mask)
@@ -49,9 +52,12 @@ def _sum_dense(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 @jit
 def _radix_sort(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     """Keys in ascending order and their counts, by digits from the lowest."""
-    size, mask = 1 << DIGIT, np.uint64((1 << DIGIT) - 1)
-    source, target = keys, np.empty_like(keys)
-    numbers, others = counts, np.empty_like(counts)
+    size = 1 << DIGIT
+    mask = np.uint64((1 << DIGIT) - 1)
+    source = keys
+    target = np.empty_like(keys)
+    numbers = counts
+    others = np.empty_like(counts)
     for shift in range(0, bits, DIGIT):
         by = np.uint64(shift)
         starts = np.zeros(size + 1, dtype=np.int64)
@@ -67,8 +73,10 @@ def _radix_sort(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
             others[starts[digit]] = numbers[i]
             starts[digit] += 1
         if shift == 0:  # what was given stays as it is
-            source, target = target, np.empty_like(keys)
-            numbers, others = others, np.empty_like(counts)
+            source = target
+            target = np.empty_like(keys)
+            numbers = others
+            others = np.empty_like(counts)
         else:
             source, target = target, source
             numbers, others = others, numbers
@@ -84,7 +92,8 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     different = 0
     for i in range(len(ordered)):
         different += i == 0 or ordered[i] != ordered[i - 1]
-    merged, sums = np.empty(different, dtype=np.uint64), np.zeros(different, dtype=np.int64)
+    merged = np.empty(different, dtype=np.uint64)
+    sums = np.zeros(different, dtype=np.int64)
     at = -1
     for i in range(len(ordered)):
         if i == 0 or ordered[i] != ordered[i - 1]:
@@ -98,7 +107,8 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 def rank(keys: Ints) -> tuple[Ints, int]:
     """The place of each key among the different ones, and how many these are."""
     ordered, places = _radix_sort(keys, np.arange(len(keys)), 64)
-    ranks, different = np.empty_like(keys), 0
+    ranks = np.empty_like(keys)
+    different = 0
     for i in range(len(keys)):
         different += i == 0 or ordered[i] != ordered[i - 1]
         ranks[places[i]] = different - 1
@@ -131,7 +141,8 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
             while place[slot] >= 0 and slots[slot] != key:
                 slot = np.int64(np.uint64(slot + 1) & mask)
             if place[slot] < 0:
-                place[slot], slots[slot] = number, key
+                place[slot] = number
+                slots[slot] = key
                 number += 1
             where[i] = place[slot]
     different = np.empty(number, dtype=np.uint64)
@@ -147,7 +158,8 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
 @jit
 def fill_matrix(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
     """Sorted cells as one row per class and one column per value; returns the keys of the rows."""
-    by, mask = np.uint64(low), np.uint64((1 << low) - 1)
+    by = np.uint64(low)
+    mask = np.uint64((1 << low) - 1)
     row_keys = np.empty(len(matrix), dtype=np.uint64)
     row = -1
     for i in range(len(keys)):
@@ -184,13 +196,17 @@ def _times_log(n: Any, logs: Any) -> float:
 @jit
 def _summarise(sizes: Ints, most: Ints, values: Ints, own: Any) -> Any:
     """What `about` returns, from the records of each class, of its commonest value, and so on."""
-    top, bottom = np.int64(0), np.int64(1)
+    top = np.int64(0)
+    bottom = np.int64(1)
     total = lost = 0.0
-    least, fewest = math.inf, np.int64(1 << 62)
+    least = math.inf
+    fewest = np.int64(1 << 62)
     for q in range(len(sizes)):
-        least, fewest = min(least, own[q]), min(fewest, values[q])
+        least = min(least, own[q])
+        fewest = min(fewest, values[q])
         if float(most[q]) * float(bottom) > float(top) * float(sizes[q]):
-            top, bottom = most[q], sizes[q]
+            top = most[q]
+            bottom = sizes[q]
         after = total + own[q]
         lost += (total - after) + own[q] if total >= own[q] else (own[q] - after) + total
         total = after
@@ -201,10 +217,15 @@ def _summarise(sizes: Ints, most: Ints, values: Ints, own: Any) -> Any:
 def about_rows(matrix: Ints, logs: Any) -> Any:
     """Like `about`, for one row per class and one column per value of the secret."""
     classes = len(matrix)
-    sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
-    values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
+    sizes = np.zeros(classes, dtype=np.int64)
+    most = np.zeros(classes, dtype=np.int64)
+    values = np.zeros(classes, dtype=np.int64)
+    own = np.zeros(classes)
     for row in range(classes):
-        nq, commonest, different, left = np.int64(0), np.int64(0), np.int64(0), 0.0
+        nq = np.int64(0)
+        commonest = np.int64(0)
+        different = np.int64(0)
+        left = 0.0
         for s in range(matrix.shape[1]):
             n = np.int64(matrix[row, s])
             nq += n
@@ -220,7 +241,10 @@ def about_rows(matrix: Ints, logs: Any) -> Any:
                 for s in range(matrix.shape[1]):
                     if matrix[row, s]:
                         left += _information_left(nq, np.int64(matrix[row, s]))
-        sizes[row], most[row], values[row], own[row] = nq, commonest, different, left
+        sizes[row] = nq
+        most[row] = commonest
+        values[row] = different
+        own[row] = left
     return _summarise(sizes, most, values, own)
 
 
@@ -231,11 +255,14 @@ def about(keys: Ints, counts: Ints, low: int) -> Any:
     Returns the class sizes; the sum over cells of n·log2(nq / n), compensated; the least such sum
     of a class; the fewest values of a class; the greatest share n / nq as its two integers.
     """
-    by, classes = np.uint64(low), 0
+    by = np.uint64(low)
+    classes = 0
     for i in range(len(keys)):
         classes += i == 0 or keys[i] >> by != keys[i - 1] >> by
-    sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
-    values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
+    sizes = np.zeros(classes, dtype=np.int64)
+    most = np.zeros(classes, dtype=np.int64)
+    values = np.zeros(classes, dtype=np.int64)
+    own = np.zeros(classes)
     q = -1
     for i in range(len(keys)):
         q += i == 0 or keys[i] >> by != keys[i - 1] >> by

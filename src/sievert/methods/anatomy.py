@@ -80,7 +80,8 @@ def anatomised(
     )
     check_whole(l, "l", least=2)
     secret, values = _sorted_codes(columns[sensitive])
-    counts, records = np.bincount(secret), len(secret)
+    counts = np.bincount(secret)
+    records = len(secret)
     often = int(np.count_nonzero(counts * l > records))
     require(
         not often,
@@ -90,7 +91,8 @@ def anatomised(
     )
     rng = generator(seed, USE)
     groups = _assign_buckets(secret, counts, l, rng)
-    order, sorted_ = np.lexsort((rng.permutation(records), groups)), np.lexsort((secret, groups))
+    order = np.lexsort((rng.permutation(records), groups))
+    sorted_ = np.lexsort((secret, groups))
     keys = {name: [columns[name][i] for i in order.tolist()] for name in quasi}
     return Anatomised(
         {**keys, GROUP: [str(g) for g in groups[order].tolist()]},
@@ -126,7 +128,8 @@ def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Genera
             chosen.append(code)
             if count < -1:
                 heapq.heappush(left, (count + 1, code))
-    taken_of, buckets = np.array(chosen, dtype=np.int64), len(chosen) // size
+    taken_of = np.array(chosen, dtype=np.int64)
+    buckets = len(chosen) // size
     # The n-th time a secret is chosen takes its n-th record.
     by_secret = np.argsort(taken_of, kind="stable")
     times = np.bincount(taken_of, minlength=len(counts))

@@ -98,7 +98,8 @@ def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Gr
         del prefix[alike:]
         for column in columns[alike:]:
             ids, count = (prefix[-1][1], prefix[-1][2]) if prefix else (np.int64(0), 1)
-            codes, width = known[:, column], widths[column]
+            codes = known[:, column]
+            width = widths[column]
             if count * width > MOST:
                 codes, width = rank_keys(codes, width)
             prefix.append((column, *rank_keys(ids * width + codes, count * width)))
@@ -178,7 +179,8 @@ def check_table(
 
     A known column has as many values as its largest code says unless sizes are given.
     """
-    codes, domain = matrix(known), check_domain(values)
+    codes = matrix(known)
+    domain = check_domain(values)
     hidden = check_codes(secret, len(domain))
     require(
         len(hidden) == len(codes), "known and confidential columns have one place a record each"
@@ -240,9 +242,12 @@ def mean_rows(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
     """Of each group the mean, over its records, of the row of the record's kind."""
     number = len(rows)
     pairs, count = rank_keys(groups.ids * number + kinds, groups.count * number)
-    owner, kind = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    owner[pairs], kind[pairs] = groups.ids, kinds
-    times, columns = np.bincount(pairs, minlength=count), np.ascontiguousarray(rows.T)
+    owner = np.empty(count, dtype=np.int64)
+    kind = np.empty(count, dtype=np.int64)
+    owner[pairs] = groups.ids
+    kind[pairs] = kinds
+    times = np.bincount(pairs, minlength=count)
+    columns = np.ascontiguousarray(rows.T)
     by_value = [np.bincount(owner, times * column[kind], groups.count) for column in columns]
     return np.ascontiguousarray((np.stack(by_value) / groups.sizes).T)
 

@@ -117,7 +117,8 @@ class _Axis:
         """The different labels of some ranges of codes, and which of them each range has."""
         size = len(self.values)
         keys, label_of = np.unique(low * size + high, return_inverse=True)
-        first, last = keys // size, keys % size
+        first = keys // size
+        last = keys % size
         listed = int((last - first + 1).sum())
         require(
             self.numeric or listed <= MOST_LISTED,
@@ -146,7 +147,8 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> tuple[Ints, dict[Labels, list[I
     codes = np.stack([axis.codes for axis in axes])
     records = codes.shape[1]
     order = np.arange(records)
-    start, size = np.zeros(1, dtype=np.int64), np.array([records])
+    start = np.zeros(1, dtype=np.int64)
+    size = np.array([records])
     first = np.zeros((len(axes), 1), dtype=np.int64)
     last = np.array([[len(axis.values) - 1] for axis in axes])
     done: list[list[Ints]] = []
@@ -163,15 +165,20 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> tuple[Ints, dict[Labels, list[I
         still = column < 0
         done.append([each[..., still] for each in (start, size, low, high, first, last)])
         inside = ~still[box]
-        members, box, places = members[inside], box[inside], places[inside]
+        members = members[inside]
+        box = box[inside]
+        places = places[inside]
         right = codes[column[box], members] > cut[box]
         many = np.bincount(box[right], minlength=len(size))
         front = places < (start + size - many)[box]  # where those on the left go
-        order[places[front]], order[places[~front]] = members[~right], members[right]
+        order[places[front]] = members[~right]
+        order[places[~front]] = members[right]
         some = np.flatnonzero(~still)
         halves = column[some], np.arange(len(some))
-        before, behind = last[:, some], first[:, some]
-        before[halves], behind[halves] = cut[some], cut[some] + 1
+        before = last[:, some]
+        behind = first[:, some]
+        before[halves] = cut[some]
+        behind[halves] = cut[some] + 1
         first = np.concatenate((first[:, some], behind), axis=1)
         last = np.concatenate((before, last[:, some]), axis=1)
         kept = (size - many)[some]
@@ -202,7 +209,8 @@ def _choose_cuts(
         [(a.scale[h] - a.scale[g]) / a.span for a, g, h in zip(axes, low, high, strict=True)]
     )
     space = max(len(axis.values) for axis in axes)
-    column, cut = np.full(len(size), -1, dtype=np.int64), np.zeros(len(size), dtype=np.int64)
+    column = np.full(len(size), -1, dtype=np.int64)
+    cut = np.zeros(len(size), dtype=np.int64)
     for along in np.argsort(-widths, axis=0, kind="stable"):
         each = np.arange(len(size))
         wanted = (column < 0) & (low[along, each] < high[along, each]) & (size >= 2 * k)
@@ -212,7 +220,8 @@ def _choose_cuts(
         boxes = box[chosen]
         keys = np.sort(boxes * space + codes[along[boxes], members[chosen]])
         ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-        owner, code = keys[ends] // space, keys[ends] % space
+        owner = keys[ends] // space
+        code = keys[ends] % space
         many = np.where(wanted, size, 0)
         left = ends + 1 - (np.cumsum(many) - many)[owner]
         fewer = np.minimum(left, size[owner] - left)
@@ -221,7 +230,8 @@ def _choose_cuts(
         best = np.maximum.reduceat(fewer * space + code, starts)
         cuttable = best >= k * space
         where = owner[starts][cuttable]
-        column[where], cut[where] = along[where], best[cuttable] % space
+        column[where] = along[where]
+        cut[where] = best[cuttable] % space
     return column, cut
 
 

@@ -63,7 +63,8 @@ class Noisy:
     @property
     def numbers(self) -> Floats:
         """The released confidential numbers; beyond the domain its last steps go on."""
-        values, size = self.values, len(self.values)
+        values = self.values
+        size = len(self.values)
         if size == 1:
             return np.asarray(values[self.secret])  # nothing to add noise to
         inside = values[np.clip(self.secret, 0, size - 1)]
@@ -108,7 +109,8 @@ class Noisy:
         weights = np.zeros((groups.count, len(rows)))
         step = max(1, min(BLOCK, TABLE // int(tops.max())))
         for at in range(0, seen.count, step):
-            keys, times = seen.keys[at : at + step], seen.sizes[at : at + step]
+            keys = seen.keys[at : at + step]
+            times = seen.sizes[at : at + step]
             starts = np.flatnonzero(np.append(True, keys[1:, 0] != keys[:-1, 0]))
             tables = [
                 _move_weights(span, int(top), keys[:, place])
@@ -185,7 +187,8 @@ def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = N
     released = np.arange(-half, size + half)
     if weights == "uniform":
         require(prior is None, "only 'posterior' weights have a prior")
-        first, last = np.maximum(released - half, 0), np.minimum(released + half, size - 1)
+        first = np.maximum(released - half, 0)
+        last = np.minimum(released + half, size - 1)
         return windows(first, last, size)
     require(weights == "posterior", "weights are 'uniform' or 'posterior'")
     chance = _check_prior(prior, size)

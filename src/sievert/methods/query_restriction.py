@@ -64,8 +64,10 @@ class Restricted:
         """Of each record which window it has; the probabilities in each window."""
         size = len(self.values)
         kinds, count = rank_keys(self.first * size + self.last, size * size)
-        first, last = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-        first[kinds], last[kinds] = self.first, self.last
+        first = np.empty(count, dtype=np.int64)
+        last = np.empty(count, dtype=np.int64)
+        first[kinds] = self.first
+        last[kinds] = self.last
         return kinds, windows(first, last, size)
 
     def probabilities(self, groups: Groups) -> Floats:
@@ -143,10 +145,12 @@ def chain_bounds(
     half = size // 2
     reach = len(answers) * _largest(answers) + 4 * (size * max(abs(low), abs(high)) + slack)
     kind: Any = np.int64 if reach < LONG else object
-    sign, shift = np.ones(len(answers) + 1, dtype=kind), np.zeros(len(answers) + 1, dtype=kind)
+    sign = np.ones(len(answers) + 1, dtype=kind)
+    shift = np.zeros(len(answers) + 1, dtype=kind)
     sign[1::2] = -1
     shift[1:] = -np.cumsum(sign[:-1] * answers.astype(kind))
-    least, most = half * low, half * high
+    least = half * low
+    most = half * high
     turned = (sign < 0).astype(np.int64)
     t_low = (np.array([least, -most], dtype=kind)[turned] - shift).max() - slack
     t_high = (np.array([most, -least], dtype=kind)[turned] - shift).min() + slack
@@ -156,7 +160,9 @@ def chain_bounds(
         error=InputError,
     )
     ends = sign * (shift + t_low), sign * (shift + t_high)
-    sum_low, sum_high, others = np.minimum(*ends), np.maximum(*ends), half - 1
+    sum_low = np.minimum(*ends)
+    sum_high = np.maximum(*ends)
+    others = half - 1
     return (sum_low, sum_high), (
         np.maximum(sum_low - others * high, low),
         np.minimum(sum_high - others * low, high),
@@ -172,12 +178,15 @@ def _restrict(
     order: Ints,
     slack: int = 0,
 ) -> Restricted:
-    low, high, half = int(whole[0]), int(whole[-1]), size // 2
+    low = int(whole[0])
+    high = int(whole[-1])
+    half = size // 2
     (sum_low, sum_high), (lows, highs) = chain_bounds(sums, size, low, high, slack)
     # Records behind the last block are in no query: a block of their own.
     block = np.empty(len(order), dtype=np.int64)
     block[order] = np.minimum(np.arange(len(order)) // half, len(lows))
-    lows, highs = np.append(lows, low), np.append(highs, high)
+    lows = np.append(lows, low)
+    highs = np.append(highs, high)
     first = np.searchsorted(whole, lows.astype(whole.dtype), "left")
     last = np.searchsorted(whole, highs.astype(whole.dtype), "right") - 1
     require(

@@ -143,7 +143,8 @@ def _levelled(
     hierarchies: Mapping[str, Hierarchy],
 ) -> tuple[list[LevelledColumn], Ints]:
     """Every column on its levels, and per record the number of its value in each."""
-    levelled, codes = [], []
+    levelled = []
+    codes = []
     for name in quasi:
         places, values = encode(columns[name])
         column, numbers = LevelledColumn.of_values(name, values, hierarchies.get(name))

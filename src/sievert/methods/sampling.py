@@ -44,7 +44,8 @@ class Sample:
         """
         require(prior in ("uniform", "sample"), "the prior of sampling is 'uniform' or 'sample'")
         check_records(groups, len(self.secret))
-        size, sample = len(self.values), self.secret[self.taken]
+        size = len(self.values)
+        sample = self.secret[self.taken]
         cells = groups.ids[self.taken] * size + sample
         counts = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
         unseen = groups.sizes - counts.sum(axis=1)

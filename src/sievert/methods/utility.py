@@ -58,8 +58,10 @@ def range_queries(
     """
     codes, hidden, domain, columns = check_table(known, secret, values, sizes)
     require(number >= 1, "at least one query is needed")
-    numbers, widths = domain[hidden], np.array(columns, dtype=np.int64)
-    rng, missing = generator(seed, USE), number
+    numbers = domain[hidden]
+    widths = np.array(columns, dtype=np.int64)
+    rng = generator(seed, USE)
+    missing = number
     kept: list[Queries] = []
     for _ in range(ROUNDS):
         drawn = _draw_queries(rng, number, widths)
@@ -79,7 +81,8 @@ def range_queries(
 
 def utility(queries: Queries, known: Any, numbers: Any) -> Utility:
     """How well the queries are answered from released codes and confidential numbers."""
-    codes, values = matrix(known), np.asarray(numbers, dtype=np.float64)
+    codes = matrix(known)
+    values = np.asarray(numbers, dtype=np.float64)
     require(
         values.shape == codes.shape[:1] and np.isfinite(values).all(),
         "a release has one finite confidential number for each record",
@@ -114,9 +117,12 @@ def _means(queries: Queries, codes: Ints, numbers: Floats) -> tuple[Floats, Ints
     sums = np.zeros((3, len(queries.truth)))
     for pair in np.unique(queries.columns, axis=0):
         mine = np.flatnonzero((queries.columns == pair).all(axis=1))
-        cells, ends, shape = np.zeros(len(codes), dtype=np.int64), [], []
+        cells = np.zeros(len(codes), dtype=np.int64)
+        ends = []
+        shape = []
         for side, column in enumerate(pair.tolist()):
-            low, high = queries.low[mine, side], queries.high[mine, side] + 1
+            low = queries.low[mine, side]
+            high = queries.high[mine, side] + 1
             cuts = np.unique(np.concatenate((low, high)))
             cells = cells * (len(cuts) + 1) + np.searchsorted(cuts, plain[:, column], "right")
             ends.append((np.searchsorted(cuts, low) + 1, np.searchsorted(cuts, high) + 1))

@@ -274,11 +274,13 @@ def lock(path: Path, seconds: float = 0.0) -> Iterator[bool]:
     system frees the lock when the process ends, however it ends. Where it cannot, PATH.lock is the
     lock, and is removed.
     """
-    own, mode = path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR
+    own = path.with_name(f"{path.name}.lock")
+    mode = os.O_CREAT | os.O_RDWR
     if fcntl is None:
         mode |= os.O_EXCL
     elif path.is_dir():
-        own, mode = path, os.O_RDONLY
+        own = path
+        mode = os.O_RDONLY
     until = time.monotonic() + seconds
     handle: int | None = None
     while handle is None:

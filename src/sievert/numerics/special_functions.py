@@ -27,7 +27,8 @@ def rise(z: float, m: int) -> float:
     head = 0.0
     while z < LARGE and m > 0:
         head += 1.0 / z
-        z, m = z + 1.0, m - 1
+        z = z + 1.0
+        m = m - 1
     if m == 0:
         return head
     log = math.log1p(m / z)
@@ -49,7 +50,8 @@ def rises(z: float, m: Ints) -> Floats:
     head = np.concatenate([[0.0], np.cumsum(1.0 / (z + np.arange(LARGE)))])
     sums: Floats = head[np.minimum(m, LARGE).astype(np.int64)]
     many = m > LARGE
-    z, rest = z + LARGE, m[many].astype(np.float64) - LARGE
+    z = z + LARGE
+    rest = m[many].astype(np.float64) - LARGE
     log = np.log1p(rest / z)
     tail = log + rest / (2.0 * z * (z + rest))
     for k, b in enumerate(DIGAMMA, 1):
@@ -115,9 +117,12 @@ def gamma_ratios(x: Floats, t: Floats) -> Complex:
 
 def _large_gamma_ratios(x: Floats, t: Floats) -> Complex:
     """Gamma(x + it)/Gamma(x) for large x: Stirling's series, the leading terms cancelled."""
-    turn, log = np.arctan(t / x), 0.5 * np.log1p((t / x) ** 2)
+    turn = np.arctan(t / x)
+    log = 0.5 * np.log1p((t / x) ** 2)
     inverse: Complex = np.asarray(1.0 / (x + 1j * t))
-    square, rest, at_x = inverse * inverse, np.zeros_like(inverse), np.zeros_like(x)
+    square = inverse * inverse
+    rest = np.zeros_like(inverse)
+    at_x = np.zeros_like(x)
     for k in reversed(STIRLING):
         rest *= square
         rest += k
@@ -126,7 +131,8 @@ def _large_gamma_ratios(x: Floats, t: Floats) -> Complex:
     rest -= at_x / x
     phase = (x - 0.5) * turn + t * log - t + t * np.log(x) + rest.imag
     size = np.exp((x - 0.5) * log - t * turn + rest.real)
-    rest.real, rest.imag = size * np.cos(phase), size * np.sin(phase)
+    rest.real = size * np.cos(phase)
+    rest.imag = size * np.sin(phase)
     return rest
 
 
@@ -145,22 +151,30 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
 
     Inverse quadratic steps where they are to be trusted, else halves (Chandrupatla 1997).
     """
-    a, b = high, low
-    fa, fb = function(a), function(b)
+    a = high
+    b = low
+    fa = function(a)
+    fb = function(b)
     t = 0.5
     for _ in range(200):
         x = a + t * (b - a)
         fx = function(x)
         if (fx > 0) == (fa > 0):
-            c, fc = a, fa
+            c = a
+            fc = fa
         else:
-            c, b, fc, fb = b, a, fb, fa
-        a, fa = x, fx
+            c = b
+            b = a
+            fc = fb
+            fb = fa
+        a = x
+        fa = fx
         best = a if abs(fa) < abs(fb) else b
         close = 4e-16 * abs(best) + 1e-300
         if fa == 0.0 or abs(b - a) <= close:
             return best
-        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        xi = (a - b) / (c - b)
+        phi = (fa - fb) / (fc - fb)
         t = 0.5
         if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
             t = fa / (fb - fa) * fc / (fb - fc)
@@ -220,7 +234,8 @@ def chi_square(x: float, degrees: int) -> float:
     require(degrees >= 1, "degrees of freedom are a whole number from 1 on")
     if x <= 0:
         return 1.0
-    half, odd = x / 2, degrees % 2
+    half = x / 2
+    odd = degrees % 2
     log = math.log(half)
     terms = [math.erfc(math.sqrt(half))] if odd else []
     orders = (k + 0.5 * odd for k in range(degrees // 2))
@@ -270,7 +285,8 @@ def _lower_quantile(b: float, c: float, p: float) -> float:
 
     # P(Beta <= x) is at most 2·x^b/(b·B(b, c)) for x <= 1/2.
     least = (goal - LN2 + math.lgamma(b + 1.0) + math.lgamma(c) - math.lgamma(b + c)) / b
-    low, high = max(math.log(TINY), least), math.log(0.5)
+    low = max(math.log(TINY), least)
+    high = math.log(0.5)
     if low >= high or excess(high) <= 0.0:
         return 0.5
     return 0.0 if excess(low) >= 0.0 else math.exp(root(excess, low, high))
@@ -313,7 +329,8 @@ def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
         part = m * (c - m) * x / (b + 2 * m - 1.0)
         above = part * x * (b + m - 1.0) * (b + c + m - 1.0) / (b + 2 * m - 1.0)
         beside = m + part + (b + m) * (more + 1.0 + m * (1.0 + y)) / (b + 2 * m + 1.0)
-        down, up = 1.0 / (beside + above * down), beside + above / up
+        down = 1.0 / (beside + above * down)
+        up = beside + above / up
         fraction *= down * up
         if abs(down * up - 1.0) < 4e-16:
             return fraction

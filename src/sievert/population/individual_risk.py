@@ -20,8 +20,10 @@ from sievert.population.estimate import Estimate
 
 METHODS = ("exact", "approx")
 # So many terms of the series in 1 - p leave less than 1e-18 where p >= 1/2 or f >= FEW.
-TERMS, FEW = 56, 20
-NODES, PANEL = 16, 2.0
+TERMS = 56
+FEW = 20
+NODES = 16
+PANEL = 2.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Weighted:
 
         f may be a fraction there. Without `times` every entry is one record.
         """
-        f, weight = np.asarray(frequency), np.asarray(weight)
+        f = np.asarray(frequency)
+        weight = np.asarray(weight)
         excess = (
             np.array(list(map(_difference, weight.tolist(), f.tolist())))
             if weight.dtype == object
@@ -91,7 +94,8 @@ def individual_risk(weighted: Weighted, method: str = "exact") -> Floats:
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
-    f, odds = weighted.frequency, weighted.excess / weighted.frequency
+    f = weighted.frequency
+    odds = weighted.excess / weighted.frequency
     exact = (f < 3) | (method == "exact")
     p = 1.0 / (1.0 + odds)
     risks = np.asarray(p / ((f - 1.0) + p))
@@ -105,7 +109,8 @@ def _exact(f: Floats, odds: Floats) -> Floats:
     p >= 1/2 or a large f: the series (p/f)·sum_k k!/(f+1)_k·(1-p)^k, which is the same function
     by Pfaff's transformation. Else upwards from 1 <= f < 2 by r(f+1) = (1/f - r(f))/odds.
     """
-    risks, hard = _series(f, odds), (odds > 1.0) & (f < FEW)
+    risks = _series(f, odds)
+    hard = (odds > 1.0) & (f < FEW)
     risks[hard] = _upwards(f[hard], odds[hard])
     return risks
 
@@ -120,7 +125,8 @@ def _series(f: Floats, odds: Floats) -> Floats:
 
 def _upwards(f: Floats, odds: Floats) -> Floats:
     whole = np.floor(f)
-    part, risks = f - whole, np.log1p(odds) / odds
+    part = f - whole
+    risks = np.log1p(odds) / odds
     broken = part > 0
     if broken.any():
         risks[broken] = _fractional(1.0 + part[broken], odds[broken])
@@ -175,11 +181,13 @@ def household_risks(risks: Any, households: Any) -> Floats:
     >>> household_risks([0.02, 0.5, 0.03, 0.03], [1, 7, 1, 1]).round(6).tolist()
     [0.077918, 0.5, 0.077918, 0.077918]
     """
-    r, ids = np.asarray(risks, dtype=np.float64), np.asarray(households)
+    r = np.asarray(risks, dtype=np.float64)
+    ids = np.asarray(households)
     require(r.shape == ids.shape and len(r), "one household for each record is needed")
     require(((r >= 0) & (r <= 1)).all(), "a risk is at least 0 and at most 1")
     order = np.lexsort((r, ids))  # so that the order of the records cannot change a digit
-    r, ids = r[order], ids[order]
+    r = r[order]
+    ids = ids[order]
     starts = run_starts(ids)
     with np.errstate(divide="ignore"):
         joint = -np.expm1(np.add.reduceat(np.log1p(-r), starts))

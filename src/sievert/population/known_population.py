@@ -44,7 +44,8 @@ class Known:
         )
         records = f * t
         require(records.sum(), "a sample without records has no risk")
-        missing, above = int(records[people == 0].sum()), int(records[f > people].sum())
+        missing = int(records[people == 0].sum())
+        above = int(records[f > people].sum())
         require(
             not missing,
             f"{plural(missing, 'record')} of the sample in classes that the population lacks",
@@ -88,7 +89,8 @@ class Known:
 
     def at_risk(self, thresholds: Sequence[float]) -> dict[str, float]:
         """Share of the records with 1/F_q above each threshold."""
-        records, n = self.sample * self.times, self.records
+        records = self.sample * self.times
+        n = self.records
         with np.errstate(divide="ignore"):
             risk = 1.0 / self.population
         return {f"{x:g}": ratio(int(records[risk > x].sum()), n) for x in thresholds}

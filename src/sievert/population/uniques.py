@@ -32,7 +32,8 @@ NO_SOLUTION = "the equations of the model have no solution"
 MISFIT = "above the sample's own share of uniques: the model does not fit the classes"
 RESIDUAL = 1e-9
 # Logits of beta: far below any that a count could ask for, and where 1 - beta still counts.
-LOWEST, HIGHEST = -1e12, 36.0
+LOWEST = -1e12
+HIGHEST = 36.0
 # A term of Zayatz's sum smaller than exp(-CUT) of the first cannot change a digit, however many.
 CUT = 57.0
 
@@ -148,9 +149,11 @@ def _pitman_theta(alpha: float, classes: int, records: int) -> float:
     low = high = math.log(classes)
     down = up = 1.0
     while score(low) < 0.0:
-        low, down = low - down, 2 * down
+        low = low - down
+        down = 2 * down
     while score(high) > 0.0:
-        high, up = high + up, 2 * up
+        high = high + up
+        up = 2 * up
     return math.exp(root(score, low, high))
 
 
@@ -191,7 +194,8 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     sample = SampleClasses.from_sizes(sizes, population)
     if (estimate := sample.without_model("snb")) is not None:
         return estimate
-    alone, pairs = sample.of_size(1), sample.of_size(2)
+    alone = sample.of_size(1)
+    pairs = sample.of_size(2)
     classes = shlosser(sizes, population)
     details: dict[str, Any] = {"classes": classes, "sample_uniques": alone}
     if pairs == 0:
@@ -200,8 +204,10 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     if not model.excess(LOWEST) < 0.0 < model.excess(HIGHEST):
         return Estimate(None, "snb", NO_SOLUTION, details)
     x = root(model.excess, LOWEST, HIGHEST)
-    alpha, log_beta = model.alpha(x), log_logistic(x)
-    residual, beta = max(map(abs, model.residuals(x))), math.exp(log_beta)
+    alpha = model.alpha(x)
+    log_beta = log_logistic(x)
+    residual = max(map(abs, model.residuals(x)))
+    beta = math.exp(log_beta)
     details |= {"alpha": alpha, "beta": beta, "log_beta": log_beta, "residual": residual}
     if residual > RESIDUAL:
         return Estimate(None, "snb", NO_SOLUTION, details)
@@ -215,11 +221,14 @@ def shlosser(sizes: Sizes, population: int) -> float:
     ·([sum (1-f)^i·c_i]/[sum i·f·(1-f)^(i-1)·c_i])^2. Haas and Stokes 1998, equation 30b.
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    alone, f = sample.of_size(1), sample.fraction
+    alone = sample.of_size(1)
+    f = sample.fraction
     if alone == 0 or sample.outside == 0:
         return float(sample.classes)
-    i, c = sizes.sizes.astype(np.float64), sizes.times.astype(np.float64)
-    once, twice = sample.log_outside, sample.log_outside + math.log1p(f)
+    i = sizes.sizes.astype(np.float64)
+    c = sizes.times.astype(np.float64)
+    once = sample.log_outside
+    twice = sample.log_outside + math.log1p(f)
     first = total(c * i * np.exp((i - 1) * twice)) * f * f
     second = total(-c * np.exp(i * twice) * np.expm1(-i * math.log1p(f)))
     missed = total(c * np.exp(i * once)) / (total(c * i * np.exp((i - 1) * once)) * f)
@@ -245,17 +254,20 @@ class _Slide:
 
     def parts(self, x: float) -> tuple[float, float, float]:
         """a, d and D."""
-        a, beta = math.exp(log_logistic(-x)), math.exp(log_logistic(x))
+        a = math.exp(log_logistic(-x))
+        beta = math.exp(log_logistic(x))
         return a, self.outside * a, self.fraction + self.outside * beta
 
     def alpha(self, x: float) -> float:
         """The root of (f·a·d/2)·alpha^2 + (f·a·(2-d)/2 - r·D·d)·alpha = r·D^2, r = c_2/c_1."""
         a, d, rest = self.parts(x)
         r = self.pairs / self.alone
-        square, constant = self.fraction * a * d / 2, r * rest * rest
+        square = self.fraction * a * d / 2
+        constant = r * rest * rest
         linear = self.fraction * a * (2 - d) / 2 - r * rest * d
         discriminant = math.sqrt(linear * linear + 4 * square * constant)
-        small, large = linear + discriminant, discriminant - linear
+        small = linear + discriminant
+        large = discriminant - linear
         return 2 * constant / small if linear > 0 else large / (2 * square)
 
     def excess(self, x: float) -> float:
@@ -295,7 +307,8 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
     if (estimate := sample.without_model("dankar")) is not None:
         return estimate
     model = pitman if 10 * sample.records <= population else snb
-    first, second = model(sizes, population), zayatz(sizes, population)
+    first = model(sizes, population)
+    second = zayatz(sizes, population)
     assert second.value is not None
     better = first.value is not None and (model is pitman or first.value <= second.value)
     taken = first if better else second

@@ -57,7 +57,8 @@ def _check_pages(path: Path, name: str) -> bool:
 
 def _has_checksums(path: Path, metadata: Any) -> bool:
     """Whether the first page of every column chunk carries a checksum."""
-    groups, columns = range(metadata.num_row_groups), range(metadata.num_columns)
+    groups = range(metadata.num_row_groups)
+    columns = range(metadata.num_columns)
     with path.open("rb") as file:
         for chunk in (metadata.row_group(g).column(c) for g in groups for c in columns):
             file.seek(chunk.dictionary_page_offset or chunk.data_page_offset)

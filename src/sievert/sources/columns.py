@@ -46,7 +46,8 @@ def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
 
 def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
     """A frame as engines can read it, and the names of its columns."""
-    kind, library = type(data).__name__, _library(data)
+    kind = type(data).__name__
+    library = _library(data)
     if kind == "LazyFrame" and library == "polars":
         try:
             data = data.collect()
@@ -129,7 +130,8 @@ def ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
 
 def too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
     """Columns whose type DuckDB would round: what differs by less would become equal."""
-    library, kinds = _library(frame), []
+    library = _library(frame)
+    kinds = []
     if library in ("pandas", "polars"):
         kinds = [str(k) for k in frame.dtypes]
     elif library == "pyarrow":

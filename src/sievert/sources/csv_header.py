@@ -133,7 +133,8 @@ def _check_single_column(path: Path, name: str, delimiter: str, column: str | No
     for other in DELIMITERS if column is None or len(lines) >= MANY else ():
         names = [] if column is None else [part.strip() for part in column.split(other)]
         likely = other != delimiter and (column is None or (len(names) > 1 and all(names)))
-        times, shown = sum(other in line for line in lines), SHOWN.get(other, other)
+        times = sum(other in line for line in lines)
+        shown = SHOWN.get(other, other)
         require(
             not (likely and times > 0.9 * len(lines) > 0),
             f"{name}: one column is found, but nearly every line holds a {shown!r}",

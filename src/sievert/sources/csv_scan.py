@@ -19,7 +19,9 @@ from sievert.sources import csv_header
 from sievert.sources.csv_header import BOM, FIELD_LIMIT
 
 CHUNK = 1 << 18  # stays in a core's cache
-QUOTE, CR, LF = 34, 13, 10
+QUOTE = 34
+CR = 13
+LF = 10
 Bytes = NDArray[Any]
 
 
@@ -50,7 +52,8 @@ def scan(
     count = _Count(ord(delimiter))
     for block in _blocks(path, name):
         count.add(block)
-    blank, mixed = count.blank if columns > 1 else 0, len(count.line_ends) > 1
+    blank = count.blank if columns > 1 else 0
+    mixed = len(count.line_ends) > 1
     lines = count.ended + (count.unended > 0) - blank  # the last one may lack its line end
     regular = count.regular and not count.inside and count.delimiters == lines * (columns - 1)
     if not regular or count.longest > max_field:
@@ -81,7 +84,9 @@ def one_line_end(path: Path, name: str, target: Path) -> None:
 def _blocks(path: Path, name: str) -> Iterator[bytes]:
     """The file without its BOM in blocks that end neither in a quote nor within a line end."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    read, pending_bytes, more = 0, b"", True
+    read = 0
+    pending_bytes = b""
+    more = True
     with path.open("rb") as file:
         while more:
             block = file.read(CHUNK)
@@ -115,7 +120,8 @@ def _nul(path: Path, name: str, at: int) -> InputError:
 
 def _line_ends(content: Bytes) -> tuple[Bytes, Bytes]:
     """Where line ends end, and which of them are a pair, CR LF."""
-    feeds, returns = np.flatnonzero(content == LF), np.flatnonzero(content == CR)
+    feeds = np.flatnonzero(content == LF)
+    returns = np.flatnonzero(content == CR)
     if not len(returns):
         return feeds, np.zeros(len(feeds), dtype=bool)
     alone = returns[content[np.minimum(returns + 1, len(content) - 1)] != LF]
@@ -139,7 +145,8 @@ class _Count:
         self.edges = np.array([delimiter, LF, CR, QUOTE], dtype=np.uint8)
         self.delimiters = self.ended = self.blank = self.longest = 0
         self.line_ends: set[str] = set()
-        self.regular, self.inside = True, False
+        self.regular = True
+        self.inside = False
         self.before = LF  # the last byte of the block before
         self.unended = 0  # bytes since the last line end
 
@@ -160,11 +167,13 @@ class _Count:
         blank = (self.before in (LF, CR) and ends[0]) or (feeds[:-1] & ends[1:]).any()
         if blank or not uniform:
             return False
-        first, last = int(feeds.argmax()), len(feeds) - 1 - int(feeds[::-1].argmax())
+        first = int(feeds.argmax())
+        last = len(feeds) - 1 - int(feeds[::-1].argmax())
         self.delimiters += int(np.count_nonzero(content == self.delimiter))
         self.line_ends.add("pair" if pairs else "feed")
         self.longest = max(self.longest, self.unended + first + 1, last - first)
-        self.ended, self.unended = self.ended + number, len(content) - last - 1
+        self.ended = self.ended + number
+        self.unended = len(content) - last - 1
         return True
 
     def _add_any(self, content: Bytes) -> None:
@@ -175,7 +184,8 @@ class _Count:
         self.delimiters += int(np.count_nonzero(_outside(between, quotes, self.inside)))
         ends, pairs = _line_ends(content)
         outside = _outside(ends, quotes, self.inside)
-        ends, pairs = ends[outside], pairs[outside]
+        ends = ends[outside]
+        pairs = pairs[outside]
         self.inside ^= bool(len(quotes) % 2)
         alone = content[ends[~pairs]]
         kinds = {"feed": (alone == LF).any(), "return": (alone == CR).any(), "pair": pairs.any()}
@@ -189,7 +199,8 @@ class _Count:
 
     def _around_fields(self, content: Bytes, quotes: Bytes) -> bool:
         """A quote opens after a delimiter or a line end, closes before one, or stands doubled."""
-        opening, closing = quotes[self.inside :: 2], quotes[1 - self.inside :: 2]
+        opening = quotes[self.inside :: 2]
+        closing = quotes[1 - self.inside :: 2]
         before = np.where(opening > 0, content[opening - 1], np.uint8(self.before))
         after = content[np.minimum(closing + 1, len(content) - 1)]  # at the very end: itself
         return bool(np.isin(before, self.edges).all() and np.isin(after, self.edges).all())

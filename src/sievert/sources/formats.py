@@ -84,7 +84,9 @@ def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns
 
 
 def _records(path: Path, kind: str, package: Any) -> FileColumns:
-    reader, tally, orders = getattr(package, f"read_{kind}"), Counter[tuple[str, str]](), {}
+    reader = getattr(package, f"read_{kind}")
+    tally = Counter[tuple[str, str]]()
+    orders = {}
     how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
     _, about = reader(path.absolute(), metadataonly=True, **how)
     cells = (about.number_rows or 0) * len(about.column_names)
@@ -103,7 +105,8 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
     columns: dict[str, list[Any]] = {}
     for name in about.column_names:
         text = about.readstat_variable_types[name] in ("string", "string_ref")
-        codes, ranges = about.variable_value_labels.get(name, {}), about.missing_ranges.get(name)
+        codes = about.variable_value_labels.get(name, {})
+        ranges = about.missing_ranges.get(name)
         kept = {v: _clean_value(v, kind, text, ranges or ()) for v in {*raw[name], *codes}}
         tally.update(kept[v][1] for v in raw[name])
         values = [kept[v][0] for v in raw.pop(name)]
@@ -259,12 +262,17 @@ def _check_zip(path: Path) -> None:
 
 def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
     """The cells a reader would make room for, if beyond 100 times those there are; and texts."""
-    width, height, number, strings, rest = b"", 0, 0, 0, b""
+    width = b""
+    height = 0
+    number = 0
+    strings = 0
+    rest = b""
     with archive.open(entry) as file:  # read to its end, so its checksum is compared
         while block := file.read(1 << 20):
             text = BLANKS.sub(b" ", rest + block)
             cells = CELL.findall(text)
-            rest, number = text[-256:], number + len(cells)
+            rest = text[-256:]
+            number = number + len(cells)
             width = max({width, *(c.upper() for c, _ in cells)}, key=lambda c: (len(c), c))
             height = max({height, *(int(r) for _, r in cells)})
             strings = max([strings, *map(int, ANNOUNCED.findall(text))])
@@ -288,7 +296,8 @@ def count_error_cells(path: Path, sheet: str, start: tuple[int, int]) -> Counter
         nonlocal row, column, error
         place = attributes.get("r", "")
         if name == "row":
-            row, column = (int(place) - 1 if place else row + 1), -1
+            row = int(place) - 1 if place else row + 1
+            column = -1
         elif name == "c":
             letters = PLACE.match(place)
             column = _number(letters[1]) if letters and letters[1] else column + 1
@@ -323,7 +332,8 @@ def _has_errors(archive: zipfile.ZipFile, entry: str) -> bool:
 
 def _entry(archive: zipfile.ZipFile, sheet: str) -> str | None:
     """The file of a sheet inside the workbook; None where it is not where it should be."""
-    ids, targets = dict[str, str](), dict[str, str]()
+    ids = dict[str, str]()
+    targets = dict[str, str]()
 
     def named(name: str, attributes: Mapping[str, str]) -> None:
         if name == "sheet":

@@ -121,7 +121,8 @@ def supervise(work: Callable[[], int]) -> int:
     killed_before = machine.count_killed_for_memory()
     stopped: list[tuple[int, float]] = []  # the signals, and by when the child must have ended
     with machine.held_signals():
-        up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
+        up = os.pipe()  # each side notices by its pipe that the other one is gone
+        down = os.pipe()
         try:
             child = machine.fork()
         except OSError as error:
@@ -184,7 +185,8 @@ def _is_confined() -> bool:
 
 def is_short_of_addresses() -> bool:
     """Whether this process has used most of the addresses it may: libraries then fail anyhow."""
-    most, peak = machine.address_limit(), machine.peak_addresses()
+    most = machine.address_limit()
+    peak = machine.peak_addresses()
     return most is not None and (peak is None or peak > most // 2)
 
 
@@ -224,7 +226,8 @@ def _wait(
         if not stopped and guardian not in (None, str(os.getppid())):
             machine.send_signal(os.getpid(), signal.SIGTERM)
         deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
-        late, large = time.monotonic() > deadline, most and machine.resident_memory(child) > most
+        late = time.monotonic() > deadline
+        large = most and machine.resident_memory(child) > most
         if late or large:
             machine.kill_family(child)
             if late:
@@ -271,7 +274,8 @@ def temporary_name() -> str:
 
 def sweep(directory: Path) -> None:
     """Remove what processes that are no longer alive have left in a directory."""
-    entries, here = [], _here()
+    entries = []
+    here = _here()
     with suppress(OSError):
         entries = list(os.scandir(directory))
     for entry in entries:

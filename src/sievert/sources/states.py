@@ -145,7 +145,8 @@ class StateManifest:
     def description(self) -> tuple[dict[str, Any], int, bool]:
         """The fields of the table as it was opened, its blank lines, and whether it was a file."""
         facts = dict(self.table)
-        blank, file = facts.pop("blank_lines"), facts.pop("file")
+        blank = facts.pop("blank_lines")
+        file = facts.pop("file")
         read = {"columns": self.columns, "na": self.na, "types": self.types}
         return {**facts, **read, "error_cells": self.error_cells}, blank, file
 
@@ -194,7 +195,8 @@ class StateManifest:
 
     def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
         """The changes of both; one that is undone by the other is none."""
-        applied, opposite = [*self.applied], {"+": "-", "-": "+"}
+        applied = [*self.applied]
+        opposite = {"+": "-", "-": "+"}
         twice = sign > 0 and other.records > 0 and self.content == other.content
         for change in other.applied:
             undone = opposite[change[0]] + change[1:]

@@ -108,7 +108,8 @@ def open_table(
     data: Any, scratch: Path, *, remote: bool = False, **options: Unpack[ReaderOptions]
 ) -> Table:
     """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    types, na = dict(options.get("types") or {}), missing_codes(options)
+    types = dict(options.get("types") or {})
+    na = missing_codes(options)
     _field_limit(options)  # an error for one that is no size, whatever the source is
     require(options.get("max_columns", MOST_COLUMNS) >= 1, "--max-columns must be at least 1")
     for column, kind in types.items():
@@ -213,7 +214,8 @@ def _open_file(
     path: Path, member: str | None, start: bytes, options: ReaderOptions, scratch: Path
 ) -> Table:
     """A regular file, by its first bytes."""
-    name, readable = path.name, path.resolve()
+    name = path.name
+    readable = path.resolve()
     if set("[*?") & set(str(readable)):  # the engine would take the name for a pattern
         readable = scratch / "input"
         readable.symlink_to(path.resolve())
@@ -224,7 +226,8 @@ def _open_file(
         return Table("parquet", name, readable)
     if start[8:12] == b"DUCK":
         return Table("duckdb", name, readable, member=member)
-    statistical, arrow = formats.kind(start, path), start[:6] == b"ARROW1"
+    statistical = formats.kind(start, path)
+    arrow = start[:6] == b"ARROW1"
     require(
         options.get("header", True) or not (statistical or arrow),
         f"{name}: --no-header is for text files",
@@ -232,7 +235,8 @@ def _open_file(
     )
     if statistical is not None:
         content = formats.read_columns(path, statistical, member)
-        columns, data = check_names(content.columns, name), content.columns
+        columns = check_names(content.columns, name)
+        data = content.columns
         return Table(
             "columns",
             name,
@@ -285,7 +289,8 @@ def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
 def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: Path) -> Table:
     """A file of delimited text: its names, its delimiter, how many records it has."""
     encoding = csv_header.codec(options.get("encoding", "utf-8"))
-    header, max_field = options.get("header", True), _field_limit(options)
+    header = options.get("header", True)
+    max_field = _field_limit(options)
     require(
         encoding != "utf-8" or start[:2] not in (b"\xff\xfe", b"\xfe\xff"),
         f"{name}: not UTF-8 at byte 0; looks like UTF-16",
@@ -293,7 +298,8 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         error=InputError,
     )
     if encoding != "utf-8":
-        source, path = path, scratch / "input.utf8"
+        source = path
+        path = scratch / "input.utf8"
         csv_header.transcode(source, name, encoding, path)
     delimiter = "\t" if options.get("delimiter") == "tab" else options.get("delimiter")
     names, delimiter = csv_header.header(path, name, delimiter, named=header, max_field=max_field)
@@ -301,7 +307,8 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
     columns = check_names([INDEX, *names[1:]] if unnamed else names, name)
     scan = csv_scan.scan(path, name, delimiter, len(columns), header=header, max_field=max_field)
     if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine misreads both
-        mixed, path = path, scratch / "input.lines"
+        mixed = path
+        path = scratch / "input.lines"
         csv_scan.one_line_end(mixed, name, path)
     return Table(
         "csv",

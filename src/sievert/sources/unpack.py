@@ -88,7 +88,8 @@ def _blocks(file: BinaryIO, compression: str) -> Iterator[bytes]:
                 yield block
         return
     zstandard = optional_package("zstandard", "zstd files need")
-    decompressor, frame = zstandard.ZstdDecompressor(), None
+    decompressor = zstandard.ZstdDecompressor()
+    frame = None
     try:
         while packed := file.read(ZSTD_BLOCK):
             while packed:

@@ -96,10 +96,12 @@ def time_share(
     """
     low, high = bracket(edge, rate, information)
     if rate is not None:
-        span, share = high.rate - low.rate, rate - low.rate
+        span = high.rate - low.rate
+        share = rate - low.rate
     else:
         assert information is not None
-        span, share = high.information - low.information, information - low.information
+        span = high.information - low.information
+        share = information - low.information
     coin = min(max(share / span if span > 0 else 1.0, 0.0), 1.0)
     if low is high or coin in (0, 1):
         return high if coin == 1 else low
@@ -108,13 +110,16 @@ def time_share(
     )
 
 
-HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
+HIGHEST = 1000.0
+LOWEST = 1.0
+SLOPES = 40
 RESTARTS = 5
 SPARSE_RESTARTS = 12
 ROUNDS = 3  # of restarts, as long as they gain
 REFINED = 25  # slopes tried between two neighbours
 CLOSE = 1e-8  # nats that a finer slope could still gain
-STILL, ROUGH = 1e-14, 1e-9  # of a change per step, as a share: at the end, and on the way
+STILL = 1e-14  # of a change per step, as a share: at the end, and on the way
+ROUGH = 1e-9
 HASTY = 200  # steps on the way
 WORK = 1e9  # multiplications for one slope
 TOGETHER = 1 << 16  # multiplications in a step of several channels side by side
@@ -142,10 +147,12 @@ def stationary_points(
 
     Several channels of one shape take their steps side by side.
     """
-    p, given = joint.weights, joint.given
+    p = joint.weights
+    given = joint.given
     weighted = p[:, None] * given
     ends: list[tuple[Floats, int]] = [(channel, 0) for channel in channels]
-    moving, before = np.arange(len(channels)), np.full(len(channels), math.inf)
+    moving = np.arange(len(channels))
+    before = np.full(len(channels), math.inf)
     for step in range(1, most + 1):
         released = p @ channels
         together = channels.transpose(0, 2, 1) @ weighted
@@ -165,7 +172,10 @@ def stationary_points(
         if step == most or not on.all():
             for i in range(len(moving)) if step == most else np.flatnonzero(~on):
                 ends[moving[i]] = channels[i], step
-            channels, moving, values, released = channels[on], moving[on], values[on], released[on]
+            channels = channels[on]
+            moving = moving[on]
+            values = values[on]
+            released = released[on]
             if not len(moving):
                 break
         before = values
@@ -208,12 +218,16 @@ class BottleneckCurve:
     def __init__(
         self, joint: Joint, *, seed: int = 0, seconds: float | None = None, slopes: int = SLOPES
     ) -> None:
-        self.whole, self.kinds = joint, statistic(joint)
+        self.whole = joint
+        self.kinds = statistic(joint)
         size = int(self.kinds.max()) + 1
         table = np.zeros((size, joint.given.shape[1]))
         np.add.at(table, self.kinds, joint.weights[:, None] * joint.given)
-        self.joint, self.seed, self.steps = Joint.of(table), seed, 0
-        self.contraction, self.until = contraction(self.joint), deadline(seconds)
+        self.joint = Joint.of(table)
+        self.seed = seed
+        self.steps = 0
+        self.contraction = contraction(self.joint)
+        self.until = deadline(seconds)
         self.most = int(min(max(WORK / (size * size * table.shape[1]), 50), 2000))
         self.points = [
             InformationPoint.from_channel(self.joint, np.ones((size, 1))),
@@ -279,7 +293,8 @@ class BottleneckCurve:
 
         The sparse ones count where they are best: many are meant for other tables.
         """
-        values, n = [], len(self.joint.weights)
+        values = []
+        n = len(self.joint.weights)
         generators = [np.random.default_rng([self.seed, i]) for i in range(RESTARTS + 1)]
         starts = itertools.chain(
             (rng.exponential(size=(n, n)) ** 2 + 1e-6 for rng in generators[:dense]),
@@ -328,7 +343,8 @@ def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Trad
     joint = curve.whole
     rate, information = target(joint, model, at)
     point = curve.point(rate, information)
-    risk, identity = point.information / LN2, point.rate / LN2
+    risk = point.information / LN2
+    identity = point.rate / LN2
     loss = max(0.0, joint.information - risk)
     objective, bound = (
         (identity, (information or 0.0) / LN2 / max(curve.contraction, TINY))

@@ -52,8 +52,13 @@ class ChannelProblem:
         cost: Floats | None = None,
         allowed: Floats | None = None,
     ) -> None:
-        self.joint, self.distortion, self.limit, self.cost = joint, distortion, limit, cost
-        self.p, self.given, self.allowed = joint.weights, joint.given, allowed
+        self.joint = joint
+        self.distortion = distortion
+        self.limit = limit
+        self.cost = cost
+        self.p = joint.weights
+        self.given = joint.given
+        self.allowed = allowed
         self.weighted = self.p[:, None] * self.given
         self.logs = np.log(joint.secret)
         self.never = None if allowed is None else np.where(allowed > 0, 0.0, np.inf)
@@ -112,8 +117,10 @@ class ChannelProblem:
 
         Fills its logarithms and itself; returns `at` and its distortion.
         """
-        low, high = 0.0, math.inf
-        far, square = np.empty(len(self.p)), np.empty(len(self.p))
+        low = 0.0
+        high = math.inf
+        far = np.empty(len(self.p))
+        square = np.empty(len(self.p))
         for _ in range(100):
             for rows in self.blocks():
                 far[rows], square[rows] = self._tilt_rows(rows, base, less, at, logs, channel)
@@ -144,7 +151,9 @@ class ChannelProblem:
         channel: Floats,
     ) -> tuple[Floats, Floats]:
         """Fill some rows of `tilt`; their mean distortions, and those of the square."""
-        row_logs, shares, d = logs[rows], channel[rows], self.distortion[rows]
+        row_logs = logs[rows]
+        shares = channel[rows]
+        d = self.distortion[rows]
         np.multiply(d, -at, out=row_logs)
         row_logs += base[rows]
         for costs in (less, self.never):
@@ -170,7 +179,8 @@ class ChannelProblem:
             level = float(self.p @ costs.min(axis=1))
             level -= ROUNDING * abs(level)
             return level, Cut(level, 0.0)
-        best, line = -math.inf, Cut(0.0, 0.0)
+        best = -math.inf
+        line = Cut(0.0, 0.0)
         cheap: Cut | None = None
         dear: Cut | None = None
         for _ in range(PRICES):
@@ -178,7 +188,8 @@ class ChannelProblem:
             beyond = far - self.limit
             sure = level - ROUNDING * (abs(level) + price * (far + self.limit))
             if sure + price * beyond > best:
-                best, line = sure + price * beyond, Cut(sure + price * far, price)
+                best = sure + price * beyond
+                line = Cut(sure + price * far, price)
             cheap, dear = (Cut(level, beyond), dear) if beyond > 0 else (cheap, Cut(level, beyond))
             if cheap is None:
                 ahead = price / 4 if price > 1e-9 else 0.0
@@ -195,13 +206,15 @@ class ChannelProblem:
 
     def _least(self, costs: Floats, price: float) -> tuple[float, float]:
         """The mean cost and the mean distortion of the cheapest release of each value."""
-        level, far = np.empty(len(self.p)), np.empty(len(self.p))
+        level = np.empty(len(self.p))
+        far = np.empty(len(self.p))
         for rows in self.blocks():
             d = self.distortion[rows]
             sums = d * price
             sums += costs[rows]
             place = self.each[: len(d)], sums.argmin(axis=1)
-            level[rows], far[rows] = costs[rows][place], d[place]
+            level[rows] = costs[rows][place]
+            far[rows] = d[place]
         return float(self.p @ level), float(self.p @ far)
 
 

@@ -157,7 +157,8 @@ def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
         edge.append(i)
     changed = False
     for before, after in itertools.pairwise(edge):
-        low, high = points[before], points[after]
+        low = points[before]
+        high = points[after]
         for i in range(before + 1, after):
             changed |= _over(low, points[i], high) > FLAT * low.objective
             share = (points[i].at - low.at) / (high.at - low.at) if high.at > low.at else 0.0

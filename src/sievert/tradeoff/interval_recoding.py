@@ -104,18 +104,23 @@ def _information_terms(joint: Joint) -> Floats:
 def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...]]:
     """For each number of intervals where they start: the least sum, ties by the second sum."""
     n = len(first) - 1
-    best, ties = first[0].copy(), second[0].copy()
+    best = first[0].copy()
+    ties = second[0].copy()
     back = np.zeros((most + 1, n + 1), dtype=np.int64)
     partitions: list[tuple[int, ...]] = [(0,)]
     for number in range(2, most + 1):
-        new, new_ties = np.full(n + 1, np.inf), np.full(n + 1, np.inf)
+        new = np.full(n + 1, np.inf)
+        new_ties = np.full(n + 1, np.inf)
         for j in range(number, n + 1):
             sums = best[number - 1 : j] + first[number - 1 : j, j]
             least = float(sums.min())
             near = np.flatnonzero(sums <= least + 1e-13 * abs(least)) + number - 1
             at = int(near[np.argmin(ties[near] + second[near, j])])
-            back[number, j], new[j], new_ties[j] = at, least, ties[at] + second[at, j]
-        best, ties = new, new_ties
+            back[number, j] = at
+            new[j] = least
+            new_ties[j] = ties[at] + second[at, j]
+        best = new
+        ties = new_ties
         starts = [n]
         for m in range(number, 0, -1):
             starts.append(int(back[m, starts[-1]]) if m > 1 else 0)

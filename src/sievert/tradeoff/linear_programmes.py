@@ -106,7 +106,8 @@ def _grid_programme(
 
     The most I(X';Y) with an I(X;X'), or `least`; `swapped`, the least I(X;X') with an I(X';Y).
     """
-    weights, n = distribution.weights, len(distribution.weights)
+    weights = distribution.weights
+    n = len(distribution.weights)
     require(
         n <= GRID_VALUES,
         f"a grid for {n} values is too large",

@@ -22,8 +22,11 @@ from sievert.arrays import Floats
 from sievert.tradeoff.channel import LARGEST, ChannelProblem, Cut
 from sievert.tradeoff.joint_distribution import disclosed_information
 
-SLOWER, FASTER, SLOWEST = 2.0, 1.1, 64.0  # what a refused step costs, what an accepted one gains
-WIDE, AGAIN = 1e-3, 0.1  # momentum starts anew at this share of this gap, and again at its share
+SLOWER = 2.0  # what a refused step costs, what an accepted one gains
+FASTER = 1.1
+SLOWEST = 64.0
+WIDE = 1e-3  # momentum starts anew at this share of this gap, and again at its share
+AGAIN = 0.1
 SLACK = 0.02  # share of the gap that keeping the limit may cost
 LEAST = 1e-100  # of a share that may grow again
 
@@ -57,7 +60,9 @@ class _Point:
 
 class _Descent:
     def __init__(self, field: ChannelProblem, start: Floats | None, price: float) -> None:
-        self.field, self.price, self.pace = field, price, 1.0
+        self.field = field
+        self.price = price
+        self.pace = 1.0
         shape = field.distortion.shape
         base = np.zeros(shape) if start is None else np.log(np.maximum(start, LEAST))
         self.channel, self.new, self.logs, self.new_logs, self.gained, self.new_gained = (
@@ -69,14 +74,17 @@ class _Descent:
         self.base, self.ahead = self.logs.copy(), self.channel.copy()
         self.best = self.front = self._point(self.channel)
         self._anew()
-        self.value, self.leads = math.inf, False
+        self.value = math.inf
+        self.leads = False
 
     def _point(self, channel: Floats) -> _Point:
         f = self.field
         return _Point(f.together(channel), f.p @ channel, f.costs(channel))
 
     def _anew(self) -> None:
-        self.means, self.weight, self.tilt = np.zeros_like(self.best.together), 0.0, 0.0
+        self.means = np.zeros_like(self.best.together)
+        self.weight = 0.0
+        self.tilt = 0.0
 
     def restart(self) -> None:
         """Drop the momentum and start again from the mean of all channels."""
@@ -92,7 +100,8 @@ class _Descent:
         """The better of the two bounds of this step; sets the better value of its two channels."""
         mean, mean_ratios = self._value(self.best)
         last, ratios = self._value(self.front)
-        self.value, self.leads = min(mean, last), last < mean
+        self.value = min(mean, last)
+        self.leads = last < mean
         bound = self.field.lower(ratios if self.leads else mean_ratios, self.price)
         if self.weight:
             ratios = self.means / self.weight
@@ -139,7 +148,9 @@ class _Descent:
         self.pace /= FASTER
         self.means += a * slope
         self.weight += a
-        self.tilt, self.front, self.best = tilt, front, best
+        self.tilt = tilt
+        self.front = front
+        self.best = best
         self.gained, self.new_gained = gained, self.gained
         self.logs, self.new_logs = self.new_logs, self.logs
         self.ahead, self.new = self.new, self.ahead
@@ -159,11 +170,16 @@ def descend(
 ) -> DescentResult:
     """Descend until the gap is reached, or the steps or the time are used up."""
     floor = 0.0 if field.cost is None else -math.inf
-    best, cut = floor, Cut(floor, 0.0)
+    best = floor
+    cut = Cut(floor, 0.0)
     if known is not None and field.limit is not None and known.at(field.limit) > best:
-        best, cut = known.at(field.limit), known
+        best = known.at(field.limit)
+        cut = known
     run = _Descent(field, start, cut.price or 1e-3)
-    wide, since, check, step = WIDE, 0, 0, 0
+    wide = WIDE
+    since = 0
+    check = 0
+    step = 0
     while True:
         if step >= min(check, most):
             check = step + max(3, min(20, step // 8))
@@ -176,9 +192,11 @@ def descend(
             run.keep(left)
             if since > 10 and left < AGAIN * wide:
                 run.restart()
-                wide, since = left, 0
+                wide = left
+                since = 0
         run.step()
-        step, since = step + 1, since + 1
+        step = step + 1
+        since = since + 1
     better = run.ahead if run.leads else run.channel  # the last channel, or the mean of all
     channel = better / better.sum(axis=1, keepdims=True)
     value = disclosed_information(field.joint, channel) + field.costs(channel)

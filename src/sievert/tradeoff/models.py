@@ -210,7 +210,8 @@ def least_distortion(
     0.1
     """
     task = DistortionTask.from_table(joint, distortion)
-    nearest, span = task.nearest, task.span
+    nearest = task.nearest
+    span = task.span
     gap = GAP * span if gap is None else gap
     _check(at, gap, most, "bits")
     until = deadline(seconds)
@@ -238,9 +239,14 @@ class _RateSearch:
     def __init__(
         self, task: DistortionTask, rate: float, gap: float, near: Floats, start: Tradeoff | None
     ) -> None:
-        self.task, self.rate, self.gap, self.steps = task, rate, gap, 0
-        self.within, self.beyond = task.silent(), near
-        self.low, self.cut = 0.0, Cut(0.0, 0.0)
+        self.task = task
+        self.rate = rate
+        self.gap = gap
+        self.steps = 0
+        self.within = task.silent()
+        self.beyond = near
+        self.low = 0.0
+        self.cut = Cut(0.0, 0.0)
         self.last = None if start is None else start.channel[task.joint.rows]
         self.cuts = [] if start is None or start.cut is None else [start.cut]
 
@@ -250,7 +256,8 @@ class _RateSearch:
     def run(self, most: int, until: float) -> None:
         price = disclosed_information(self.task.joint, self.beyond)
         target = 1.0 - self.rate / price  # on the chord, which is above the curve
-        width, care = math.inf, 1.0
+        width = math.inf
+        care = 1.0
         for _ in range(ROUNDS):
             done = descend(
                 ChannelProblem(self.task.joint, self.task.shares, max(target, HAIR)),
@@ -283,14 +290,16 @@ class _RateSearch:
         self.cuts.append(done.cut)
         for cut in self.cuts:
             if cut.price > 0 and (distortion := (cut.level - self.rate) / cut.price) > self.low:
-                self.low, self.cut = distortion, cut
+                self.low = distortion
+                self.cut = cut
 
     def mixture(self) -> Floats:
         """Between a channel within the rate and one beyond it, the one that just keeps it."""
         joint = self.task.joint
         weighted = joint.weights[:, None] * joint.given
         one, other = (c.T @ weighted for c in (self.within, self.beyond))
-        low, high = 0.0, 1.0
+        low = 0.0
+        high = 1.0
         for _ in range(50):
             middle = 0.5 * (low + high)
             together = one + middle * (other - one)

@@ -31,10 +31,13 @@ def stationary_point(
     joint: Joint, slope: float, channel: Floats, most: int
 ) -> tuple[InformationPoint, int]:
     """Where the steps lead: a stationary point of I(T;Y) - slope·I(X;T)."""
-    p, given = joint.weights, joint.given
-    weighted, secret = p[:, None] * given, np.log(joint.secret)
+    p = joint.weights
+    given = joint.given
+    weighted = p[:, None] * given
+    secret = np.log(joint.secret)
     logs = np.log(np.maximum(channel, TINY))
-    before, step = math.inf, 0
+    before = math.inf
+    step = 0
     while step < most:
         step += 1
         channel = np.exp(logs)
@@ -55,20 +58,24 @@ def stationary_point(
 
 def merge_values(joint: Joint) -> list[InformationPoint]:
     """Releases from X to a constant; each merges the two values with the best trade-off."""
-    rows, secret = joint.weights[:, None] * joint.given, joint.secret
+    rows = joint.weights[:, None] * joint.given
+    secret = joint.secret
     channel = np.eye(len(rows))
     points = [InformationPoint.from_channel(joint, channel)]
     while len(rows) > 1:
-        sums, information = rows.sum(axis=1), _information_terms(rows, secret)
+        sums = rows.sum(axis=1)
+        information = _information_terms(rows, secret)
         rate = -sums * np.log(sums)
         a, b = np.triu_indices(len(rows), 1)
         less_told = information[a] + information[b] - _information_terms(rows[a] + rows[b], secret)
         both = sums[a] + sums[b]
         best = int(np.argmax(less_told / (rate[a] + rate[b] + both * np.log(both))))
-        i, j = int(a[best]), int(b[best])
+        i = int(a[best])
+        j = int(b[best])
         rows[i] += rows[j]
         channel[:, i] += channel[:, j]
-        rows, channel = np.delete(rows, j, axis=0), np.delete(channel, j, axis=1)
+        rows = np.delete(rows, j, axis=0)
+        channel = np.delete(channel, j, axis=1)
         points.append(InformationPoint.from_channel(joint, channel))
     return points
 
@@ -102,7 +109,8 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     ]
     spread, steps = _search(distribution, points, rate, seed, deadline(seconds))
     point = time_share(distribution, hull(points, upper=False), rate, None)
-    risk, identity = point.information / LN2, point.rate / LN2
+    risk = point.information / LN2
+    identity = point.rate / LN2
     bound = min(max(0.0, at - (distribution.entropy - distribution.information)), risk)
     return Tradeoff(
         "funnel",
@@ -126,7 +134,8 @@ def _search(
     """Add what descent finds at the slope of the curve where it has a rate, round after round."""
     n = len(joint.weights)
     most = int(min(max(WORK / (n * n * joint.given.shape[1]), 50), 1500))
-    steps, spread = 0, 0.0
+    steps = 0
+    spread = 0.0
     for turn in range(ROUNDS):
         low, high = bracket(hull(points, upper=False), rate, None)
         if high.rate <= low.rate:

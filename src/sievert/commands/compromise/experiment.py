@@ -148,7 +148,8 @@ def experiment_curve(
     parameter = settings.parameters[place] if settings.parameters else None
     targets: dict[int, list[dict[str, Any]]] = {size: [] for size in sizes}
     people: list[dict[str, Floats]] = []
-    errors, axis = [], None
+    errors = []
+    axis = None
     for number in range(settings.rounds):
         protected = _protect(data, settings.method, parameter, (settings.seed, place, number))
         axis = None if protected is None else protected.axis
@@ -232,7 +233,8 @@ def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
         need = groups.count * size + len(groups.ids)
         if batch and numbers + need > ROOM:
             yield batch
-            batch, numbers = [], 0
+            batch = []
+            numbers = 0
         batch.append(groups)
         numbers += need
     if batch:
@@ -243,7 +245,9 @@ def _protect(
     data: ExperimentData, method: str, parameter: float | None, seed: Sequence[int]
 ) -> Any:
     """What the publisher's method makes of the data; None for a release that is given."""
-    number, secret, values = parameter or 0, data.secret, data.values
+    number = parameter or 0
+    secret = data.secret
+    values = data.values
     match method:
         case "sampling":
             return sampled(secret, values, float(number), seed)

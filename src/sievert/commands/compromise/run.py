@@ -127,7 +127,8 @@ def run_experiment(
     tables: ExperimentTables, settings: ExperimentSettings, clock: Clock, show_values: bool
 ) -> dict[str, SecretExperiment]:
     """A curve for each confidential column and parameter."""
-    quasi, most = tables.roles.quasi, settings.max_known
+    quasi = tables.roles.quasi
+    most = settings.max_known
     require(most is None or most >= 1, "--max-known must be at least 1")
     sizes = range(1, min(len(quasi), most or len(quasi)) + 1)
     experiments = {}
@@ -190,7 +191,8 @@ def _experiment_data(
 
 def _ranks(people: record_pairs.People, column: str) -> Ints:
     """Codes of a known column: numbers in their order, texts in alphabetical order."""
-    texts, codes = people.texts(column), people.codes(column)
+    texts = people.texts(column)
+    codes = people.codes(column)
     present = np.unique(codes)
     values = [texts[c] for c in present.tolist()]
     order = np.arange(len(values))

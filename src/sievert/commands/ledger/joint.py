@@ -39,7 +39,8 @@ class Audience:
 
     def only(self, secret: str) -> "Audience":
         """Every person once, or with each class and value of a secret if somebody has several."""
-        person, values = self.person, self.secrets[secret]
+        person = self.person
+        values = self.secrets[secret]
         order = np.lexsort((values, self.classes, person))
         first = run_starts(person[order])
         times = np.diff(np.append(first, len(order)))
@@ -118,7 +119,8 @@ class ReleasesTogether:
 
     def disclosed(self, secret: str) -> DisclosedPeople:
         """What the releases leave of a secret that stays the same."""
-        values, joint = self.values[secret], self.joint
+        values = self.values[secret]
+        joint = self.joint
         number = 1 + max(int(own.max()) for own in values.values())
         sets = [
             values_of_patterns(ValueSets(self.releases[i].classes, own, number), self.patterns[i])
@@ -136,12 +138,14 @@ class ReleasesTogether:
         of_class = np.full(len(self.joint.members), -1)
         of_class[seen] = np.arange(len(seen))
         place = of_class[self.joint.number]
-        person, place = self.joint.person[place >= 0], place[place >= 0]
+        person = self.joint.person[place >= 0]
+        place = place[place >= 0]
         one = marked(person[common.together[place] == 1], self._most)
         alone = marked(person[common.alone[place] == 1], self._most)
         doubtful = marked(person[common.none_common[place]], self._most)
         most = self._most
-        least, largest = np.full(most, np.iinfo(np.int64).max), np.zeros(most, dtype=np.int64)
+        least = np.full(most, np.iinfo(np.int64).max)
+        largest = np.zeros(most, dtype=np.int64)
         for release, own in values.items():
             known = own > 0
             np.minimum.at(least, self.people[release][known], own[known])

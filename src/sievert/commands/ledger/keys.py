@@ -71,7 +71,8 @@ def count_respelt(
     ]
     keys = list(zip(*columns, strict=True))
     widths = [max(map(len, column), default=0) for column in columns]
-    ledger, hashes = _different(releases), pseudonyms.people([join_key(key) for key in keys])
+    ledger = _different(releases)
+    hashes = pseudonyms.people([join_key(key) for key in keys])
     known, own = number_words([ledger, hashes])
     there = marked(known, int(own.max()) + 1)[own]
     others = {
@@ -128,8 +129,10 @@ def doubt_keys(together: ReleasesTogether) -> list[str]:
     if len(earlier) < 2:
         return []
     times = np.sum(earlier, axis=0)
-    here, known = int(new.sum()), int((new & (times > 0)).sum())
-    people, again = int(times.sum()), int(times[times > 1].sum())
+    here = int(new.sum())
+    known = int((new & (times > 0)).sum())
+    people = int(times.sum())
+    again = int(times[times > 1].sum())
     if 2 * known >= here or again * here < 2 * known * people:
         return []
     return [Caution(FEW_KNOWN.format(known, here, again, people))]

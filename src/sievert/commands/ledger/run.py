@@ -26,7 +26,8 @@ from sievert.policy.judgement import READINGS
 from sievert.roles import Roles
 from sievert.session import Clock
 
-CLASS, PERSON = "\0class", "\0person"  # names that no column has
+CLASS = "\0class"  # names that no column has
+PERSON = "\0person"
 SHOWN = {
     *("k_anonymity", "unique_records", "average_risk"),
     *("l_diversity", "max_confidence", "guess_gain", "discrimination_rate", "mutual_information"),
@@ -122,7 +123,9 @@ class ClassMeasures:
         clock: Clock,
     ) -> None:
         """`named` is the number of a value of a secret."""
-        self._table, self._clock, self._number = table, clock, named
+        self._table = table
+        self._clock = clock
+        self._number = named
         stated = MeasureSettings().with_policy(policy).parameters
         self._parameters = {m: own for m, own in stated.items() if not UNKNOWN & {*BY_ID[m].needs}}
         limited = {m for _, m, _ in policy.every_limit()} if policy is not None else set()
@@ -162,7 +165,8 @@ class ClassMeasures:
 
     def _questions(self, classes: Ints, person: Ints, secrets: Mapping[str, Ints]) -> Questions:
         """What is asked of a table with these classes."""
-        classes, person = renumber(classes), renumber(person)
+        classes = renumber(classes)
+        person = renumber(person)
         ones = np.ones(len(classes), dtype=np.int64)
         columns = {CLASS: classes + 1, PERSON: person + 1, **secrets}
         texts = {c: (None, *("",) * int(columns[c].max())) for c in (CLASS, PERSON)}
@@ -258,7 +262,8 @@ class JointAssessment:
     """The numbers of all releases together, the last of which is new."""
 
     def __init__(self, together: ReleasesTogether, measures: ClassMeasures) -> None:
-        self.together, self.measures = together, measures
+        self.together = together
+        self.measures = measures
         self.last = len(together.releases) - 1
 
     def alone(self) -> tuple[Numbers, dict[str, Numbers]]:
@@ -320,7 +325,8 @@ class JointAssessment:
         Its values are those of the last release that has it, and so are the people. Every person
         counts once, the same for all releases and for one: whoever knows more never guesses worse.
         """
-        together, of_releases = self.together, self.together.values[secret]
+        together = self.together
+        of_releases = self.together.values[secret]
         place = max(of_releases)
         rows = together.audience(place).only(secret)
         patterns = together.joint.patterns

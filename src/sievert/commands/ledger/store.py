@@ -26,7 +26,8 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, require
 from sievert.numerics import machine
 from sievert.version import __version__
 
-FORMAT, VERSION = "sievert ledger", 4
+FORMAT = "sievert ledger"
+VERSION = 4
 KINDS = "secret", "codes", "alike"  # the arrays of a secret, each with its number
 SALT_BYTES = 32
 HASH_BYTES = 16

@@ -23,7 +23,8 @@ from sievert.result import frame
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
 
-SMALL, FINE = 20_000, 1e-7  # up to so many cells (true, released, secret) the gap is finer
+SMALL = 20_000  # up to so many cells (true, released, secret) the gap is finer
+FINE = 1e-7
 NUMBERS = (
     "at",
     "objective",

@@ -27,14 +27,19 @@ WORDS = "squared difference as a share of the column's variance"
 def solve_gaussian(table: LimitTable) -> LimitOutcome:
     """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
     _check_settings(table)
-    settings, quasi, secrets = table.settings, table.roles.quasi, table.roles.sensitive
+    settings = table.settings
+    quasi = table.roles.quasi
+    secrets = table.roles.sensitive
     table.clock("Gaussian channel", None)
-    people, hint = table.people, "without --gaussian"
+    people = table.people
+    hint = "without --gaussian"
     x, y = (
         np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
         for columns in (quasi, secrets)
     )
-    number, weights, pair = int(settings.model), _weights(x), Pair.of_records(x, y)
+    number = int(settings.model)
+    weights = _weights(x)
+    pair = Pair.of_records(x, y)
     limits = [
         limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
         if i == 0
@@ -50,7 +55,8 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
         table.notes.extend(f"{text}" for text in first.normality.sentences)
-    promise, drawn = None, {}
+    promise = None
+    drawn = {}
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, settings.seed)
         released = first.channel.apply(x, settings.seed)
@@ -126,7 +132,8 @@ def _promise(
     """
     if best.risk is None:
         return None
-    channel, cost = best.channel, np.diag(weights)
+    channel = best.channel
+    cost = np.diag(weights)
     moved = channel.matrix - np.eye(len(channel.mean))
     shift = np.cov(x.T, bias=True).reshape(moved.shape)
     noise = cost @ channel.noise
@@ -134,7 +141,8 @@ def _promise(
     far = math.sqrt(max(0.0, float(variance)) / len(x))
     several = [_information(channel.apply(x, seed + 1 + i), y) for i in range(AGAIN)]
     drawn = np.array([r for r in several if r is not None] or [best.risk])
-    middle, error = float(drawn.mean()), float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
+    middle = float(drawn.mean())
+    error = float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
     return Promise(
         best.risk,
         best.loss,

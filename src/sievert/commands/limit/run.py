@@ -57,7 +57,9 @@ from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
 MOST_INTERVALS = 12
 # Matrices of the size of a channel that a search holds at once, at least; measured.
-FEW, MATRICES, OF_IDENTITY = 7, 14, 20
+FEW = 7
+MATRICES = 14
+OF_IDENTITY = 20
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ def read_original(
 
 def solve_finite(table: LimitTable) -> LimitOutcome:
     """Columns taken value by value."""
-    settings, hierarchies = table.settings, table.settings.hierarchies or {}
+    settings = table.settings
+    hierarchies = table.settings.hierarchies or {}
     columns = [
         released_column(
             q,
@@ -292,7 +295,9 @@ def _solve(
     table: LimitTable, number: int, alphabet: ReleaseAlphabet, secret: Ints
 ) -> tuple[AlphabetResult, Ints | None]:
     """The curve of one alphabet; of one constraint also the channel, and symbols drawn from it."""
-    settings, model, distances = table.settings, table.settings.model, alphabet.distortion
+    settings = table.settings
+    model = table.settings.model
+    distances = alphabet.distortion
     target = alphabet.of_record if settings.alike else secret
     stop: dict[str, Any] = {"gap": settings.gap, "seconds": settings.seconds, "seed": settings.seed}
     joint = (Joint.identity if settings.alike else Joint.of)(

@@ -103,7 +103,8 @@ class LimitView(ReportPart):
             yield int(recoding["intervals"]), *ends
 
     def _point(self, point: Data) -> CurvePointTexts:
-        writer, endless = self.writer, NumberText(self.texts("words.unbounded"), None)
+        writer = self.writer
+        endless = NumberText(self.texts("words.unbounded"), None)
         unbounded = point["objective"] is None or point["bound"] is None
         result = proportion if self.model in REVERSED else bits_text
         numbers = {
@@ -123,7 +124,8 @@ class LimitView(ReportPart):
         return CurvePointTexts(point, numbers, unbounded)
 
     def _constraint(self, point: Data) -> NumberText:
-        far, value = self.model in AT_DISTORTION, point["at"]
+        far = self.model in AT_DISTORTION
+        value = point["at"]
         if point["asked"]:
             return NumberText(percent(value) if far else significant(value), value)
         return (proportion if far else bits_text)(self.writer, value)

@@ -42,7 +42,8 @@ def estimate_total(weights: Ints, share: float, largest: int, most: int) -> Inte
     >>> estimate_total(np.array([1, 1, 0, 1]), 1.0, 1, 10)
     IntervalEstimate(value=3.0, low=3.0, high=3.0)
     """
-    total, squares = float(weights.sum()), float((weights.astype(float) ** 2).sum())
+    total = float(weights.sum())
+    squares = float((weights.astype(float) ** 2).sum())
     if share >= 1:
         return IntervalEstimate(total, total, total)
     weight = squares / total if total else float(largest)

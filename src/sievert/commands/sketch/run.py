@@ -61,7 +61,8 @@ def sketch_table(
         hint="a sketch counts secrets within the classes of the other columns",
     )
     require(questions.records > 0, "the table has no records", error=InputError)
-    secrets, key = tuple(sorted(roles.sensitive)), derive_key(settings.salt)
+    secrets = tuple(sorted(roles.sensitive))
+    key = derive_key(settings.salt)
     request = SampleRequest(keys, secrets, key, settings.size - storage.HEADER)
     samples = tuple(sample_classes(questions, request))
     return SketchFile(samples, secrets, settings.size, storage.recognise_salt(key))

@@ -124,7 +124,8 @@ class Pair:
     @classmethod
     def of_records(cls, x: Any, y: Any) -> Self:
         """From records (rows) of X and Y; those without all numbers are left out."""
-        one, two = matrix(x), matrix(y)
+        one = matrix(x)
+        two = matrix(y)
         require(len(one) == len(two), "X and Y have one row a record each")
         joint = np.concatenate((one, two), axis=1)
         joint = joint[~np.isnan(joint).any(axis=1)]
@@ -162,7 +163,8 @@ class Pair:
         )
         rest = np.maximum(0.0, (1 - rho) * (1 + rho))
         rest[rest <= DEPENDENT] = 0.0
-        rho[rest == 0], rho[rho < TINY] = 1.0, 0.0
+        rho[rest == 0] = 1.0
+        rho[rho < TINY] = 0.0
         rest[rho == 0] = 1.0
         unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
         return Canonical(rho, rest, spread[:, None] * (root_x @ turn), (turn.T @ white_x.T) * unit)
@@ -215,8 +217,10 @@ class Pair:
 
     def align(self, weights: Weights = None) -> tuple[Canonical, Floats]:
         """Canonical directions and the cost in them, diagonal where correlations are equal."""
-        canonical, cost = self.canonical, self.cost(weights)
-        turn, start = np.eye(len(cost)), 0
+        canonical = self.canonical
+        cost = self.cost(weights)
+        turn = np.eye(len(cost))
+        start = 0
         for end in range(1, len(cost) + 1):
             if end == len(cost) or canonical.rho[start] - canonical.rho[end] > SAME:
                 if end - start > 1:
@@ -288,5 +292,6 @@ def _white(covariance: Floats) -> tuple[Floats, Floats, Floats]:
         error=InputError,
     )
     independent = values > DEPENDENT * most
-    size, vectors = np.sqrt(values[independent]), vectors[:, independent]
+    size = np.sqrt(values[independent])
+    vectors = vectors[:, independent]
     return vectors / size, vectors * size, spread

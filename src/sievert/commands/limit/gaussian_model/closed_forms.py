@@ -43,15 +43,19 @@ def within(rho: Floats, rest: Floats, cost: Floats, distortion: float) -> tuple[
     edges = np.unique(np.concatenate((low[correlated], high[correlated])))
     if not len(edges) or distortion >= math.fsum(cost[correlated].tolist()):
         return correlated.astype(np.float64), float(edges[-1]) if len(edges) else 0.0
-    theta, shares = float(edges[0]), np.zeros(len(rho))
+    theta = float(edges[0])
+    shares = np.zeros(len(rho))
     for left, right in itertools.pairwise(edges.tolist()):
-        full, rising = correlated & (high <= left), correlated & (low <= left) & (high >= right)
+        full = correlated & (high <= left)
+        rising = correlated & (low <= left) & (high >= right)
         many = int(rising.sum())
         if not many:
-            theta, shares = right, full.astype(np.float64)
+            theta = right
+            shares = full.astype(np.float64)
             continue
         terms = [distortion, *(-cost[full]).tolist(), *low[rising].tolist()]
-        theta, shares = math.fsum(terms) / many, full.astype(np.float64)
+        theta = math.fsum(terms) / many
+        shares = full.astype(np.float64)
         for i in np.flatnonzero(rising).tolist():  # (theta - low)/cost, rounded once
             shares[i] = math.fsum([*terms, *[-float(low[i])] * many]) / (many * float(cost[i]))
         if theta <= right:
@@ -69,9 +73,11 @@ def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Flo
     least = nats(rho, rest, free)
     if least is not None and risk >= least:
         return free, float(edges[0])
-    theta, shares = float(edges[-1]), correlated.astype(np.float64)
+    theta = float(edges[-1])
+    shares = correlated.astype(np.float64)
     for left, right in itertools.pairwise(edges.tolist()):
-        rising, hidden = correlated & (low <= left) & (high >= right), correlated & (low >= right)
+        rising = correlated & (low <= left) & (high >= right)
+        hidden = correlated & (low >= right)
         many = int(rising.sum())
         if not many:
             continue
@@ -80,7 +86,8 @@ def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Flo
         level = math.fsum(terms) / many
         if level > math.log(right):
             continue
-        theta, shares = math.exp(level), (correlated & (high <= left)).astype(np.float64)
+        theta = math.exp(level)
+        shares = (correlated & (high <= left)).astype(np.float64)
         for i in np.flatnonzero(rising).tolist():
             if low[i] == 0:
                 shares[i] = theta / cost[i]

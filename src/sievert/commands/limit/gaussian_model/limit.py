@@ -22,7 +22,10 @@ from sievert.measures.kernel import LN2
 
 DIAGONAL = 1e-14  # share of their product that costs of two directions have in common, at most
 NOTHING = 1e-14  # share of a variance that is rounding
-CLOSED, WATER, BARRIER, BOTTLENECK = "closed form", "water-filling", "barrier", "bottleneck"
+CLOSED = "closed form"
+WATER = "water-filling"
+BARRIER = "barrier"
+BOTTLENECK = "bottleneck"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +121,8 @@ def limit_of_records(
 
     `names` are those of X's columns, then those of Y's.
     """
-    one, two = matrix(x), matrix(y)
+    one = matrix(x)
+    two = matrix(y)
     limit = gaussian_limit(Pair.of_records(one, two), model, at, weights, tolerance=tolerance)
     checked = normality(np.concatenate((one, two), axis=1), names=names, first=one.shape[1])
     return replace(limit, normality=checked)
@@ -160,7 +164,9 @@ def _solve_distortion(
     tolerance: float,
 ) -> _ErrorCovariance:
     """Models 1 and 2."""
-    rho, rest, own = canonical.rho, canonical.rest, np.diag(cost)
+    rho = canonical.rho
+    rest = canonical.rest
+    own = np.diag(cost)
     correlated = rho > 0
     private = (1 - NOTHING) * math.fsum(own[correlated].tolist())
     if (model == 1 and at >= private) or (model == 2 and at == 0):
@@ -204,7 +210,8 @@ def _limit(
     solution: _ErrorCovariance,
 ) -> GaussianLimit:
     """The limit that a solution reaches."""
-    rho, rest = canonical.rho, canonical.rest
+    rho = canonical.rho
+    rest = canonical.rest
     error = np.diag(solution.error) if solution.error.ndim == 1 else solution.error
     problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
     if solution.error.ndim == 1:
@@ -212,7 +219,8 @@ def _limit(
         risk = closed_forms.nats(rho, rest, shares)
     else:
         shares = np.asarray(np.linalg.eigvalsh(error))
-        shares[shares < NOTHING], shares[shares > 1 - NOTHING] = 0.0, 1.0
+        shares[shares < NOTHING] = 0.0
+        shares[shares > 1 - NOTHING] = 1.0
         known = -0.5 * problem.unknown(error)
         risk = None if known == math.inf else max(0.0, known)
     whole = closed_forms.nats(rho, rest, np.zeros(len(rho)))

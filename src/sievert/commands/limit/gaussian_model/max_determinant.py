@@ -78,7 +78,8 @@ class DeterminantProblem:
 
     def certificate(self, error: Floats, near: float) -> tuple[float, float]:
         """How far the optimum can be at most, and the multiplier that shows it."""
-        slope, room = self.slope(error), max(0.0, self.room(error))
+        slope = self.slope(error)
+        room = max(0.0, self.room(error))
         sizes = float(np.trace(slope)), float(np.trace(self.cost))
 
         def gap(log: float) -> float:
@@ -97,7 +98,8 @@ def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution
     """
     pairs = np.triu_indices(len(problem.rho))
     scale = float(np.trace(problem.cost)) if problem.cheapest else 1.0
-    error, weight = _start(problem), 1.0 / scale
+    error = _start(problem)
+    weight = 1.0 / scale
     best: Solution | None = None
     while True:
         error, near = _centre(problem, error, weight, pairs)
@@ -168,7 +170,8 @@ def _newton(
     hessian[np.diag_indices(len(i))] += 1.0
     gradient = pulled[pairs] * whole * unit
     solution = _solve_linear(hessian, -gradient)
-    inner, along = np.zeros_like(error), float(gradient @ solution)
+    inner = np.zeros_like(error)
+    along = float(gradient @ solution)
     inner[pairs] = solution * unit / whole
     step = vectors @ (np.triu(inner) + np.triu(inner, 1).T) @ vectors.T
     return np.asarray((step + step.T) / 2), math.sqrt(max(0.0, -along)), along
@@ -179,7 +182,8 @@ def _solve_linear(hessian: Floats, aim: Floats) -> Floats:
 
     Large systems are solved by libraries in threads, whose number changes the rounding.
     """
-    left, right = hessian.copy(), aim.copy()
+    left = hessian.copy()
+    right = aim.copy()
     for k in range(len(right) - 1):
         row = left[k, k + 1 :]
         factor = row / left[k, k]
@@ -210,7 +214,8 @@ def _push_to_edge(problem: DeterminantProblem, error: Floats) -> Floats:
     """The same on the edge of its limit: more unknown for the cost, or cheaper."""
     if problem.cheapest:
         return _scale_to_limit(problem, *np.linalg.eigh(error))
-    whole, spent = float(np.trace(problem.cost)), problem.spent(error)
+    whole = float(np.trace(problem.cost))
+    spent = problem.spent(error)
     share = max(0.0, problem.limit - spent) / (whole - spent)
     return np.asarray(error + share * (np.eye(len(error)) - error))
 
@@ -258,7 +263,8 @@ def _excess(h: Floats, error: Floats) -> float:
 
 def _least(of: Callable[[float], float], near: float) -> tuple[float, float]:
     """The least of a function with one valley, and e to the place of it."""
-    low, high = near - 1.0, near + 1.0
+    low = near - 1.0
+    high = near + 1.0
     points = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
     values = [of(x) for x in points]
     best = min((of(near), near), *zip(values, points, strict=True))

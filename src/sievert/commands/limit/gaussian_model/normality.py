@@ -24,7 +24,9 @@ from sievert.numerics.special_functions import chi_square, two_sided
 
 LEAST = 20  # records from which the approximations hold
 LEVEL = 0.01
-SKEWED, HEAVY, APART = 0.5, 1.0, 0.05  # from here on a deviation matters: two numbers, and bits
+SKEWED = 0.5  # from here on a deviation matters: two numbers, and bits
+HEAVY = 1.0
+APART = 0.05
 MOST_PAIRS = 30
 MOST_RECORDS = 5_000  # of the estimates by nearest neighbours
 BLOCK = 1 << 13
@@ -157,9 +159,12 @@ def normality(
 
 
 def _shape(name: str, scores: Floats) -> ColumnShape:
-    n, square = len(scores), scores * scores
-    skewness, kurtosis = total(square * scores) / n, total(square * square) / n
-    one, two = _skewness_score(skewness, n), _kurtosis_score(kurtosis, n)
+    n = len(scores)
+    square = scores * scores
+    skewness = total(square * scores) / n
+    kurtosis = total(square * square) / n
+    one = _skewness_score(skewness, n)
+    two = _kurtosis_score(kurtosis, n)
     return ColumnShape(
         name,
         skewness,
@@ -212,7 +217,8 @@ def _mardia(
         times[0] = 3.0 if a < b else 1.0
         squares += (times * thirds * thirds).tolist()
     length = (white * white).sum(axis=1)
-    b1, b2 = math.fsum(squares), total(length * length) / n
+    b1 = math.fsum(squares)
+    b2 = total(length * length) / n
     chi = b1 * (p + 1) * (n + 1) * (n + 3) / (6 * ((n + 1) * (p + 1) - 6))
     expected = p * (p + 2) * (n - 1) / (n + 1)
     variance = 8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1)
@@ -222,12 +228,14 @@ def _mardia(
 
 
 def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -> SharedInformation:
-    x, y = scores[:, i], scores[:, j]
+    x = scores[:, i]
+    y = scores[:, j]
     rho = max(-1.0, min(1.0, total(x * y) / len(x)))
     formula = scalar(rho) if (1 - abs(rho)) * (1 + abs(rho)) > DEPENDENT else None
     if len(x) > MOST_RECORDS:
         drawn = np.random.default_rng([0, len(x)]).choice(len(x), MOST_RECORDS, replace=False)
-        x, y = x[drawn], y[drawn]
+        x = x[drawn]
+        y = y[drawn]
     estimate, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
     estimated = None if estimate is None else max(0.0, estimate)
     return SharedInformation((labels[i], labels[j]), formula, estimated, reason)
