@@ -13,7 +13,7 @@ JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "kep
 NOT_RELEASED = ("identifier", "person", "household", "ignored")  # a release has no such column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Roles:
     """The roles of the columns of one table, as the user gave them."""
 
@@ -165,15 +165,15 @@ def assign(
     and a person an identifier.
     """
     roles = Roles(
-        names(quasi, columns),
-        names(sensitive, columns),
-        names(identifier, columns),
-        person,
-        household,
-        weight,
-        ignored or {},
-        kept or {},
-        tuple(unknowable),
+        quasi=names(quasi, columns),
+        sensitive=names(sensitive, columns),
+        identifier=names(identifier, columns),
+        person=person,
+        household=household,
+        weight=weight,
+        ignored=ignored or {},
+        kept=kept or {},
+        unknowable=tuple(unknowable),
         other_sets=tuple(other_sets),
     )
     for what, given in (

@@ -129,7 +129,16 @@ def test_as_json() -> None:
 
 def test_what_is_noise() -> None:
     def made(value: float, by_chance: float, records: int) -> InformationEstimate:
-        return InformationEstimate(value, 0.0, by_chance, None, records, 10, 1.0, 0.0)
+        return InformationEstimate(
+            value=value,
+            miller_madow=0.0,
+            chance=by_chance,
+            p_value=None,
+            records=records,
+            cells=10,
+            maximum=1.0,
+            standard_error=0.0,
+        )
 
     assert made(1.0, 0.1, 49).noisy
     assert not made(1.0, 0.1, 50).noisy

@@ -81,10 +81,17 @@ def test_sampling_reference() -> None:
     """Five matches, of whom two with 10 and one with 30 were sampled."""
     people = grouped(ONE, [0])
     taken = np.array([True, True, True, False, False])
-    found = Sample(0.6, taken, np.array([0, 0, 2, 3, 1]), np.array([10.0, 20, 30, 40]))
+    found = Sample(
+        fraction=0.6,
+        taken=taken,
+        secret=np.array([0, 0, 2, 3, 1]),
+        values=np.array([10.0, 20, 30, 40]),
+    )
     assert found.probabilities(people).tolist() == [[0.5, 0.1, 0.3, 0.1]]
     assert entropy(found.probabilities(people)) == pytest.approx(1.685475297, abs=5e-10)
-    nobody = Sample(0.6, ~np.ones(5, dtype=bool), found.secret, found.values)
+    nobody = Sample(
+        fraction=0.6, taken=~np.ones(5, dtype=bool), secret=found.secret, values=found.values
+    )
     assert nobody.probabilities(people).tolist() == [[0.25] * 4]
     with pytest.raises(UsageError, match="no frequencies"):
         nobody.probabilities(people, prior="sample")
@@ -93,7 +100,10 @@ def test_sampling_reference() -> None:
 def test_sampling_with_the_prior_of_the_sample() -> None:
     people = grouped([[0], [0], [1], [1]], [0])
     found = Sample(
-        0.5, np.array([True, True, False, True]), np.array([0, 1, 2, 0]), np.array([1.0, 2, 3])
+        fraction=0.5,
+        taken=np.array([True, True, False, True]),
+        secret=np.array([0, 1, 2, 0]),
+        values=np.array([1.0, 2, 3]),
     )
     assert found.probabilities(people, prior="sample").tolist() == [
         [1 / 2, 1 / 2, 0],
@@ -276,7 +286,15 @@ def test_noise_is_binomial_on_every_column() -> None:
 
 
 def test_released_numbers_go_on_beyond_the_domain() -> None:
-    found = Noisy(50, ONE, (1,), (0,), np.array([-2, 0, 1, 2, 4]), np.array([1.0, 2, 5]), 4)
+    found = Noisy(
+        percent=50,
+        known=ONE,
+        sizes=(1,),
+        spans=(0,),
+        secret=np.array([-2, 0, 1, 2, 4]),
+        values=np.array([1.0, 2, 5]),
+        span=4,
+    )
     assert found.numbers.tolist() == [-1, 1, 2, 5, 11]
     assert found.axis == 2
     single = noisy(ONE, [0] * 5, [7], 100)
@@ -481,7 +499,15 @@ def test_errors_of_results() -> None:
         noise.probabilities(four, weights="posterior", prior=[1, 1, 1, 0, 0])
     for known, secret in (([[1]], [0]), ([[0]], [-2]), ([[0]], [4])):
         with pytest.raises(UsageError, match="than noise reaches"):
-            Noisy(50, np.array(known), (1,), (0,), np.array(secret), np.array([1.0, 2, 5]), 2)
+            Noisy(
+                percent=50,
+                known=np.array(known),
+                sizes=(1,),
+                spans=(0,),
+                secret=np.array(secret),
+                values=np.array([1.0, 2, 5]),
+                span=2,
+            )
     with pytest.raises(InputError, match="that of a group"):
         noise.probabilities(four, matching="likelihood")
     for wrong in ([0, 0, 0, 5], [0, 0, 0, -2], [0.0] * 4):

@@ -140,7 +140,7 @@ FEW = 1000  # terms that are added one by one
 PARTS = 3  # of a term that are added by themselves
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ContingencyTable:
     """How many records have each value of a first and of a second column, and both.
 
@@ -168,7 +168,7 @@ class ContingencyTable:
         sizes = np.bincount(x)
         values = np.bincount(y)
         keys, counts = count_keys(x * len(values) + y, len(sizes) * len(values))
-        return cls(len(x), sizes, values, keys, counts)
+        return cls(records=len(x), first=sizes, second=values, keys=keys, counts=counts)
 
     of = from_codes  # the name of earlier versions
 

@@ -30,7 +30,7 @@ from sievert.measures import kernel
 from sievert.numerics.special_functions import NORMAL_QUANTILE, divergence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Trio:
     """Pairs of an original and a released value, and how many records of each have a secret.
 
@@ -76,7 +76,14 @@ class Trio:
             rank = np.cumsum(before.first > 0) - 1
             codes, y = before.codes
             return cls(
-                before, after, kept, only[kept], before.first[kept], rank[codes], y, before.counts
+                before=before,
+                after=after,
+                x=kept,
+                c=only[kept],
+                sizes=before.first[kept],
+                pair=rank[codes],
+                y=y,
+                counts=before.counts,
             )
         pairs, sizes, pair = _rank_keys(
             x * len(after.first) + c, len(before.first) * len(after.first)
@@ -84,14 +91,14 @@ class Trio:
         values = len(before.second)
         keys, counts = count_keys(pair * values + y, len(pairs) * values)
         return cls(
-            before,
-            after,
-            pairs // len(after.first),
-            pairs % len(after.first),
-            sizes,
-            keys // values,
-            keys % values,
-            counts,
+            before=before,
+            after=after,
+            x=pairs // len(after.first),
+            c=pairs % len(after.first),
+            sizes=sizes,
+            pair=keys // values,
+            y=keys % values,
+            counts=counts,
         )
 
     @property
@@ -197,7 +204,7 @@ ALL_DIFFERENT = "most released records are different, and not by their original 
 TELLS_MORE = "the release tells more than its original, beyond chance: not made from it alone"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InformationEstimate:
     """A mutual information, or a difference of two, of some records, in bits.
 
@@ -335,15 +342,15 @@ def estimate(
         plan = independent(joint)
         p = shuffle_test(joint.counts, joint.information, plan, shuffles, seed, threads=threads).p
     return InformationEstimate(
-        joint.information,
-        joint.miller_madow,
-        joint.chance,
-        p,
-        joint.records,
-        joint.cells,
-        joint.entropy if maximum is None else maximum,
-        joint.standard_error,
-        shuffles,
+        value=joint.information,
+        miller_madow=joint.miller_madow,
+        chance=joint.chance,
+        p_value=p,
+        records=joint.records,
+        cells=joint.cells,
+        maximum=joint.entropy if maximum is None else maximum,
+        standard_error=joint.standard_error,
+        shuffles=shuffles,
     )
 
 
@@ -380,15 +387,15 @@ def lost(
             excess -= _loss_test(trio.exchange(), shuffles, seed, threads).above
     value = trio.lost()
     return InformationEstimate(
-        value,
-        value + (before.excess - after.excess),
-        before.chance - after.chance if excess is None else value - excess,
-        p,
-        before.records,
-        max(before.cells, after.cells),
-        before.information,
-        trio.standard_error(),
-        shuffles,
+        value=value,
+        miller_madow=value + (before.excess - after.excess),
+        chance=before.chance - after.chance if excess is None else value - excess,
+        p_value=p,
+        records=before.records,
+        cells=max(before.cells, after.cells),
+        maximum=before.information,
+        standard_error=trio.standard_error(),
+        shuffles=shuffles,
         excess=excess,
         recoded=trio.plain,
         scattered=not trio.plain and 2 * int(np.count_nonzero(after.first)) > after.records,

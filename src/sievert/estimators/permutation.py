@@ -31,7 +31,7 @@ DRAWN = 1 << 23  # numbers of the tables that are drawn at a time
 COMPILE = 1_000_000  # records to shuffle from which compiled loops pay
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ShuffleLayout:
     """Runs of places that share a value of one column; the codes of the other are shuffled.
 
@@ -52,7 +52,13 @@ class ShuffleLayout:
         lengths = np.diff(np.append(firsts, len(sizes)))
         limits = np.repeat(ends[firsts + lengths - 1], lengths)
         runs = sizes > 1
-        return cls(codes, values, (ends - sizes)[runs], ends[runs], limits[runs])
+        return cls(
+            codes=codes,
+            values=values,
+            starts=(ends - sizes)[runs],
+            ends=ends[runs],
+            limits=limits[runs],
+        )
 
     @property
     def size(self) -> int:

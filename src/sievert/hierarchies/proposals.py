@@ -51,7 +51,12 @@ def propose(values: Iterable[str] | Mapping[str, int], name: str | None = None) 
     """
     counts = values if isinstance(values, Mapping) else Counter(values)
     text, reason = _describe(counts, name)
-    return Proposal(text, reason, len(counts), parse(text, counts) if counts else None)
+    return Proposal(
+        text=text,
+        reason=reason,
+        distinct=len(counts),
+        hierarchy=parse(text, counts) if counts else None,
+    )
 
 
 def _describe(counts: Mapping[str, int], name: str | None) -> tuple[str, str]:

@@ -32,7 +32,7 @@ LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time,
 MOST_VALUES = 64  # of a secret, to have a column each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubsetSummary:
     """Class sizes of one subset of the columns, and the uncertainty that it leaves about a secret.
 
@@ -222,12 +222,18 @@ class Lattice:
         sizes = histogram(class_sizes)
         sizes.check(self.records)
         if not secret:
-            return SubsetSummary(columns, sizes)
+            return SubsetSummary(columns=columns, sizes=sizes)
         left, least, fewest, top, bottom = secret
         close = self.prior - left / self.records < kernel.CANCELLATION * self.prior
         dependence = self._dependence(keys, counts) if close else None
         return SubsetSummary(
-            columns, sizes, left, least, int(fewest), (int(top), int(bottom)), dependence
+            columns=columns,
+            sizes=sizes,
+            left=left,
+            least=least,
+            fewest=int(fewest),
+            most=(int(top), int(bottom)),
+            dependence=dependence,
         )
 
     def _dependence(self, keys: Ints, counts: Ints) -> float:

@@ -48,7 +48,7 @@ class PeopleLattice:
     def _about_people(self, columns: tuple[str, ...]) -> SubsetSummary:
         sizes, people = count_seen(distinct_sightings(self._cube, columns))
         several = people if sizes.records > people.people else None
-        return SubsetSummary(columns, sizes, records=sizes.records, people=several)
+        return SubsetSummary(columns=columns, sizes=sizes, records=sizes.records, people=several)
 
     def _about(self, columns: tuple[str, ...]) -> SubsetSummary:
         assert self._secret is not None
@@ -68,13 +68,15 @@ class PeopleLattice:
         np.maximum.at(most, owner, counts)
         once = np.ones(len(counts), dtype=np.int64)
         return SubsetSummary(
-            columns,
-            histogram(sizes),
-            kernel.total(terms),
-            float(by_class.min()),
-            int(fewest.min()),
-            kernel.largest_ratio(most, members),
-            kernel.mutual_information(counts, sizes[owner], totals[cells.codes[-1]], once, records),
+            columns=columns,
+            sizes=histogram(sizes),
+            left=kernel.total(terms),
+            least=float(by_class.min()),
+            fewest=int(fewest.min()),
+            most=kernel.largest_ratio(most, members),
+            dependence=kernel.mutual_information(
+                counts, sizes[owner], totals[cells.codes[-1]], once, records
+            ),
             records=records,
             prior=prior,
         )

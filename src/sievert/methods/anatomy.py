@@ -95,13 +95,13 @@ def anatomised(
     sorted_ = np.lexsort((secret, groups))
     keys = {name: [columns[name][i] for i in order.tolist()] for name in quasi}
     return Anatomised(
-        {**keys, GROUP: [str(g) for g in groups[order].tolist()]},
-        {
+        quasi_table={**keys, GROUP: [str(g) for g in groups[order].tolist()]},
+        sensitive_table={
             GROUP: [str(g) for g in groups[sorted_].tolist()],
             sensitive: [values[code] for code in secret[sorted_].tolist()],
         },
-        groups,
-        order,
+        groups=groups,
+        order=order,
     )
 
 

@@ -107,7 +107,7 @@ def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Gr
         member = np.empty(count, dtype=np.int64)
         member[ids] = np.arange(len(ids))
         keys = np.stack([known[member, c] for c in columns], axis=1)
-        yield Groups(columns, ids, np.bincount(ids, minlength=count), keys)
+        yield Groups(columns=columns, ids=ids, sizes=np.bincount(ids, minlength=count), keys=keys)
 
 
 Seed = int | Sequence[int]

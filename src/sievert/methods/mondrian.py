@@ -70,7 +70,7 @@ def mondrian(
     return Released(columns, tuple(quasi), classes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Axis:
     """One column: codes in the order of its domain, and where each value lies on a scale."""
 
@@ -111,7 +111,14 @@ class _Axis:
             domain = list(dict(reversed(pairs)).values())[::-1]
             scale = _scale(list(at_number))
         at = np.array([place[value] for value in values], dtype=np.int64)
-        return cls(name, at[codes], domain, bool(numbers), scale, float(scale[-1]) or 1.0)
+        return cls(
+            name=name,
+            codes=at[codes],
+            values=domain,
+            numeric=bool(numbers),
+            scale=scale,
+            span=float(scale[-1]) or 1.0,
+        )
 
     def labels(self, low: Ints, high: Ints) -> tuple[list[str], Ints]:
         """The different labels of some ranges of codes, and which of them each range has."""

@@ -30,7 +30,7 @@ CELLS = 1 << 18  # weights held at a time
 TABLE = 1 << 22  # weights looked up at a time, of one column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Noisy:
     """A release with noise: codes after noise, which may lie outside the domains.
 
@@ -154,13 +154,13 @@ def noisy(
     span = span_of(len(domain), percent)
     noise = [_draw_noise(m, len(codes), seed, place) for place, m in enumerate(spans, 2)]
     return Noisy(
-        float(percent),
-        codes + np.stack(noise, axis=1),
-        widths,
-        spans,
-        hidden + _draw_noise(span, len(codes), seed, 1),
-        domain,
-        span,
+        percent=float(percent),
+        known=codes + np.stack(noise, axis=1),
+        sizes=widths,
+        spans=spans,
+        secret=hidden + _draw_noise(span, len(codes), seed, 1),
+        values=domain,
+        span=span,
     )
 
 

@@ -35,7 +35,7 @@ PARTS = 10**9  # of the largest answer: how much wider bounds are then
 NEAR = Fraction(1, 1000)  # of a unit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Restricted:
     """A chain of range sums, and what follows from it for every record.
 
@@ -197,15 +197,15 @@ def _restrict(
     middle = _numbers(sum_low + sum_high, size * units)
     middle = np.append(middle, middle.mean())
     return Restricted(
-        size,
-        domain,
-        order,
-        _numbers(sums, units),
-        _numbers(lows, units)[block],
-        _numbers(highs, units)[block],
-        first[block],
-        last[block],
-        middle[block],
+        size=size,
+        values=domain,
+        order=order,
+        answers=_numbers(sums, units),
+        low=_numbers(lows, units)[block],
+        high=_numbers(highs, units)[block],
+        first=first[block],
+        last=last[block],
+        estimates=middle[block],
     )
 
 

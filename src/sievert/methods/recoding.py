@@ -183,12 +183,12 @@ def _on(
         for name, texts, column in zip(quasi, labels, codes.T, strict=True)
     }
     return Recoded(
-        columns,
-        quasi,
-        classes.ids,
-        dict(zip(quasi, levels, strict=True)),
-        {column.name: column.levels - 1 for column in levelled},
-        small,
+        columns=columns,
+        quasi=quasi,
+        classes=classes.ids,
+        levels=dict(zip(quasi, levels, strict=True)),
+        heights={column.name: column.levels - 1 for column in levelled},
+        suppressed=small,
     )
 
 

@@ -73,4 +73,4 @@ def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample
     require(number, f"a sample of {fraction:g} of {plural(len(codes), 'record')} has none")
     taken = np.zeros(len(codes), dtype=bool)
     taken[generator(seed, USE).choice(len(codes), number, replace=False)] = True
-    return Sample(float(fraction), taken, codes, domain)
+    return Sample(fraction=float(fraction), taken=taken, secret=codes, values=domain)

@@ -67,7 +67,14 @@ def range_queries(
         drawn = _draw_queries(rng, number, widths)
         means, counts, sizes_ = _means(drawn, codes, numbers)
         good = np.flatnonzero((counts > 0) & (np.abs(means) > ZERO * sizes_))[:missing]
-        kept.append(Queries(drawn.columns[good], drawn.low[good], drawn.high[good], means[good]))
+        kept.append(
+            Queries(
+                columns=drawn.columns[good],
+                low=drawn.low[good],
+                high=drawn.high[good],
+                truth=means[good],
+            )
+        )
         missing -= len(good)
         if not missing:
             return Queries(
@@ -108,7 +115,7 @@ def _draw_queries(rng: np.random.Generator, number: int, widths: Ints) -> Querie
         columns = np.where(rng.random((number, 1)) < 0.5, two, columns)
     tops = np.append(widths, 1)[columns]  # no column: one code
     ends = np.sort(rng.integers(np.repeat(tops[:, :, None], 2, axis=2)), axis=2)
-    return Queries(columns, ends[:, :, 0], ends[:, :, 1], np.zeros(number))
+    return Queries(columns=columns, low=ends[:, :, 0], high=ends[:, :, 1], truth=np.zeros(number))
 
 
 def _means(queries: Queries, codes: Ints, numbers: Floats) -> tuple[Floats, Ints, Floats]:

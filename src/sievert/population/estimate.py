@@ -164,7 +164,9 @@ def _rule(
 ) -> Estimate:
     """Without any contribution nobody can be found, with a negative one nobody knows."""
     details = {**limits, "flagged": None if reason == NEGATIVE else flagged}
-    return Estimate(None if share is None else float(share), method, reason, details)
+    return Estimate(
+        value=None if share is None else float(share), method=method, reason=reason, details=details
+    )
 
 
 def _exactly(

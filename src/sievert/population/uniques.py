@@ -100,7 +100,9 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
         return estimate
     alone = sample.of_size(1)
     if sample.classes == sample.records:
-        return Estimate(None, "pitman", ALL_UNIQUE, {"sample_uniques": alone})
+        return Estimate(
+            value=None, method="pitman", reason=ALL_UNIQUE, details={"sample_uniques": alone}
+        )
     theta, alpha = _pitman_maximum(sample)
     log_ratio = log_gamma_step(theta + alpha, 1.0 - alpha)
     large = math.exp(log_ratio - (1.0 - alpha) * math.log(population))
@@ -199,10 +201,16 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     classes = shlosser(sizes, population)
     details: dict[str, Any] = {"classes": classes, "sample_uniques": alone}
     if pairs == 0:
-        return Estimate(None, "snb", NO_PAIRS, details)
-    model = _Slide(classes, sample.fraction, sample.outside / population, alone, pairs)
+        return Estimate(value=None, method="snb", reason=NO_PAIRS, details=details)
+    model = _Slide(
+        classes=classes,
+        fraction=sample.fraction,
+        outside=sample.outside / population,
+        alone=alone,
+        pairs=pairs,
+    )
     if not model.excess(LOWEST) < 0.0 < model.excess(HIGHEST):
-        return Estimate(None, "snb", NO_SOLUTION, details)
+        return Estimate(value=None, method="snb", reason=NO_SOLUTION, details=details)
     x = root(model.excess, LOWEST, HIGHEST)
     alpha = model.alpha(x)
     log_beta = log_logistic(x)
@@ -210,7 +218,7 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     beta = math.exp(log_beta)
     details |= {"alpha": alpha, "beta": beta, "log_beta": log_beta, "residual": residual}
     if residual > RESIDUAL:
-        return Estimate(None, "snb", NO_SOLUTION, details)
+        return Estimate(value=None, method="snb", reason=NO_SOLUTION, details=details)
     return Estimate(classes / population * math.exp(alpha * log_beta), "snb", details=details)
 
 
@@ -235,7 +243,7 @@ def shlosser(sizes: Sizes, population: int) -> float:
     return sample.classes + alone * first / second * missed * missed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Slide:
     """The two equations of the slide negative binomial model, reduced to one in x = logit(beta).
 

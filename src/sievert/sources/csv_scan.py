@@ -64,7 +64,7 @@ def scan(
             hint="save it with one kind of line end",
             error=InputError,
         )
-    return Scan(lines - header, blank, count.longest, mixed)
+    return Scan(records=lines - header, blank_lines=blank, longest=count.longest, mixed=mixed)
 
 
 def one_line_end(path: Path, name: str, target: Path) -> None:

@@ -217,7 +217,7 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
     which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
     notes = (which if wanted is None and names[1:] else ()) + _notes(tally)
-    return FileColumns(columns, {}, notes, errors)
+    return FileColumns(columns=columns, orders={}, notes=notes, error_cells=errors)
 
 
 def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:

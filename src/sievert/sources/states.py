@@ -26,7 +26,7 @@ MARKING = "as sensitive as the data: it holds every combination of values that o
 DAMAGED = "damaged, or changed by somebody else"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Segment:
     """A file of a state: its rows, the records that it adds, whether any row takes some away."""
 
@@ -68,7 +68,7 @@ class Spread:
         return Spread(rows, max(0, self.least - other.rows), most)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StateManifest:
     """Everything about a state but its counts."""
 

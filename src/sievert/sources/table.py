@@ -42,7 +42,7 @@ OTHER = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Where the records are, and how they are to be read."""
 
@@ -158,15 +158,17 @@ def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> 
             hint="a file on this machine",
             error=RefusedError,
         )
-        return Table("remote", PurePosixPath(data).name, data=data)
+        return Table(kind="remote", name=PurePosixPath(data).name, data=data)
     if isinstance(data, str | os.PathLike):
         return _open_path(Path(data), options, scratch)
     if isinstance(data, Mapping):
-        return Table("columns", "columns", data=data, columns=check_names(data, "the columns"))
+        return Table(
+            kind="columns", name="columns", data=data, columns=check_names(data, "the columns")
+        )
     frame, columns = plain_frame(data)
     return Table(
-        "frame",
-        "frame",
+        kind="frame",
+        name="frame",
         data=frame,
         columns=columns,
         orders=ordered_categories(frame),
@@ -223,9 +225,9 @@ def _open_file(
     what = f"{name}: encrypted Parquet"
     require(start[:4] != b"PARE", what, hint="a file that is not encrypted", error=InputError)
     if start[:4] == b"PAR1":
-        return Table("parquet", name, readable)
+        return Table(kind="parquet", name=name, path=readable)
     if start[8:12] == b"DUCK":
-        return Table("duckdb", name, readable, member=member)
+        return Table(kind="duckdb", name=name, path=readable, member=member)
     statistical = formats.kind(start, path)
     arrow = start[:6] == b"ARROW1"
     require(
@@ -238,8 +240,8 @@ def _open_file(
         columns = check_names(content.columns, name)
         data = content.columns
         return Table(
-            "columns",
-            name,
+            kind="columns",
+            name=name,
             data=data,
             columns=columns,
             orders=content.orders,
@@ -311,9 +313,9 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         path = scratch / "input.lines"
         csv_scan.one_line_end(mixed, name, path)
     return Table(
-        "csv",
-        name,
-        path,
+        kind="csv",
+        name=name,
+        path=path,
         columns=columns,
         delimiter=delimiter,
         encoding=encoding,
@@ -333,7 +335,9 @@ def _database(url: str) -> Table:
     require(len(named) == 1, "which table of the database?", hint="postgresql://host/db?table=NAME")
     rest = "&".join(o for o in options if not o.startswith("table="))
     member = percent_decoded(named[0])
-    return Table("postgres", member, member=member, data=f"{before}?{rest}" if rest else before)
+    return Table(
+        kind="postgres", name=member, member=member, data=f"{before}?{rest}" if rest else before
+    )
 
 
 def split_member(path: Path) -> tuple[Path, str | None]:
@@ -364,7 +368,14 @@ def _open_directory(path: Path) -> Table:
         len(keys) == 1, f"{name}: its folders carry different columns (key=value)", error=InputError
     )
     member = "/".join(keys.pop()) or None
-    return Table("parquet", name, path.resolve(), parts, member=member, stamp=_stamp(path))
+    return Table(
+        kind="parquet",
+        name=name,
+        path=path.resolve(),
+        parts=parts,
+        member=member,
+        stamp=_stamp(path),
+    )
 
 
 def _open_state(path: Path) -> Table:
@@ -391,7 +402,9 @@ def _arrow_file(path: Path) -> Table:
     except (arrow.ArrowInvalid, OSError):
         raise InputError(f"{path.name}: damaged, or not readable as an Arrow file") from None
     columns = check_names(frame.column_names, path.name)
-    return Table("frame", path.name, data=frame, columns=columns, unusable=too_fine(frame, columns))
+    return Table(
+        kind="frame", name=path.name, data=frame, columns=columns, unusable=too_fine(frame, columns)
+    )
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -346,14 +346,25 @@ def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Trad
     risk = point.information / LN2
     identity = point.rate / LN2
     loss = max(0.0, joint.information - risk)
-    objective, bound = (
-        (identity, (information or 0.0) / LN2 / max(curve.contraction, TINY))
-        if model == 3
-        else (loss, joint.information - at * curve.contraction)
-    )
-    numbers = (model, at, objective, min(max(bound, 0.0), objective), risk, loss, identity, None)
+    if model == 3:
+        objective = identity
+        bound = (information or 0.0) / LN2 / max(curve.contraction, TINY)
+    else:
+        objective = loss
+        bound = joint.information - at * curve.contraction
     return Tradeoff(
-        *numbers, full_channel(joint, curve.channel(point)), curve.steps, None, spread / LN2
+        model=model,
+        at=at,
+        objective=objective,
+        bound=min(max(bound, 0.0), objective),
+        risk=risk,
+        loss=loss,
+        identity=identity,
+        distortion=None,
+        channel=full_channel(joint, curve.channel(point)),
+        iterations=curve.steps,
+        reached=None,
+        spread=spread / LN2,
     )
 
 

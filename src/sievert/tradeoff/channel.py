@@ -218,7 +218,7 @@ class ChannelProblem:
         return float(self.p @ level), float(self.p @ far)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tradeoff:
     """The best release found for a constraint; all information in bits.
 

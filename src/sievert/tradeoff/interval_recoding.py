@@ -22,7 +22,7 @@ from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_dist
 from sievert.tradeoff.joint_distribution import Joint, matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recoding:
     """A partition into intervals: where each starts, what each is released as, what that gives."""
 
@@ -135,10 +135,10 @@ def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, 
     risk, loss, identity, _ = evaluated(joint, deterministic_channel(groups, len(starts)))
     released = deterministic_channel([chosen[g] for g in groups], distortion.shape[1])
     return Recoding(
-        (0, *(int(joint.rows[s]) for s in starts[1:])),
-        tuple(chosen),
-        mean_distortion(joint, released, distortion),
-        risk,
-        loss,
-        identity,
+        starts=(0, *(int(joint.rows[s]) for s in starts[1:])),
+        representatives=tuple(chosen),
+        distortion=mean_distortion(joint, released, distortion),
+        risk=risk,
+        loss=loss,
+        identity=identity,
     )

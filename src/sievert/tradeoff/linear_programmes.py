@@ -59,15 +59,15 @@ def perfect(joint: Any, distortion: Any) -> Tradeoff:
     risk, loss, identity, far = evaluated(distribution, channel, reduced)
     assert far is not None
     return Tradeoff(
-        2,
-        0.0,
-        far,
-        min(bound, far),
-        risk,
-        loss,
-        identity,
-        far,
-        full_channel(distribution, channel, full),
+        model=2,
+        at=0.0,
+        objective=far,
+        bound=min(bound, far),
+        risk=risk,
+        loss=loss,
+        identity=identity,
+        distortion=far,
+        channel=full_channel(distribution, channel, full),
         reached=far - bound <= GAP * far,
     )
 

@@ -31,7 +31,7 @@ SLACK = 0.02  # share of the gap that keeping the limit may cost
 LEAST = 1e-100  # of a share that may grow again
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DescentResult:
     """A channel, its value, the best bound with its line, and the number of steps."""
 
@@ -200,4 +200,6 @@ def descend(
     better = run.ahead if run.leads else run.channel  # the last channel, or the mean of all
     channel = better / better.sum(axis=1, keepdims=True)
     value = disclosed_information(field.joint, channel) + field.costs(channel)
-    return DescentResult(channel, value, min(best, value), cut, step)
+    return DescentResult(
+        channel=channel, value=value, bound=min(best, value), cut=cut, iterations=step
+    )

@@ -112,7 +112,9 @@ class DistortionTask:
                 self.distortion.argmin(axis=1), self.distortion.shape[1]
             )
             value = disclosed_information(self.joint, channel)
-            return DescentResult(channel, value, value, Cut(0.0, 0.0), 0)
+            return DescentResult(
+                channel=channel, value=value, bound=value, cut=Cut(0.0, 0.0), iterations=0
+            )
         return descend(
             ChannelProblem(self.joint, self.excess, allowed=allowed), gap, most, until=until
         )
@@ -133,16 +135,16 @@ class DistortionTask:
         assert objective is not None
         bound = min(bound, objective)
         return Tradeoff(
-            model,
-            at,
-            objective,
-            bound,
-            risk,
-            loss,
-            identity,
-            far,
-            full_channel(self.joint, channel, self.full),
-            iterations,
+            model=model,
+            at=at,
+            objective=objective,
+            bound=bound,
+            risk=risk,
+            loss=loss,
+            identity=identity,
+            distortion=far,
+            channel=full_channel(self.joint, channel, self.full),
+            iterations=iterations,
             reached=objective - bound <= gap * (1 + 1e-9),
             cut=cut,
         )

@@ -113,18 +113,18 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     identity = point.rate / LN2
     bound = min(max(0.0, at - (distribution.entropy - distribution.information)), risk)
     return Tradeoff(
-        "funnel",
-        at,
-        risk,
-        bound,
-        risk,
-        max(0.0, distribution.information - risk),
-        identity,
-        None,
-        full_channel(distribution, point.channel),
-        steps,
-        None,
-        spread / LN2,
+        model="funnel",
+        at=at,
+        objective=risk,
+        bound=bound,
+        risk=risk,
+        loss=max(0.0, distribution.information - risk),
+        identity=identity,
+        distortion=None,
+        channel=full_channel(distribution, point.channel),
+        iterations=steps,
+        reached=None,
+        spread=spread / LN2,
     )
 
 

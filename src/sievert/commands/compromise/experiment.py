@@ -53,7 +53,7 @@ class TargetSummary:
         return {"mean": self.mean, "minimum": self.minimum, "quantile_05": self.quantile}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CompromisePoint:
     """What so many known columns leave to an intruder.
 
@@ -80,7 +80,7 @@ class CompromisePoint:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentSettings:
     """The method with its parameters, how often it runs, and what the intruder knows."""
 
@@ -100,7 +100,7 @@ class ExperimentSettings:
         return self.replicates if self.method in PARAMETERS else 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MatchedIntruder:
     """What one way to match leaves of the records, most columns known, in the same few runs."""
 
@@ -123,7 +123,7 @@ class MatchedIntruder:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentCurve:
     """One parameter of a method: a point for each number of known columns."""
 
@@ -179,12 +179,16 @@ def experiment_curve(
                     people.append({name: x[groups.ids] for name, x in numbers.items()})
         next_round()
     return ExperimentCurve(
-        parameter,
-        axis,
-        float(np.mean(errors)) if errors else None,
-        tuple(_point(size, targets[size], settings) for size in sizes),
-        {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]},
-        tuple(_matchings(data, settings, place, max(sizes))) if settings.method == "noise" else (),
+        parameter=parameter,
+        axis=axis,
+        error=float(np.mean(errors)) if errors else None,
+        points=tuple(_point(size, targets[size], settings) for size in sizes),
+        people={
+            name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]
+        },
+        matchings=tuple(_matchings(data, settings, place, max(sizes)))
+        if settings.method == "noise"
+        else (),
     )
 
 
@@ -216,12 +220,12 @@ def _matchings(
             for numbers in (result.initial_entropy, *(result.entropies == 0).T)
         )
         yield MatchedIntruder(
-            matching,
-            size,
-            runs,
-            bits,
-            float(weights @ (result.initial_entropy == 0)),
-            dict(zip(settings.epsilons, near, strict=True)),
+            matching=matching,
+            known=size,
+            runs=runs,
+            bits=bits,
+            exact=float(weights @ (result.initial_entropy == 0)),
+            near=dict(zip(settings.epsilons, near, strict=True)),
         )
 
 
@@ -285,13 +289,13 @@ def _point(
         for hit in (numbers["initial_entropy"] == 0, *(numbers["entropies"] == 0).T)
     )
     return CompromisePoint(
-        size,
-        len(targets) // settings.rounds,
-        len(weights) // settings.rounds,
-        combinations,
-        records,
-        exact,
-        dict(zip(settings.epsilons, near, strict=True)),
+        known=size,
+        subsets=len(targets) // settings.rounds,
+        targets=len(weights) // settings.rounds,
+        combinations=combinations,
+        records=records,
+        exact=exact,
+        near=dict(zip(settings.epsilons, near, strict=True)),
     )
 
 

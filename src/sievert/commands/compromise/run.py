@@ -36,7 +36,7 @@ QUERIES = 1000
 HALF = 1e-6  # quotients so close to a half are rounded exactly
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentTables:
     """The original records and those of a release, if any, paired by `places`; `notes` grows."""
 
@@ -81,7 +81,7 @@ def read_tables(
     notes += keep_suppressed(questions, roles, "an intruder looks for every record")
     people = record_pairs.people(questions, roles.measured_columns, key, name)
     if release is None:
-        return ExperimentTables(roles, people, notes)
+        return ExperimentTables(roles=roles, people=people, notes=notes)
     beside = beside.fits(file, release.records, people.records)
     release = replace(release, rows=beside.rows)
     places, extra = record_pairs.record_places(people, release)
@@ -117,7 +117,9 @@ def read_tables(
             unused=beside.unused,
         )
     notes += pairing.notes()
-    return ExperimentTables(roles, people, notes, release, places, pairing)
+    return ExperimentTables(
+        roles=roles, people=people, notes=notes, release=release, places=places, pairing=pairing
+    )
 
 
 # -- the experiment -----------------------------------------------------------------------------
@@ -185,7 +187,10 @@ def _experiment_data(
         )
     known = [_ranks(tables.people, c)[there] for c in tables.roles.quasi]
     return ExperimentData(
-        np.stack(known, axis=1), codes, values, tuple(int(k.max()) + 1 for k in known)
+        known=np.stack(known, axis=1),
+        secret=codes,
+        values=values,
+        sizes=tuple(int(k.max()) + 1 for k in known),
     ), there
 
 

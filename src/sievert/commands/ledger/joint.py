@@ -48,10 +48,15 @@ class Audience:
             first = run_starts(person[order], self.classes[order], values[order])
         kept = order[first]
         own = {secret: self.secrets[secret][kept]}
-        return Audience(self.joint[kept], self.person[kept], self.classes[kept], own)
+        return Audience(
+            joint=self.joint[kept],
+            person=self.person[kept],
+            classes=self.classes[kept],
+            secrets=own,
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DisclosedPeople:
     """People for whom releases leave so few values of a secret, where it stays the same."""
 
@@ -115,7 +120,9 @@ class ReleasesTogether:
         person = self.people[place]
         secrets = {s: of[place] for s, of in self.values.items() if place in of}
         where = np.searchsorted(self.joint.person, person)
-        return Audience(where, person, self.releases[place].classes, secrets)
+        return Audience(
+            joint=where, person=person, classes=self.releases[place].classes, secrets=secrets
+        )
 
     def disclosed(self, secret: str) -> DisclosedPeople:
         """What the releases leave of a secret that stays the same."""
@@ -151,11 +158,11 @@ class ReleasesTogether:
             np.minimum.at(least, self.people[release][known], own[known])
             np.maximum.at(largest, self.people[release][known], own[known])
         return DisclosedPeople(
-            int(common.together.min()),
-            int(one.sum()),
-            int((one & ~alone).sum()),
-            int(doubtful.sum()),
-            int(np.count_nonzero(largest > least)),
+            least=int(common.together.min()),
+            disclosed=int(one.sum()),
+            only_together=int((one & ~alone).sum()),
+            none_common=int(doubtful.sum()),
+            changed=int(np.count_nonzero(largest > least)),
         )
 
 

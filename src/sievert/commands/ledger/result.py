@@ -55,7 +55,7 @@ class Ledger:
             return "\n".join([line, *entries])
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class LedgerCheck(Result):
     """A new release together with those of a ledger, held against a policy."""
 

@@ -142,7 +142,7 @@ class ClassMeasures:
     ) -> tuple[Numbers, dict[str, Numbers]]:
         """The numbers of re-identification and of each secret; with `ids` only these of secrets."""
         questions = self._questions(classes, person, secrets)
-        roles = Roles((CLASS,), tuple(secrets), person=PERSON)
+        roles = Roles(quasi=(CLASS,), sensitive=tuple(secrets), person=PERSON)
         orders: dict[str, list[str]] = {secret: [] for secret in secrets}  # no measure needs one
         settings = MeasureSettings(orders=orders, parameters=self._coded_parameters(secrets))
         table = TableMeasures(questions, roles, settings, ids or self._ids, self._clock)

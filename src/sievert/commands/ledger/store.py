@@ -44,7 +44,7 @@ class Secret:
     alike: Ints  # the same of its canonical text, which all spellings of a value have
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LedgerRelease:
     """A release in a ledger: who is in which class, with which values; each such row once."""
 

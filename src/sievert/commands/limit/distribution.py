@@ -39,7 +39,7 @@ NUMBERS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Limit:
     """The best release of a joint distribution, all information in bits.
 
@@ -160,22 +160,22 @@ def limit(
         gap = FINE
     (best,) = solutions(pair, apart, model, [at], gap=gap, seconds=seconds, seed=seed)
     return Limit(
-        model,
-        best.at,
-        best.objective,
-        best.bound,
-        best.risk,
-        best.loss,
-        best.identity,
-        best.distortion,
-        pair.information,
-        epsilon(best.channel, pair.rows),
-        best.channel,
-        best.reached,
-        best.spread,
-        best.iterations,
-        pair,
-        apart,
+        model=model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.identity,
+        distortion=best.distortion,
+        information=pair.information,
+        epsilon=epsilon(best.channel, pair.rows),
+        channel=best.channel,
+        reached=best.reached,
+        spread=best.spread,
+        iterations=best.iterations,
+        joint=pair,
+        distances=apart,
     )
 
 

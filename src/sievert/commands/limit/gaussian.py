@@ -64,27 +64,38 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
             values, codes = np.unique(numbers, return_inverse=True)
             drawn[q] = FileColumn(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
     part = AlphabetResult(
-        quasi,
-        f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
-        0,
-        0,
-        0,
-        False,
-        False,
-        _estimate(first.information, len(x)),
-        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
+        columns=quasi,
+        words=f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
+        values=0,
+        released=0,
+        merged=0,
+        everything=False,
+        reduced=False,
+        information=_estimate(first.information, len(x)),
+        points=tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
         channel=None if promise is None else first.channel.matrix,
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
     checked = None if first.normality is None else first.normality.to_dict()
-    return LimitOutcome("gaussian", [part], {}, drawn, checked)
+    return LimitOutcome(alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=checked)
 
 
 def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:
-    gap = None if best.objective is None else best.gap
-    numbers = (best.at, best.objective, best.bound, gap, best.risk, best.loss, best.rate)
-    return TradeoffPoint(columns, best.model, *numbers, best.distortion, None, asked=requested)
+    return TradeoffPoint(
+        columns=columns,
+        model=best.model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        gap=None if best.objective is None else best.gap,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.rate,
+        distortion=best.distortion,
+        epsilon=None,
+        asked=requested,
+    )
 
 
 def _check_settings(table: LimitTable) -> None:
@@ -171,12 +182,26 @@ def _check_release(
     risk = _estimate(_information(released, y), len(x))
     if risk is None:
         return None
-    kept = inside(risk.value, promise.risk_range), inside(far, promise.distortion_range)
-    return ReleaseCheck(risk, far, None, *kept)
+    return ReleaseCheck(
+        risk=risk,
+        distortion=far,
+        identity=None,
+        risk_inside=inside(risk.value, promise.risk_range),
+        distortion_inside=inside(far, promise.distortion_range),
+    )
 
 
 def _estimate(bits: float | None, records: int) -> InformationEstimate | None:
     """Bits by the Gaussian formula, not corrected for chance."""
     if bits is None:
         return None
-    return InformationEstimate(bits, bits, 0.0, None, records, 1, bits, 0.0)
+    return InformationEstimate(
+        value=bits,
+        miller_madow=bits,
+        chance=0.0,
+        p_value=None,
+        records=records,
+        cells=1,
+        maximum=bits,
+        standard_error=0.0,
+    )

@@ -13,7 +13,7 @@ from sievert.tradeoff import Recoding
 UNBOUNDED = "unbounded"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TradeoffPoint:
     """One point of the curve of a model; information in bits."""
 
@@ -56,7 +56,7 @@ class TradeoffPoint:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseCheck:
     """What one release shows, beside what its channel promises."""
 
@@ -79,7 +79,7 @@ class ReleaseCheck:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AlphabetResult:
     """The alphabet of some columns, and the channel that was chosen for it."""
 
@@ -156,7 +156,7 @@ class AlphabetResult:
         return chapter
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Limited(Result):
     """The limit of a table: points of the curve, the channel, and what its release shows."""
 

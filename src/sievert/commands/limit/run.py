@@ -62,7 +62,7 @@ MATRICES = 14
 OF_IDENTITY = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitTable:
     """The records as codes, with the roles and engine types of the columns; `notes` grows."""
 
@@ -89,7 +89,7 @@ class LimitTable:
         return self.people.codes(name).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitOutcome:
     """The results of all alphabets, and the columns of the release that was drawn."""
 
@@ -139,7 +139,15 @@ def read_original(
         if in_order
         else record_pairs.People(name, questions.cube(wanted), keyed=False)
     )
-    table = LimitTable(roles, people, kinds, in_order, settings, clock, notes)
+    table = LimitTable(
+        roles=roles,
+        people=people,
+        kinds=kinds,
+        in_order=in_order,
+        settings=settings,
+        clock=clock,
+        notes=notes,
+    )
     if everything and table.unassessed:
         table.notes.append(
             f"{plural(len(table.unassessed), 'column')} not assessed, yet released unchanged: an "
@@ -222,7 +230,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         for alphabet, symbols in draws
         for j, c in enumerate(alphabet.columns)
     }
-    return LimitOutcome(kind, parts, whole, drawn)
+    return LimitOutcome(alphabet=kind, parts=parts, whole=whole, drawn=drawn)
 
 
 def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
@@ -312,16 +320,18 @@ def _solve(
         ]
     ordered = alphabet.is_ordered and model in CONVEX
     part = AlphabetResult(
-        alphabet.names,
-        describe_distortion(alphabet.columns),
-        len(alphabet.symbols),
-        len(alphabet.released),
-        alphabet.merged,
-        alphabet.everything,
-        alphabet.reduced,
-        _estimate(table, alphabet.of_record, target),
-        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
-        tuple(interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()),
+        columns=alphabet.names,
+        words=describe_distortion(alphabet.columns),
+        values=len(alphabet.symbols),
+        released=len(alphabet.released),
+        merged=alphabet.merged,
+        everything=alphabet.everything,
+        reduced=alphabet.reduced,
+        information=_estimate(table, alphabet.of_record, target),
+        points=tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
+        recodings=tuple(
+            interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()
+        ),
         texts=(alphabet.texts(released=False), alphabet.texts(released=True)),
     )
     if len(best) > 1:
@@ -338,11 +348,11 @@ def _solve(
     return replace(
         part,
         achieved=ReleaseCheck(
-            risk,
-            far,
-            ContingencyTable.from_codes(symbols, alphabet.of_record).information,
-            inside(risk.value, promise.risk_range),
-            inside(far, promise.distortion_range),
+            risk=risk,
+            distortion=far,
+            identity=ContingencyTable.from_codes(symbols, alphabet.of_record).information,
+            risk_inside=inside(risk.value, promise.risk_range),
+            distortion_inside=inside(far, promise.distortion_range),
         ),
     ), symbols
 
@@ -355,20 +365,20 @@ def _point(
         channel = synthetic(joint.weights, trim(best.channel))
         distortion = float(joint.weights @ np.einsum("ij,ij->i", channel, alphabet.distortion))
     return TradeoffPoint(
-        alphabet.names,
-        model,
-        best.at,
-        best.objective,
-        best.bound,
-        best.gap,
-        best.risk,
-        best.loss,
-        best.identity,
-        distortion,
-        epsilon(best.channel),
-        best.reached,
-        best.spread,
-        requested,
+        columns=alphabet.names,
+        model=model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        gap=best.gap,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.identity,
+        distortion=distortion,
+        epsilon=epsilon(best.channel),
+        reached=best.reached,
+        spread=best.spread,
+        asked=requested,
     )
 
 
@@ -381,5 +391,8 @@ def _estimate(table: LimitTable, first: Ints, second: Ints) -> InformationEstima
         np.bincount(c, table.weights).astype(np.int64) for c in (first, second, places)
     )
     return estimate(
-        ContingencyTable(int(table.weights.sum()), sizes, values, keys, counts), shuffles=0
+        ContingencyTable(
+            records=int(table.weights.sum()), first=sizes, second=values, keys=keys, counts=counts
+        ),
+        shuffles=0,
     )

@@ -90,8 +90,8 @@ def estimate_sample(
 
     classes = estimate_total(np.ones(len(counts), dtype=np.int64), share, 1, records)
     return SampleEstimates(
-        classes,
-        scale(classes, records),
-        {below: people(counts, below) for below in BELOW},
-        {secret: people(counts * own, BELOW[-1]) for secret, own in single.items()},
+        classes=classes,
+        average_risk=scale(classes, records),
+        below={below: people(counts, below) for below in BELOW},
+        certain={secret: people(counts * own, BELOW[-1]) for secret, own in single.items()},
     )

@@ -17,7 +17,7 @@ from sievert.counts.sketch.storage import SketchFile
 from sievert.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SketchedKey:
     """One set of columns: how much of it was sampled, and what follows."""
 
@@ -58,11 +58,11 @@ def estimate_key(sample: ClassSample, secrets: tuple[str, ...]) -> SketchedKey:
         for secret, cells in zip(secrets, sample.secrets, strict=True)
     }
     return SketchedKey(
-        sample.columns,
-        sample.complete,
-        len(sample.hashes),
-        sample.share,
-        estimate_sample(sample.counts, sample.share, sample.records, single),
+        columns=sample.columns,
+        exact=sample.complete,
+        sampled=len(sample.hashes),
+        share=sample.share,
+        estimates=estimate_sample(sample.counts, sample.share, sample.records, single),
     )
 
 

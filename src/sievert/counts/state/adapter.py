@@ -21,7 +21,7 @@ class StateAdapter(DuckDB):
         if state is None:
             raise InvariantError("no state")
         state.check_files()
-        files = Table("parquet", table.name, state.folder, state.paths)
+        files = Table(kind="parquet", name=table.name, path=state.folder, parts=state.paths)
         super().__init__(files, scratch, **options)
         self.table, self.name, self.notes = table, state.engine, list(table.notes)
         self.columns, self.kinds = state.columns, dict(state.kinds)

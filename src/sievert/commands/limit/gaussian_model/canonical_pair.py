@@ -80,7 +80,7 @@ class Canonical:
     back: Floats  # U = back·(X - mean)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Pair:
     """Means of X and covariances of X and Y; `records` they come from, None if they are given."""
 
@@ -117,7 +117,7 @@ class Pair:
                 "a covariance matrix is symmetric, with no negative variance",
                 error=InputError,
             )
-        pair = cls(middle, (x + x.T) / 2, (y + y.T) / 2, xy)
+        pair = cls(mean=middle, cov_x=(x + x.T) / 2, cov_y=(y + y.T) / 2, cov_xy=xy)
         assert pair.canonical  # no covariance matrix: no canonical form
         return pair
 
@@ -167,7 +167,12 @@ class Pair:
         rho[rho < TINY] = 0.0
         rest[rho == 0] = 1.0
         unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-        return Canonical(rho, rest, spread[:, None] * (root_x @ turn), (turn.T @ white_x.T) * unit)
+        return Canonical(
+            rho=rho,
+            rest=rest,
+            root=spread[:, None] * (root_x @ turn),
+            back=(turn.T @ white_x.T) * unit,
+        )
 
     @cached_property
     def information(self) -> float | None:
@@ -229,7 +234,10 @@ class Pair:
                 start = end
         turned = turn.T @ cost @ turn
         return Canonical(
-            canonical.rho, canonical.rest, canonical.root @ turn, turn.T @ canonical.back
+            rho=canonical.rho,
+            rest=canonical.rest,
+            root=canonical.root @ turn,
+            back=turn.T @ canonical.back,
         ), np.asarray((turned + turned.T) / 2)
 
     def channel(self, error: Floats, canonical: Canonical) -> Channel:

@@ -105,7 +105,7 @@ def _levels(rho: Floats, rest: Floats, cost: Floats) -> tuple[NDArray[np.bool_],
     return correlated, low, low + cost
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bottleneck:
     """A point of the curve; `beta` is None at its end, where all of X is told."""
 
@@ -172,7 +172,9 @@ def _point(rho: Floats, rest: Floats, shares: Floats, beta: float | None) -> Bot
     rate = nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
     risk = nats(rho, rest, shares)
     assert risk is not None  # no direction is told exactly
-    return Bottleneck(beta, shares, rate, risk, lost(rho, rest, np.diag(shares)))
+    return Bottleneck(
+        beta=beta, shares=shares, rate=rate, risk=risk, loss=lost(rho, rest, np.diag(shares))
+    )
 
 
 def lost(rho: Floats, rest: Floats, error: Floats) -> float:

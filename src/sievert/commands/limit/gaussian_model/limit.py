@@ -28,7 +28,7 @@ BARRIER = "barrier"
 BOTTLENECK = "bottleneck"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class GaussianLimit:
     """The best that is possible; informations in bits, None where they are unbounded.
 
@@ -175,7 +175,9 @@ def _solve_distortion(
         solve = closed_forms.within if model == 1 else closed_forms.revealing
         shares, _ = solve(rho, rest, own, at)
         return _ErrorCovariance(shares, method=CLOSED if len(rho) == 1 else WATER)
-    problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.DeterminantProblem(
+        rho=rho, rest=rest, cost=cost, limit=at, cheapest=False
+    )
     free = pair.free(weights, canonical)
     if (model == 1 and at == 0) or (model == 2 and at >= -0.5 * problem.unknown(free)):
         return _ErrorCovariance(free)
@@ -213,7 +215,9 @@ def _limit(
     rho = canonical.rho
     rest = canonical.rest
     error = np.diag(solution.error) if solution.error.ndim == 1 else solution.error
-    problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.DeterminantProblem(
+        rho=rho, rest=rest, cost=cost, limit=at, cheapest=False
+    )
     if solution.error.ndim == 1:
         shares = solution.error
         risk = closed_forms.nats(rho, rest, shares)

@@ -39,7 +39,7 @@ class Solution:
     multiplier: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DeterminantProblem:
     """Correlations, what they leave, and the cost; `limit` is on the cost or, for model 2, on f."""
 

@@ -32,7 +32,7 @@ MOST_RECORDS = 5_000  # of the estimates by nearest neighbours
 BLOCK = 1 << 13
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnShape:
     """The shape of one column; p-values of D'Agostino 1970 and of Anscombe and Glynn 1983."""
 
@@ -68,7 +68,7 @@ class SharedInformation:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Normality:
     """How Gaussian columns are; Mardia's moments are of all columns together (1970, 1974)."""
 
@@ -146,12 +146,17 @@ def normality(
     shapes = tuple(_shape(labels[i], scores[:, i]) for i in there)
     both = itertools.combinations(there, 2)  # the first of a pair is before the second
     apart = (pair for pair in both if first is None or pair[0] < first <= pair[1])
+    skewness, kurtosis, kurtosis_expected, skewness_p, kurtosis_p = _mardia(scores[:, there])
     return Normality(
-        len(records),
-        shapes,
-        tuple(label for i, label in enumerate(labels) if i not in there),
-        *_mardia(scores[:, there]),
-        tuple(
+        records=len(records),
+        columns=shapes,
+        constant=tuple(label for i, label in enumerate(labels) if i not in there),
+        skewness=skewness,
+        kurtosis=kurtosis,
+        kurtosis_expected=kurtosis_expected,
+        skewness_p=skewness_p,
+        kurtosis_p=kurtosis_p,
+        pairs=tuple(
             _shared_information(labels, scores, *pair)
             for pair in itertools.islice(apart, MOST_PAIRS)
         ),
@@ -166,12 +171,12 @@ def _shape(name: str, scores: Floats) -> ColumnShape:
     one = _skewness_score(skewness, n)
     two = _kurtosis_score(kurtosis, n)
     return ColumnShape(
-        name,
-        skewness,
-        kurtosis - 3,
-        two_sided(one),
-        two_sided(two),
-        math.exp(-0.5 * (one * one + two * two)),
+        name=name,
+        skewness=skewness,
+        kurtosis=kurtosis - 3,
+        skewness_p=two_sided(one),
+        kurtosis_p=two_sided(two),
+        p_value=math.exp(-0.5 * (one * one + two * two)),
     )
 
 
@@ -238,7 +243,9 @@ def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -
         y = y[drawn]
     estimate, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
     estimated = None if estimate is None else max(0.0, estimate)
-    return SharedInformation((labels[i], labels[j]), formula, estimated, reason)
+    return SharedInformation(
+        columns=(labels[i], labels[j]), gaussian=formula, estimated=estimated, reason=reason
+    )
 
 
 def _sentences(check: Normality) -> list[str]:
