@@ -1,4 +1,4 @@
-"""What statistical offices have (SPSS, Stata, SAS and Excel files) as plain columns.
+"""SPSS, Stata, SAS and Excel files, read as plain columns.
 
 Times of day and Stata's leap-second %tC stay numbers. Blank text is missing in SPSS and SAS, which
 have no other missing text, and empty text in Stata. Empty cells and errors (#N/A) are missing;
@@ -51,16 +51,16 @@ Element = Callable[[str, Mapping[str, str]], None]
 
 @dataclass(frozen=True)
 class FileColumns:
-    """The columns of a file, the order of the ordinal ones, and what was done on the way."""
+    """The columns of a file, the orders of its ordinal columns, and remarks on their conversion."""
 
     columns: dict[str, list[Any]]
     orders: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
-    error_cells: dict[str, int] = field(default_factory=dict)  # of Excel, which are missing
+    error_cells: dict[str, int] = field(default_factory=dict)  # of Excel; they count as missing
 
 
 def kind(start: bytes, path: Path) -> str | None:
-    """What a file that begins like this is, by its content; `path` to look into a zip file."""
+    """Return the format of a file that begins with `start`; `path` is for a look into a zip file."""
     for kind, begins in BEGINNINGS.items():
         if begins.match(start):
             return kind
@@ -71,7 +71,7 @@ def kind(start: bytes, path: Path) -> str | None:
 
 
 def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns:
-    """The columns of a file of this kind, each of one type or None."""
+    """Read the columns of a file of this `kind`; the values of each have one type or are None."""
     require(sheet is None or kind == "xlsx", f"{path.name}: {NAMES[kind]} has no sheets")
     name = "python_calamine" if kind == "xlsx" else "pyreadstat"
     package = optional_package(name, f"{NAMES[kind]} needs")
@@ -89,7 +89,8 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
     orders = {}
     how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
     _, about = reader(path.absolute(), metadataonly=True, **how)
-    cells = (about.number_rows or 0) * len(about.column_names)
+    rows = 0 if about.number_rows is None else about.number_rows
+    cells = rows * len(about.column_names)
     require(
         cells <= max(CELLS, 10 * RATIO * path.stat().st_size),  # zsav: less than a byte per value
         f"{path.name}: announces {cells:,} values, too many for its size",
@@ -106,8 +107,8 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
     for name in about.column_names:
         text = about.readstat_variable_types[name] in ("string", "string_ref")
         codes = about.variable_value_labels.get(name, {})
-        ranges = about.missing_ranges.get(name)
-        kept = {v: _clean_value(v, kind, text, ranges or ()) for v in {*raw[name], *codes}}
+        ranges = about.missing_ranges.get(name, ())
+        kept = {v: _clean_value(v, kind, text, ranges) for v in {*raw[name], *codes}}
         tally.update(kept[v][1] for v in raw[name])
         values = [kept[v][0] for v in raw.pop(name)]
         labels = {kept[c][0]: s.strip() for c, s in codes.items() if s.strip()}
@@ -126,7 +127,7 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
 def _clean_value(
     value: Any, kind: str, text: bool, ranges: Iterable[Any]
 ) -> tuple[Any, tuple[str, str]]:
-    """A value as it is kept, None if it stands for none, and what to say of it."""
+    """Return a value without what its format adds, None if it is missing, and what to report."""
     if value is None or value != value:
         return None, ("system-missing values read as missing:", "value")
     plain = value if kind == "dta" else _bare(value)  # Stata fills with NUL: a blank is data
@@ -139,14 +140,14 @@ def _clean_value(
 
 
 def _bare(value: Any) -> Any:
-    """Text without the blanks that fill a field of fixed width."""
+    """Remove the blanks that fill a text field of fixed width."""
     return value.rstrip(" ") if isinstance(value, str) else value
 
 
 def _apply_labels(
     values: list[Any], labels: Mapping[Any, str]
 ) -> tuple[list[Any], tuple[str, ...]]:
-    """Labels in place of codes, two codes never one text; and all texts in the order of codes."""
+    """Replace codes by labels that differ for all codes; also return all texts in code order."""
     codes = sorted({*values, *labels} - {None})
     own = {c: _spell(c) for c in codes}
     short = {c: labels.get(c, own[c]) for c in codes}
@@ -158,7 +159,7 @@ def _apply_labels(
 
 
 def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:
-    """Numbers, or the dates they stand for if every one of them is a date."""
+    """Convert numbers to dates if the display format says so and every number is a date."""
     origin = datetime(1582, 10, 14) if kind == "sav" else datetime(1960, 1, 1)
     for unit, day in ((u, d) for pattern, u, d in DATES[kind] if re.match(pattern, display)):
         try:
@@ -173,15 +174,19 @@ def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[An
 
 
 def _numbers(values: list[Any]) -> list[Any]:
-    """Integers where all are whole (SPSS and Excel have no integers), else floats."""
+    """Convert to integers if all values are whole, as SPSS and Excel have no integers, else floats."""
     whole = all(v is None or (float(v).is_integer() and abs(v) <= EXACT) for v in values)
-    return [None if v is None else int(v) if whole else float(v) for v in values]
+    convert: Callable[[Any], Any] = int if whole else float
+    return [None if v is None else convert(v) for v in values]
 
 
 def _spell(value: Any) -> str:
-    """A value as text: 5 and not 5.0, true, 2020-01-31, 2020-01-31 12:00:00."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) <= EXACT
-    return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
+    """Write a value as text: 5 and not 5.0, true, 2020-01-31, 2020-01-31 12:00:00."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
+        return str(int(value))
+    return str(value)
 
 
 def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
@@ -213,7 +218,8 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
-    numbers = count_error_cells(path, sheet.name, sheet.start or (0, 0))
+    start = (0, 0) if sheet.start is None else sheet.start
+    numbers = count_error_cells(path, sheet.name, start)
     errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
     which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
     notes = (which if wanted is None and names[1:] else ()) + _notes(tally)
@@ -221,7 +227,7 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
 
 
 def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
-    """The cells of a column brought to one type; text where they have none in common."""
+    """Convert the cells of a column to one type; to text where they have none in common."""
     values = [None if cell == "" else cell for cell in cells]
     types = {type(v) for v in values if v is not None}
     if types <= {int, float}:
@@ -230,12 +236,13 @@ def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
         return [datetime(v.year, v.month, v.day) if type(v) is date else v for v in values]
     if len(types) == 1 and types <= {str, bool, date, datetime}:
         return values
-    tally["values of several types, read as text:", "column"] += len(types) > 1
+    if len(types) > 1:
+        tally["values of several types, read as text:", "column"] += 1
     return [None if v is None else _spell(v) for v in values]
 
 
 def _check_zip(path: Path) -> None:
-    """Neither a bomb nor damaged: sizes, checksums, and no cell far out in an empty sheet."""
+    """Refuse a bomb or a damaged file: by sizes, checksums, and cells far out in an empty sheet."""
     size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
@@ -261,7 +268,10 @@ def _check_zip(path: Path) -> None:
 
 
 def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
-    """The cells a reader would make room for, if beyond 100 times those there are; and texts."""
+    """The number of cells that a reader would make room for, and of texts that are announced.
+
+    The number of cells is 0 unless it is more than 100 times the number of cells in the sheet.
+    """
     width = b""
     height = 0
     number = 0
@@ -272,7 +282,7 @@ def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[
             text = BLANKS.sub(b" ", rest + block)
             cells = CELL.findall(text)
             rest = text[-256:]
-            number = number + len(cells)
+            number += len(cells)
             width = max({width, *(c.upper() for c, _ in cells)}, key=lambda c: (len(c), c))
             height = max({height, *(int(r) for _, r in cells)})
             strings = max([strings, *map(int, ANNOUNCED.findall(text))])
@@ -280,16 +290,17 @@ def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[
     return area if area > RATIO * number else 0, strings
 
 
-# -- the error cells of a sheet of Excel (#N/A, #DIV/0!), which a reader gives as empty ------------
+# -- the error cells of a sheet of Excel (#N/A, #DIV/0!), which a reader returns as empty ----------
 
 
 def count_error_cells(path: Path, sheet: str, start: tuple[int, int]) -> Counter[int]:
-    """How many cells of each column, from 0, are errors, below the first row.
+    """Count the error cells of each column, numbered from 0, below the first row.
 
-    The used part of the sheet starts at a row and a column, from 0.
+    `start` is the first row and the first column of the used part of the sheet, from 0.
     """
     counts = Counter[int]()
-    row = column = -1
+    row = -1
+    column = -1
     error = False
 
     def element(name: str, attributes: Mapping[str, str]) -> None:
@@ -331,7 +342,7 @@ def _has_errors(archive: zipfile.ZipFile, entry: str) -> bool:
 
 
 def _entry(archive: zipfile.ZipFile, sheet: str) -> str | None:
-    """The file of a sheet inside the workbook; None where it is not where it should be."""
+    """Return the name of the file of a sheet inside the workbook; None if it is missing."""
     ids = dict[str, str]()
     targets = dict[str, str]()
 

@@ -1,4 +1,4 @@
-"""A source opened read-only: a file, a frame or plain columns. What it is, not what is in it."""
+"""A source opened read-only: a file, a frame or plain columns; its description, not its records."""
 
 import os
 import re
@@ -44,7 +44,7 @@ OTHER = {
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Where the records are, and how they are to be read."""
+    """The place of the records, and how to read them."""
 
     kind: Literal["csv", "parquet", "duckdb", "frame", "columns", "postgres", "remote"]
     name: str
@@ -66,17 +66,19 @@ class Table:
     verified: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
-    state: StateManifest | None = None  # in place of the records: their counts
+    state: StateManifest | None = None  # the counts that stand in place of the records
 
     def check_types(self, columns: Iterable[str]) -> None:
         """Raise an error if the user gives a type to a column that does not exist."""
         names = tuple(columns)
-        if absent := [column for column in self.types if column not in names]:
+        absent = [column for column in self.types if column not in names]
+        if absent:
             raise unknown("--type: column", absent[0], names)
 
     def check_records(self, read: int, expected: int | None = None) -> None:
         """Check that every record of the file was read, and that there is at least one."""
-        expected = self.scan.records if self.scan is not None else expected
+        if self.scan is not None:
+            expected = self.scan.records
         if expected not in (None, read):
             if self.scan is not None:
                 assert self.path is not None and self.delimiter is not None
@@ -90,7 +92,7 @@ class Table:
         require(read, f"{self.name}: 0 records; nothing to measure", error=InputError)
 
     def check_unchanged(self, original: Path) -> None:
-        """Raise an error if the file has changed: the numbers would be those of no table at all."""
+        """Raise an error if the file has changed: the numbers would belong to no table at all."""
         try:
             path = original if self.state is None else original / MANIFEST
             same = not self.stamp or _stamp(path) == self.stamp
@@ -107,10 +109,11 @@ class Table:
 def open_table(
     data: Any, scratch: Path, *, remote: bool = False, **options: Unpack[ReaderOptions]
 ) -> Table:
-    """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    types = dict(options.get("types") or {})
+    """Open `data`: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
+    given = options.get("types")
+    types = dict(given) if given else {}
     na = missing_codes(options)
-    _field_limit(options)  # an error for one that is no size, whatever the source is
+    _field_limit(options)  # refuses a text that is no size, whatever the source is
     require(options.get("max_columns", MOST_COLUMNS) >= 1, "--max-columns must be at least 1")
     for column, kind in types.items():
         require(
@@ -202,7 +205,8 @@ def _open_path(path: Path, options: ReaderOptions, scratch: Path) -> Table:
     try:
         start = _first_bytes(path)
     except OSError as error:
-        raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
+        reason = error.strerror if error.strerror else "cannot be read"
+        raise InputError(f"{path.name}: {reason}") from None
     stamp = _stamp(path)  # before anything is read
     return replace(_open_file(path, member, start, options, scratch), stamp=stamp)
 
@@ -215,7 +219,7 @@ def _first_bytes(path: Path) -> bytes:
 def _open_file(
     path: Path, member: str | None, start: bytes, options: ReaderOptions, scratch: Path
 ) -> Table:
-    """A regular file, by its first bytes."""
+    """Open a regular file according to its first bytes."""
     name = path.name
     readable = path.resolve()
     if set("[*?") & set(str(readable)):  # the engine would take the name for a pattern
@@ -276,7 +280,7 @@ def _open_file(
 
 
 def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
-    """Standard input or a pipe, read once into the private directory."""
+    """Read standard input or a pipe into the private directory, and open the copy."""
     name, copy = (STDIN, scratch / "stdin") if str(path) == STDIN else (path.name, scratch / "pipe")
     stream: Any = sys.stdin.buffer if name == STDIN else path.open("rb")
     with stream:
@@ -289,7 +293,7 @@ def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
 
 
 def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: Path) -> Table:
-    """A file of delimited text: its names, its delimiter, how many records it has."""
+    """Open a file of delimited text: read its names, find its delimiter, count its records."""
     encoding = csv_header.codec(options.get("encoding", "utf-8"))
     header = options.get("header", True)
     max_field = _field_limit(options)
@@ -328,7 +332,7 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
 
 
 def _database(url: str) -> Table:
-    """A table of a Postgres database: postgresql://host/db?table=schema.name."""
+    """Open a table of a Postgres database: postgresql://host/db?table=schema.name."""
     before, _, query = url.partition("?")
     options = [o for o in query.split("&") if o]
     named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
@@ -341,7 +345,7 @@ def _database(url: str) -> Table:
 
 
 def split_member(path: Path) -> tuple[Path, str | None]:
-    """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
+    """Split FILE?table=NAME (of a database file) or FILE?sheet=NAME (of a workbook)."""
     for key in MEMBERS:
         before, named, member = str(path).partition(f"?{key}=")
         if named and not path.exists():
@@ -353,7 +357,7 @@ def split_member(path: Path) -> tuple[Path, str | None]:
 
 
 def _open_directory(path: Path) -> Table:
-    """All Parquet files below a directory, as one table; folders called key=value are columns."""
+    """Open all Parquet files below a directory as one table; folders called key=value are columns."""
     parts = tuple(p.resolve() for p in _parquet_files(path))
     name = path.name or str(path)
     require(parts, f"{name}: a directory without .parquet files", error=InputError)
@@ -367,7 +371,8 @@ def _open_directory(path: Path) -> Table:
     require(
         len(keys) == 1, f"{name}: its folders carry different columns (key=value)", error=InputError
     )
-    member = "/".join(keys.pop()) or None
+    keys_of_folders = "/".join(keys.pop())
+    member = keys_of_folders if keys_of_folders else None
     return Table(
         kind="parquet",
         name=name,
@@ -379,7 +384,7 @@ def _open_directory(path: Path) -> Table:
 
 
 def _open_state(path: Path) -> Table:
-    """The counts of a table, described as the table was."""
+    """Open the counts of a table; they have the description of the table."""
     state = read_manifest(path.resolve())
     facts, blank, file = state.description()
     scan = csv_scan.Scan(state.records, blank, 0, mixed=False) if blank else None
@@ -387,15 +392,15 @@ def _open_state(path: Path) -> Table:
 
 
 def _parquet_files(directory: Path) -> list[Path]:
-    """The .parquet files of a directory and all below; of the root of all files, only its own."""
-    walk = os.walk(directory)  # leaves out what it may not read, and what is gone by then
+    """The .parquet files of a directory and all below; of the root directory, only its own."""
+    walk = os.walk(directory)  # leaves out directories that cannot be read or are gone
     folders = [next(walk)] if directory.resolve() == Path(directory.resolve().anchor) else walk
     paths = (Path(at, n) for at, _, names in folders for n in names if n.endswith(".parquet"))
     return sorted(path for path in paths if path.is_file())
 
 
 def _arrow_file(path: Path) -> Table:
-    """An Arrow or Feather file, mapped into memory and handed on as a frame."""
+    """Map an Arrow or Feather file into memory, and open it as a frame."""
     arrow = optional_package("pyarrow", "Arrow files need")
     try:
         frame = arrow.ipc.open_file(arrow.memory_map(str(path))).read_all()
