@@ -1,7 +1,7 @@
 """The records of a file of delimited text, counted from its bytes, independently of any engine.
 
-This count reveals a record that was lost on the way to the engine. Text that engines refuse, or read
-differently, is an error here, which names the line or the byte.
+This count reveals a record that was lost on the way to the engine. Text that engines refuse, or
+read differently, is an error here, which names the line or the byte.
 """
 
 import codecs
@@ -43,14 +43,15 @@ def scan(
     *,
     header: bool = True,
     max_field: int = FIELD_LIMIT,
+    chunk: int = CHUNK,
 ) -> Scan:
-    """Count the records after the header.
+    """Count the records after the header; `chunk` bytes are read at a time.
 
     Every record must have as many fields as the header. Blank lines hold no record, except in a
     file of one column, where they are an empty field.
     """
     count = _Count(ord(delimiter))
-    for block in _blocks(path, name):
+    for block in _blocks(path, name, chunk):
         count.add(block)
     blank = count.blank if columns > 1 else 0
     mixed = len(count.line_ends) > 1
@@ -67,11 +68,11 @@ def scan(
     return Scan(records=lines - header, blank_lines=blank, longest=count.longest, mixed=mixed)
 
 
-def one_line_end(path: Path, name: str, target: Path) -> None:
+def one_line_end(path: Path, name: str, target: Path, *, chunk: int = CHUNK) -> None:
     """Write a private copy in which every line end outside quotes is a line feed."""
     inside = False
     with csv_header.room_for(name), target.open("wb") as out:
-        for block in _blocks(path, name):
+        for block in _blocks(path, name, chunk):
             content = np.frombuffer(block, dtype=np.uint8).copy()
             quotes = np.flatnonzero(content == QUOTE)
             ends, pairs = _line_ends(content)
@@ -81,7 +82,7 @@ def one_line_end(path: Path, name: str, target: Path) -> None:
             inside ^= bool(len(quotes) % 2)
 
 
-def _blocks(path: Path, name: str) -> Iterator[bytes]:
+def _blocks(path: Path, name: str, chunk: int) -> Iterator[bytes]:
     """Read the file without its BOM in blocks that end neither in a quote nor within a line end."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     read = 0
@@ -89,7 +90,7 @@ def _blocks(path: Path, name: str) -> Iterator[bytes]:
     more = True
     with path.open("rb") as file:
         while more:
-            block = file.read(CHUNK)
+            block = file.read(chunk)
             more = bool(block)
             pending = len(decoder.getstate()[0])
             if pending or not block.isascii():

@@ -60,7 +60,7 @@ class FileColumns:
 
 
 def kind(start: bytes, path: Path) -> str | None:
-    """Return the format of a file that begins with `start`; `path` is for a look into a zip file."""
+    """The format of a file that begins with `start`; `path` is for a look into a zip file."""
     for kind, begins in BEGINNINGS.items():
         if begins.match(start):
             return kind
@@ -70,20 +70,28 @@ def kind(start: bytes, path: Path) -> str | None:
     return None
 
 
-def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns:
-    """Read the columns of a file of this `kind`; the values of each have one type or are None."""
+def read_columns(
+    path: Path, kind: str, sheet: str | None = None, *, most: int = MOST, cells: int = CELLS
+) -> FileColumns:
+    """Read the columns of a file of this `kind`; the values of each have one type or are None.
+
+    A file is refused if it unpacks to more than `most` bytes and 100 times its size, or if it makes
+    a reader take memory for more than `cells` values.
+    """
     require(sheet is None or kind == "xlsx", f"{path.name}: {NAMES[kind]} has no sheets")
     name = "python_calamine" if kind == "xlsx" else "pyreadstat"
     package = optional_package(name, f"{NAMES[kind]} needs")
     try:
-        return _sheet(path, package, sheet) if kind == "xlsx" else _records(path, kind, package)
+        if kind == "xlsx":
+            return _sheet(path, package, sheet, most, cells)
+        return _records(path, kind, package, cells)
     except (SievertError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values
         raise InputError(f"{path.name}: damaged, or not readable as {NAMES[kind]}") from None
 
 
-def _records(path: Path, kind: str, package: Any) -> FileColumns:
+def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumns:
     reader = getattr(package, f"read_{kind}")
     tally = Counter[tuple[str, str]]()
     orders = {}
@@ -92,7 +100,8 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
     rows = 0 if about.number_rows is None else about.number_rows
     cells = rows * len(about.column_names)
     require(
-        cells <= max(CELLS, 10 * RATIO * path.stat().st_size),  # zsav: less than a byte per value
+        cells
+        <= max(most_cells, 10 * RATIO * path.stat().st_size),  # zsav: less than a byte per value
         f"{path.name}: announces {cells:,} values, too many for its size",
         error=RefusedError,
     )
@@ -174,7 +183,7 @@ def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[An
 
 
 def _numbers(values: list[Any]) -> list[Any]:
-    """Convert to integers if all values are whole, as SPSS and Excel have no integers, else floats."""
+    """Convert to integers if all are whole (SPSS and Excel have only floats), else to floats."""
     whole = all(v is None or (float(v).is_integer() and abs(v) <= EXACT) for v in values)
     convert: Callable[[Any], Any] = int if whole else float
     return [None if v is None else convert(v) for v in values]
@@ -194,8 +203,8 @@ def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{what} {plural(n, of)}" for what, of, n in kept)
 
 
-def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
-    _check_zip(path)
+def _sheet(path: Path, package: Any, wanted: str | None, most: int, most_cells: int) -> FileColumns:
+    _check_zip(path, most, most_cells)
     with path.open("rb") as file:  # of a path, calamine would believe the extension
         book = package.load_workbook(file)
         names = [s.name for s in book.sheets_metadata if s.typ == package.SheetTypeEnum.WorkSheet]
@@ -241,13 +250,13 @@ def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
     return [None if v is None else _spell(v) for v in values]
 
 
-def _check_zip(path: Path) -> None:
+def _check_zip(path: Path, most: int, most_cells: int) -> None:
     """Refuse a bomb or a damaged file: by sizes, checksums, and cells far out in an empty sheet."""
     size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         require(
-            sum(e.file_size for e in entries) <= max(RATIO * size, MOST),
+            sum(e.file_size for e in entries) <= max(RATIO * size, most),
             f"{path.name}: unpacks to more than {RATIO} times its size",
             error=RefusedError,
         )
@@ -256,7 +265,7 @@ def _check_zip(path: Path) -> None:
         for entry in entries:
             area, strings = _announced_sizes(archive, entry)
             require(
-                area <= CELLS,
+                area <= most_cells,
                 f"{path.name}: a sheet of mostly empty cells is too large",
                 error=RefusedError,
             )

@@ -64,7 +64,7 @@ def announce_file(name: str) -> None:
 
 
 def announce_directory(directory: Path) -> None:
-    """Tell the parent, if there is one, a directory with temporary files to remove after a crash."""
+    """Tell the parent, if there is one, which directory has temporary files to remove."""
     place = str(directory)
     if place in _places:
         _places.remove(place)

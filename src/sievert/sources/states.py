@@ -134,7 +134,7 @@ class StateManifest:
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     def check_files(self, *, content: bool = True) -> None:
-        """Raise an error unless every segment is unchanged: by its size, its `content` by its digest."""
+        """Raise an error unless every segment has its size, and for `content` its digest."""
         for segment, path in zip(self.segments, self.paths, strict=True):
             try:
                 whole = path.stat().st_size == segment.size and (
@@ -145,7 +145,7 @@ class StateManifest:
             require(whole, f"{self.folder.name}: {DAMAGED}", hint=AGAIN, error=InputError)
 
     def description(self) -> tuple[dict[str, Any], int, bool]:
-        """Return the fields of the table, the number of its blank lines, and whether it was a file."""
+        """The fields of the table, the number of its blank lines, and whether it was a file."""
         facts = dict(self.table)
         blank = facts.pop("blank_lines")
         file = facts.pop("file")

@@ -357,7 +357,7 @@ def split_member(path: Path) -> tuple[Path, str | None]:
 
 
 def _open_directory(path: Path) -> Table:
-    """Open all Parquet files below a directory as one table; folders called key=value are columns."""
+    """Open all Parquet files below a directory as one table; folders key=value are columns."""
     parts = tuple(p.resolve() for p in _parquet_files(path))
     name = path.name or str(path)
     require(parts, f"{name}: a directory without .parquet files", error=InputError)
