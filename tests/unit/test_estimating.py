@@ -390,9 +390,7 @@ def naive(x: Any, c: Any, y: Any, shuffles: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize("kind", ["one", "coarser", "noisy"])
 @pytest.mark.slow
-def test_drawn_and_shuffled_agree_with_the_definition(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drawn_and_shuffled_agree_with_the_definition(kind: str) -> None:
     """The secret hangs on the release alone, and a little on the original."""
     random = np.random.default_rng({"one": 1, "coarser": 2, "noisy": 7}[kind])
     n = 240
@@ -406,10 +404,9 @@ def test_drawn_and_shuffled_agree_with_the_definition(
     assert 0.02 < due < 0.98
     found = {}
     for limit in (0, 10**9):
-        monkeypatch.setattr("sievert.estimators.permutation.PER_CELL", limit)
         trio = Trio.from_codes(x, c, y, joint, after)
         assert trio.hidden_information == pytest.approx(within(x, c, y), abs=1e-12)
-        plan = trio.plan()
+        plan = trio.plan(per_cell=limit)
         found[type(plan)] = shuffle_test(trio.counts, trio.hidden_information, plan, 1999, 0)
     assert set(found) == {TableBlocks, ShuffleLayout}
     for told in found.values():
@@ -475,11 +472,12 @@ def test_small_tables_are_drawn_and_others_shuffled() -> None:
     assert information(x, dependent).p_value == 0.01
 
 
-def test_many_shuffles_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = np.arange(2000) % 2, np.arange(2000) % 3
-    monkeypatch.setattr("sievert.estimators.permutation.DRAWN", 60)
-    found = information(x, y, shuffles=95)
-    assert found.p_value == 1.0
+def test_many_shuffles_are_drawn_in_parts() -> None:
+    joint = ContingencyTable.from_codes(np.arange(2000) % 2, np.arange(2000) % 3)
+    plan = independent(joint)
+    assert isinstance(plan, TableBlocks)
+    found = [shuffle_test(joint.counts, joint.information, plan, 95, 0, drawn=n) for n in (60, 6)]
+    assert [test.p for test in found] == [1.0, 1.0]
 
 
 # What a release has lost.

@@ -86,12 +86,11 @@ SPARSE = [
 
 @pytest.mark.parametrize("values", [0, 3], ids=["restarts", "grid"])
 @pytest.mark.parametrize("number", range(2))
-def test_sparse_tables_reach_the_grid(number, values, monkeypatch):
+def test_sparse_tables_reach_the_grid(number, values):
     """Where secrets never go with values, annealing ended up to 4e-4 bits short of the grid."""
-    monkeypatch.setattr(bottleneck, "GRID_VALUES", values)
     table, entropy = SPARSE[number], Joint.of(SPARSE[number]).entropy
     rate = (0.8, 0.5)[number] * entropy
-    found = least_loss(table, rate)
+    found = least_loss(table, rate, grid_values=values)
     assert found.identity <= rate + 1e-9
     assert found.risk >= grid(table, rate) - 1e-9
     assert (found.spread == 0) == (values == 3)

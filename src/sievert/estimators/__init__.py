@@ -1,4 +1,4 @@
-"""Mutual information estimated from records: what is there, what chance gives, how sure it is."""
+"""Mutual information estimated from records: its value, its mean by chance, its uncertainty."""
 
 from sievert.estimators.contingency import ContingencyTable, chance
 from sievert.estimators.information import InformationEstimate, estimate, information, lost

@@ -1,6 +1,6 @@
-"""Whether a column comes in far fewer runs than it would in an order that tells nothing.
+"""The runs test of Wald and Wolfowitz: whether the order of rows reveals a column.
 
-The test is the runs test of Wald and Wolfowitz for several kinds of elements. In a random order of
+The test is for several kinds of elements. In a random order of
 n rows, of which n_1, n_2, ... have each value, the number of runs R has
 
     E(R)   = n + 1 - S2 / n
@@ -22,10 +22,10 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 
-DEVIATIONS = 6.0  # standard deviations that are no chance
-# Where values are rare, chance makes a few runs join more often than the normal law says.
+DEVIATIONS = 6.0  # standard deviations that cannot be chance
+# For rare values, chance joins a few runs more often than the normal law says.
 LEAST_CHANCE = 1e-5
-STEP = 2  # runs that are lost at most when one row finds its like
+STEP = 2  # the most runs that are lost when one row moves
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RunMoments:
     variance: float
 
     def far_exceed(self, runs: int) -> bool:
-        """Whether there are far fewer `runs` than in a random order.
+        """Say whether there are far fewer `runs` than in a random order.
 
         They are more than 6 standard deviations below the mean d = E(R) - R, and also by Bennett's
         inequality less likely than 1 in 100,000: with v = Var(R) and steps of b = 2 runs,
@@ -56,7 +56,7 @@ class RunMoments:
 
 
 def run_moments(values: Sizes) -> RunMoments:
-    """The moments of the runs of a column with these values.
+    """The moments of the number of runs of a column with these values.
 
     >>> from sievert.counts.answers import Sizes
     >>> run_moments(Sizes.from_arrays([2], [2]))  # aabb abab abba baab baba bbaa
@@ -74,7 +74,7 @@ def run_moments(values: Sizes) -> RunMoments:
 
 
 def block_moments(owners: Ints, counts: Ints) -> RunMoments:
-    """The same where only the order inside blocks is random.
+    """The moments of the number of runs if only the order inside blocks is random.
 
     In the block `owners[i]` a value has `counts[i]` rows; the cells of a block are neighbours.
 

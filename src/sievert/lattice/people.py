@@ -1,7 +1,7 @@
-"""Subsets of the quasi-identifiers counted in people: made distinct again for every subset.
+"""Subsets of the quasi-identifiers counted in people, who are made distinct for every subset.
 
-People do not add up: two classes that become one share the people who were seen in both. So every
-subset is made from the finest sightings, which carry the person.
+Numbers of people do not add up: two classes that become one may share people. So every subset is
+made from the finest sightings, which contain the person.
 """
 
 import itertools
@@ -27,7 +27,7 @@ class PeopleLattice:
         self._given = [c for c in sightings.columns[:-1] if c != secret]
 
     def all(self, pace: Callable[[], None] = no_pace) -> dict[tuple[str, ...], SubsetSummary]:
-        """Every subset but the empty one; `pace` is called at each, and may raise to end it."""
+        """Summarise every subset but the empty one; `pace`, called at each, may raise to stop."""
         summaries: dict[tuple[str, ...], SubsetSummary] = {}
         for summary in self.up_to(len(self._given)):
             pace()
@@ -35,13 +35,13 @@ class PeopleLattice:
         return summaries
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
-        """Only these subsets."""
+        """Summarise these subsets only."""
         for subset in subsets:
             columns = tuple(c for c in self._given if c in subset)
             yield self._about_people(columns) if self._secret is None else self._about(columns)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
-        """Every subset of at most so many columns, small ones first."""
+        """Summarise every subset of at most `size` columns, small ones first."""
         for n in range(1, min(size, len(self._given)) + 1):
             yield from self.some(itertools.combinations(self._given, n))
 

@@ -1,12 +1,12 @@
 """The best deterministic recodings of one ordered column into intervals.
 
 An interval is released as the value that distorts it least. Both the distortion and I(X';Y) are
-sums over intervals, so that a dynamic programme finds, for every number of intervals, the partition
-that minimises the distortion, or I(X';Y) + weight·distortion: the first is what a user who may
-release m groups wants, the second walks down the trade-off. (The least I(X';Y) below a distortion
-need not be among them: with intervals the trade-off is not convex.)
+sums over intervals. So a dynamic programme finds, for every number of intervals, the partition that
+minimises the distortion, or I(X';Y) + weight·distortion. The first is for a user who may release m
+groups, the second goes down the trade-off. (The least I(X';Y) below a distortion need not be among
+them: with intervals the trade-off is not convex.)
 
-Two intervals that share a representative stay two values here: X' is the interval.
+Two intervals with one representative stay two values: X' is the interval.
 """
 
 import math
@@ -24,7 +24,7 @@ from sievert.tradeoff.joint_distribution import Joint, matrix
 
 @dataclass(frozen=True, kw_only=True)
 class Recoding:
-    """A partition into intervals: where each starts, what each is released as, what that gives."""
+    """A partition into intervals: their starts, their representatives, its risk and its losses."""
 
     starts: tuple[int, ...]
     representatives: tuple[int, ...]
@@ -35,17 +35,17 @@ class Recoding:
 
     @property
     def intervals(self) -> int:
-        """Their number."""
+        """The number of intervals."""
         return len(self.starts)
 
 
 def interval_recodings(
     joint: Any, distortion: Any, *, most: int | None = None, weight: float | None = None
 ) -> list[Recoding]:
-    """The best partition into 1, 2, ... intervals of consecutive values of X, at most so many.
+    """The best partitions into 1, 2, ... `most` intervals of consecutive values of X.
 
-    With `weight` it minimises I(X';Y) in bits + weight·E d; without, E d alone (then the less
-    I(X';Y) where two distort the same). Values that never occur go with the interval before them.
+    With `weight` they minimise I(X';Y) in bits + weight·E d; without, E d alone (ties: I(X';Y)).
+    Values that never occur belong to the interval before them.
 
     >>> found = interval_recodings([[3, 1], [3, 1], [1, 3]], "absolute")
     >>> [(r.starts, r.distortion) for r in found[:2]]
@@ -74,7 +74,7 @@ def interval_recodings(
 
 
 def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
-    """For values i..j-1 the least distortion of one representative, and which it is: at [i, j]."""
+    """At [i, j]: the least distortion of one representative of values i..j-1, and its place."""
     n = len(distortion)
     sums = np.zeros((n + 1, distortion.shape[1]))
     np.cumsum(joint.weights[:, None] * distortion, axis=0, out=sums[1:])
@@ -88,7 +88,7 @@ def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
 
 
 def _information_terms(joint: Joint) -> Floats:
-    """For values i..j-1 as one interval, what it adds to I(X';Y) in nats: at [i, j]."""
+    """At [i, j]: the contribution of the interval of values i..j-1 to I(X';Y), in nats."""
     n, k = joint.given.shape
     sums = np.zeros((n + 1, k))
     np.cumsum(joint.weights[:, None] * joint.given, axis=0, out=sums[1:])
@@ -102,7 +102,7 @@ def _information_terms(joint: Joint) -> Floats:
 
 
 def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...]]:
-    """For each number of intervals where they start: the least sum, ties by the second sum."""
+    """The starts of the best partition for each number of intervals; ties by the second sum."""
     n = len(first) - 1
     best = first[0].copy()
     ties = second[0].copy()
