@@ -11,7 +11,6 @@ import pytest
 from sievert.errors import UsageError
 from sievert.tradeoff import (
     Joint,
-    bottleneck,
     curve,
     funnel,
     grid,

@@ -193,9 +193,9 @@ class ContingencyTable:
 
     @cached_value
     def _alike(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The distinct triples of a cell's count and its values' sizes, and their multiplicities."""
-        (a, b) = self.margins
-        (x, y) = self.codes
+        """The distinct triples of a cell's count and its values' sizes, and their numbers."""
+        a, b = self.margins
+        x, y = self.codes
         tall = int(self.counts.max()) + 1
         row = np.searchsorted(a.sizes, self.first)[x] * len(b.sizes)
         row += np.searchsorted(b.sizes, self.second)[y]
@@ -304,7 +304,7 @@ def _step(n: Ints) -> Floats:
 
 
 def jackknife(weighed: Floats, times: Ints, records: int) -> float:
-    """The standard error of an information, from the weights of its records and their `times`."""
+    """The standard error of an information, from the weights and `times` of its records."""
     many = np.asarray(times, dtype=np.float64)
     mean = total(weighed * many) / records
     return math.sqrt(total(many * (weighed - mean) ** 2) / records / max(1, records - 1))

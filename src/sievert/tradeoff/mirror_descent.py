@@ -1,14 +1,15 @@
-"""The least I(X';Y) of a channel below a distortion, between a channel that is there and a bound.
+"""The least I(X';Y) of a channel below a distortion, between an attained value and a bound.
 
 I(X';Y) is convex in the channel W and 1-smooth relative to sum p(x)·W·ln W, so that mirror descent
-finds its minimum; here with momentum (Nesterov's dual averaging with relative distances), whose
-error falls with the square of the steps wherever the check on each step holds. The answer is the
-mean of its channels or the last one, whichever is better. The limit on the distortion is kept in
-every step by one multiplier. For any distributions t of Y, one per released value, and price >= 0
+finds its minimum; here with momentum (Nesterov's dual averaging with relative distances). Its error
+falls with the square of the number of steps as long as every step passes its check. The answer is
+the better one of the mean of its channels and the last channel. One multiplier keeps every step
+within the limit on the distortion. For any distributions t of Y, one per released value, and
+price >= 0
 
     I(X';Y) + price·E d >= sum_x p(x)·min_x' [price·d(x,x') + sum_y p(y|x)·ln(t_x'(y) / p(y))],
 
-so that every step gives a true bound: with t = p(y|x') of its channel, and with the normalised mean
+so that every step gives a true bound: with t = p(y|x') of its channel, or with the normalised mean
 of the logarithms so far. All numbers here are in nats.
 """
 
@@ -22,13 +23,13 @@ from sievert.arrays import Floats
 from sievert.tradeoff.channel import LARGEST, ChannelProblem, Cut
 from sievert.tradeoff.joint_distribution import disclosed_information
 
-SLOWER = 2.0  # what a refused step costs, what an accepted one gains
-FASTER = 1.1
+SLOWER = 2.0  # factor by which a refused step slows down
+FASTER = 1.1  # factor by which an accepted step speeds up
 SLOWEST = 64.0
-WIDE = 1e-3  # momentum starts anew at this share of this gap, and again at its share
-AGAIN = 0.1
-SLACK = 0.02  # share of the gap that keeping the limit may cost
-LEAST = 1e-100  # of a share that may grow again
+WIDE = 1e-3  # gap below which momentum starts anew
+AGAIN = 0.1  # share of the last such gap below which it starts anew again
+SLACK = 0.02  # share of the gap that an inexact limit may cost
+LEAST = 1e-100  # the least share that can grow again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class DescentResult:
 
 @dataclass
 class _Point:
-    """What a channel attains, without the channel itself: this is all that momentum needs."""
+    """The marginals and the cost of a channel, without the channel: momentum needs no more."""
 
     together: Floats
     released: Floats
@@ -65,14 +66,19 @@ class _Descent:
         self.pace = 1.0
         shape = field.distortion.shape
         base = np.zeros(shape) if start is None else np.log(np.maximum(start, LEAST))
-        self.channel, self.new, self.logs, self.new_logs, self.gained, self.new_gained = (
-            np.zeros(shape) for _ in range(6)
-        )
+        self.channel = np.zeros(shape)
+        self.new = np.zeros(shape)
+        self.logs = np.zeros(shape)
+        self.new_logs = np.zeros(shape)
+        self.gained = np.zeros(shape)
+        self.new_gained = np.zeros(shape)
         if field.limit is not None:
             field.slack = SLACK * min(field.limit - field.nearest, 1e-3 * field.limit)
         field.tilt(base, None, 0.0, self.logs, self.channel)
-        self.base, self.ahead = self.logs.copy(), self.channel.copy()
-        self.best = self.front = self._point(self.channel)
+        self.base = self.logs.copy()
+        self.ahead = self.channel.copy()
+        self.front = self._point(self.channel)
+        self.best = self.front
         self._anew()
         self.value = math.inf
         self.leads = False
@@ -97,7 +103,7 @@ class _Descent:
         self._anew()
 
     def update_bound(self) -> tuple[float, Cut]:
-        """The better of the two bounds of this step; sets the better value of its two channels."""
+        """The better of the two bounds of this step; also set the better value of its channels."""
         mean, mean_ratios = self._value(self.best)
         last, ratios = self._value(self.front)
         self.value = min(mean, last)
@@ -108,7 +114,8 @@ class _Descent:
             ratios -= np.log(np.exp(ratios) @ self.field.joint.secret)[:, None]
             other = self.field.lower(ratios, self.tilt / self.weight)
             bound = max(bound, other, key=lambda pair: pair[0])
-        self.price = bound[1].price or self.price
+        if bound[1].price:
+            self.price = bound[1].price
         return bound
 
     def _value(self, point: _Point) -> tuple[float, Floats]:
@@ -116,14 +123,14 @@ class _Descent:
         return float(np.vdot(point.together, ratios)) + point.cost, ratios
 
     def keep(self, gap: float) -> None:
-        """Keep the limit so closely that it costs little of the gap that is left."""
+        """Tighten the slack of the limit so that it costs little of the remaining gap."""
         f = self.field
         if f.limit is not None:
             f.slack = min(SLACK * gap / max(self.price, 1e-6), 0.01 * (f.limit - f.nearest))
             f.slack = max(f.slack, 1e-14 * f.limit)
 
     def step(self) -> None:
-        """One step; its length is reduced until it is as good as the model predicts."""
+        """Take one step, shortened until it is as good as the model predicts."""
         f = self.field
         while True:
             a = (1.0 + math.sqrt(1.0 + 4.0 * self.weight * self.pace)) / (2.0 * self.pace)
@@ -175,7 +182,7 @@ def descend(
     if known is not None and field.limit is not None and known.at(field.limit) > best:
         best = known.at(field.limit)
         cut = known
-    run = _Descent(field, start, cut.price or 1e-3)
+    run = _Descent(field, start, cut.price if cut.price else 1e-3)
     wide = WIDE
     since = 0
     check = 0
@@ -195,8 +202,8 @@ def descend(
                 wide = left
                 since = 0
         run.step()
-        step = step + 1
-        since = since + 1
+        step += 1
+        since += 1
     better = run.ahead if run.leads else run.channel  # the last channel, or the mean of all
     channel = better / better.sum(axis=1, keepdims=True)
     value = disclosed_information(field.joint, channel) + field.costs(channel)

@@ -1,9 +1,9 @@
 """The privacy funnel: the least I(T;Y) of releases T that keep an I(X;T).
 
 min I(T;Y) - slope·I(X;T) is a difference of convex functions: each step replaces the concave part
-by its tangent and takes one step of mirror descent, which never goes up. Deterministic releases
-found by merging values two at a time are points of the curve as well (Makhdoumi and others 2014).
-For every release max(0, R - H(X|Y)) <= I(T;Y), and R·I(X;Y)/H(X) is attained by erasing.
+by its tangent and takes one step of mirror descent, which never goes up. Deterministic releases,
+made by merging values two at a time, are points of the curve as well (Makhdoumi and others 2014).
+For every release max(0, R - H(X|Y)) <= I(T;Y), and erasing attains R·I(X;Y)/H(X).
 """
 
 import math
@@ -24,13 +24,13 @@ ROUNDS = 6
 STILL = 1e-11
 CLOSE = 1e-7  # nats that another round must gain
 WORK = 2e8
-MERGED = 150  # values up to which merging is tried
+MERGED = 150  # the most values for which merging is tried
 
 
 def stationary_point(
     joint: Joint, slope: float, channel: Floats, most: int
 ) -> tuple[InformationPoint, int]:
-    """Where the steps lead: a stationary point of I(T;Y) - slope·I(X;T)."""
+    """Follow the steps to a stationary point of I(T;Y) - slope·I(X;T); return their number, too."""
     p = joint.weights
     given = joint.given
     weighted = p[:, None] * given
@@ -57,7 +57,7 @@ def stationary_point(
 
 
 def merge_values(joint: Joint) -> list[InformationPoint]:
-    """Releases from X to a constant; each merges the two values with the best trade-off."""
+    """Merge the two values with the best trade-off, again and again, from X to a constant."""
     rows = joint.weights[:, None] * joint.given
     secret = joint.secret
     channel = np.eye(len(rows))
@@ -67,9 +67,11 @@ def merge_values(joint: Joint) -> list[InformationPoint]:
         information = _information_terms(rows, secret)
         rate = -sums * np.log(sums)
         a, b = np.triu_indices(len(rows), 1)
-        less_told = information[a] + information[b] - _information_terms(rows[a] + rows[b], secret)
+        less_disclosed = (
+            information[a] + information[b] - _information_terms(rows[a] + rows[b], secret)
+        )
         both = sums[a] + sums[b]
-        best = int(np.argmax(less_told / (rate[a] + rate[b] + both * np.log(both))))
+        best = int(np.argmax(less_disclosed / (rate[a] + rate[b] + both * np.log(both))))
         i = int(a[best])
         j = int(b[best])
         rows[i] += rows[j]
@@ -131,7 +133,7 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
 def _search(
     joint: Joint, points: list[InformationPoint], rate: float, seed: int, until: float
 ) -> tuple[float, int]:
-    """Add what descent finds at the slope of the curve where it has a rate, round after round."""
+    """Add the ends of descents at the slope of the curve at a rate, round after round."""
     n = len(joint.weights)
     most = int(min(max(WORK / (n * n * joint.given.shape[1]), 50), 1500))
     steps = 0
@@ -160,6 +162,6 @@ def _search(
 
 
 def _blur(channel: Floats, n: int) -> Floats:
-    """A channel with small probabilities for further values."""
+    """Add small probabilities for further values to a channel."""
     room = max(0, n + 1 - channel.shape[1])
     return np.hstack((channel + 1e-3, np.full((len(channel), room), 1e-3)))

@@ -12,11 +12,11 @@ from sievert.measures.approximate.compromise import compromises
 from sievert.methods import (
     Groups,
     Queries,
-    every,
+    add_noise,
+    draw_sample,
     frequencies,
-    noisy,
-    restricted,
-    sampled,
+    group_by_subsets,
+    restrict_queries,
     utility,
 )
 
@@ -155,7 +155,7 @@ def experiment_curve(
         axis = None if protected is None else protected.axis
         if protected is not None and queries is not None:
             errors.append(utility(queries, *_answers(data, settings.method, protected)).error)
-        for batch in _batches(every(data.known, sizes), len(data.values)):
+        for batch in _batches(group_by_subsets(data.known, sizes), len(data.values)):
             chances = [
                 np.asarray(protected.probabilities(groups, **settings.options))
                 if released is None
@@ -196,7 +196,7 @@ def _matchings(
     data: ExperimentData, settings: ExperimentSettings, place: int, size: int
 ) -> Iterator[MatchedIntruder]:
     """Both ways to match, side by side; neither where weighing all records would take long."""
-    each = list(every(data.known, (size,)))
+    each = list(group_by_subsets(data.known, (size,)))
     runs = min(settings.rounds, MATCHED_RUNS)
     if sum(groups.count for groups in each) * len(data.secret) * runs > MOST_MATCHED:
         return
@@ -254,11 +254,11 @@ def _protect(
     values = data.values
     match method:
         case "sampling":
-            return sampled(secret, values, float(number), seed)
+            return draw_sample(secret, values, float(number), seed)
         case "query":
-            return restricted(secret, values, int(number), seed)
+            return restrict_queries(secret, values, int(number), seed)
         case "noise":
-            return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
+            return add_noise(data.known, secret, values, float(number), seed, sizes=data.sizes)
     return None
 
 
