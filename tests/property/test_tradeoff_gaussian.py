@@ -18,7 +18,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from sievert.commands.limit.gaussian_model import Channel, Pair, gaussian_limit
-from sievert.commands.limit.gaussian_model.closed_forms import nats, revealing, within
+from sievert.commands.limit.gaussian_model.closed_forms import (
+    cheapest_shares,
+    least_disclosing_shares,
+    nats,
+)
 from sievert.commands.limit.gaussian_model.max_determinant import DeterminantProblem
 from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
@@ -135,7 +139,7 @@ def test_the_certificate_holds_and_is_sharp(cheapest: bool) -> None:
                 rho=rho, rest=rest, cost=np.eye(3), limit=0.0, cheapest=False
             ).unknown(error)
             limit = told if cheapest else float(np.trace(error))
-            solve = revealing if cheapest else within
+            solve = cheapest_shares if cheapest else least_disclosing_shares
             best, theta = solve(rho, rest, np.ones(3), -told / 2 if cheapest else limit)
             problem = DeterminantProblem(
                 rho=rho, rest=rest, cost=np.eye(3), limit=limit, cheapest=cheapest

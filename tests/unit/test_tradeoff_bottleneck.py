@@ -26,7 +26,7 @@ from sievert.tradeoff.bottleneck import (
     sparse_starts,
     stationary_points,
 )
-from sievert.tradeoff.channel import deterministic_channel, evaluated
+from sievert.tradeoff.channel import deterministic_channel, evaluate_channel
 
 LN2 = math.log(2)
 BINARY = [[9, 1], [1, 9]]
@@ -211,7 +211,7 @@ def test_intervals_are_the_best_of_all_partitions(weight):
         for inner in itertools.combinations(range(1, 6), recoding.intervals - 1):
             cuts = (0, *inner, 6)
             groups = np.repeat(np.arange(recoding.intervals), np.diff(cuts))
-            risk = evaluated(joint, deterministic_channel(groups, recoding.intervals))[0]
+            risk = evaluate_channel(joint, deterministic_channel(groups, recoding.intervals))[0]
             far = sum(
                 (joint.weights[a:b, None] * d[a:b]).sum(axis=0).min()
                 for a, b in itertools.pairwise(cuts)

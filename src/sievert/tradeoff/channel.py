@@ -284,12 +284,12 @@ def check_constraint(at: float, what: str = "bits") -> None:
     )
 
 
-def evaluated(
+def evaluate_channel(
     joint: Joint, channel: Floats, distortion: Floats | None = None
 ) -> tuple[float, float, float, float | None]:
     """Risk, loss and identity in bits, and the distortion, of a channel of the values that occur.
 
-    >>> evaluated(Joint.of([[1, 0], [0, 1]]), np.eye(2), 1 - np.eye(2))
+    >>> evaluate_channel(Joint.of([[1, 0], [0, 1]]), np.eye(2), 1 - np.eye(2))
     (1.0, 0.0, 1.0, 0.0)
     """
     risk = disclosed_information(joint, channel) / LN2

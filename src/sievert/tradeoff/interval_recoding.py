@@ -18,7 +18,7 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.errors import require
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_distortion
+from sievert.tradeoff.channel import deterministic_channel, evaluate_channel, mean_distortion
 from sievert.tradeoff.joint_distribution import Joint, matrix
 
 
@@ -132,7 +132,7 @@ def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, 
     ends = (*starts[1:], len(distortion))
     groups = np.repeat(np.arange(len(starts)), np.diff((*starts, len(distortion))))
     chosen = [int(which[i, j]) for i, j in zip(starts, ends, strict=True)]
-    risk, loss, identity, _ = evaluated(joint, deterministic_channel(groups, len(starts)))
+    risk, loss, identity, _ = evaluate_channel(joint, deterministic_channel(groups, len(starts)))
     released = deterministic_channel([chosen[g] for g in groups], distortion.shape[1])
     return Recoding(
         starts=(0, *(int(joint.rows[s]) for s in starts[1:])),

@@ -24,7 +24,7 @@ from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import (
     Tradeoff,
     deterministic_channel,
-    evaluated,
+    evaluate_channel,
     full_channel,
     mean_distortion,
 )
@@ -57,7 +57,7 @@ def perfect(joint: Any, distortion: Any) -> Tradeoff:
         costs = [mean_distortion(distribution, each, reduced) for each in (channel, silent)]
         if costs[0] > costs[1]:
             channel = silent
-    risk, loss, identity, far = evaluated(distribution, channel, reduced)
+    risk, loss, identity, far = evaluate_channel(distribution, channel, reduced)
     assert far is not None
     return Tradeoff(
         model=2,

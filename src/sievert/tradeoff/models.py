@@ -22,7 +22,7 @@ from sievert.tradeoff.channel import (
     check_constraint,
     deadline,
     deterministic_channel,
-    evaluated,
+    evaluate_channel,
     full_channel,
     mean_distortion,
 )
@@ -130,7 +130,7 @@ class DistortionTask:
         cut: Cut | None = None,
     ) -> Tradeoff:
         """Make the answer of a channel."""
-        risk, loss, identity, far = evaluated(self.joint, channel, self.distortion)
+        risk, loss, identity, far = evaluate_channel(self.joint, channel, self.distortion)
         objective = risk if model == 1 else far
         assert objective is not None
         bound = min(bound, objective)

@@ -1,4 +1,4 @@
-"""The best release of a joint distribution, from whatever stands for one."""
+"""The best release of a joint distribution, given as a table, an array or a frame."""
 
 import html
 from dataclasses import dataclass, field
@@ -23,8 +23,8 @@ from sievert.result import frame
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
 
-SMALL = 20_000  # up to so many cells (true, released, secret) the gap is finer
-FINE = 1e-7
+SMALL = 20_000  # cells (true, released, secret) up to which the gap is finer
+FINE = 1e-7  # the finer gap
 NUMBERS = (
     "at",
     "objective",
@@ -43,8 +43,9 @@ NUMBERS = (
 class Limit:
     """The best release of a joint distribution, all information in bits.
 
-    `objective` is what the model minimises and `channel` attains, `bound` what no release is
-    below. `epsilon` is the channel's local epsilon in nats, None where it is unbounded.
+    `channel` attains `objective`, the number that the model minimises, and `bound` is a lower bound
+    of it for all releases. `epsilon` is the channel's local epsilon in nats, None if it is
+    unbounded.
     """
 
     model: int | str  # 1 to 4, "funnel", "identity" or "identity reverse"
@@ -66,7 +67,7 @@ class Limit:
 
     @property
     def gap(self) -> float:
-        """How much better than found a release might be."""
+        """An upper bound of the gain of any other release."""
         return self.objective - self.bound
 
     def recodings(self, most: int | None = None) -> list[Recoding]:
@@ -81,7 +82,7 @@ class Limit:
         return solutions(self.joint, self.distances, self.model, None, points=points)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """The limit as JSON."""
         names = ("model", *NUMBERS, "reached", "spread", "iterations")
         return {name: getattr(self, name) for name in names} | {
             "epsilon_reason": "unbounded" if self.epsilon is None else None,

@@ -1,6 +1,7 @@
 """Columns of real numbers: the Gaussian limit and its release, after a check of normality."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,12 +21,12 @@ from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.releases.channels import LimitSettings, Promise, inside
 from sievert.releases.files import FileColumn
 
-AGAIN = 40
+AGAIN = 40  # releases that are drawn for an interval
 WORDS = "squared difference as a share of the column's variance"
 
 
 def solve_gaussian(table: LimitTable) -> LimitOutcome:
-    """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
+    """Solve columns of real numbers as Gaussian ones, after a check of their normality."""
     _check_settings(table)
     settings = table.settings
     quasi = table.roles.quasi
@@ -33,10 +34,12 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
     table.clock("Gaussian channel", None)
     people = table.people
     hint = "without --gaussian"
-    x, y = (
-        np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
-        for columns in (quasi, secrets)
-    )
+
+    def numbers_of(columns: Sequence[str]) -> Floats:
+        return np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
+
+    x = numbers_of(quasi)
+    y = numbers_of(secrets)
     number = int(settings.model)
     weights = _weights(x)
     pair = Pair.of_records(x, y)
@@ -136,10 +139,10 @@ def _weights(x: Floats) -> Floats:
 def _promise(
     best: GaussianLimit, x: Floats, y: Floats, weights: Floats, seed: int
 ) -> Promise | None:
-    """What the channel promises; none where it is unbounded.
+    """The promise of the channel; None if the risk is unbounded.
 
-    The distortion's variance over the draw is exact; of the risk as the Gaussian formula has it,
-    the channel is applied again and again.
+    The variance of the distortion over draws is exact. The variance of the risk, by the Gaussian
+    formula, is estimated by applying the channel many times.
     """
     if best.risk is None:
         return None
@@ -151,7 +154,8 @@ def _promise(
     variance = 2 * np.trace(noise @ noise) + 4 * np.trace(noise @ cost @ moved @ shift @ moved.T)
     far = math.sqrt(max(0.0, float(variance)) / len(x))
     several = [_information(channel.apply(x, seed + 1 + i), y) for i in range(AGAIN)]
-    drawn = np.array([r for r in several if r is not None] or [best.risk])
+    finite = [risk for risk in several if risk is not None]
+    drawn = np.array(finite if finite else [best.risk])
     middle = float(drawn.mean())
     error = float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
     return Promise(
@@ -170,9 +174,11 @@ def _promise(
 
 
 def _information(released: Floats, y: Floats) -> float | None:
-    """Bits that released numbers disclose about the sensitive ones by the Gaussian formula."""
+    """The bits that released numbers disclose about the secrets, by the Gaussian formula."""
     moving = released[:, released.std(axis=0) > 0]
-    return gaussian_limit(Pair.of_records(moving, y), 1, 0.0).information if moving.size else 0.0
+    if not moving.size:
+        return 0.0
+    return gaussian_limit(Pair.of_records(moving, y), 1, 0.0).information
 
 
 def _check_release(
@@ -192,7 +198,7 @@ def _check_release(
 
 
 def _estimate(bits: float | None, records: int) -> InformationEstimate | None:
-    """Bits by the Gaussian formula, not corrected for chance."""
+    """Make an estimate of bits by the Gaussian formula, without a correction for chance."""
     if bits is None:
         return None
     return InformationEstimate(

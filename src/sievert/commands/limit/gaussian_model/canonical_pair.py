@@ -34,7 +34,7 @@ class Channel:
         return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
     def apply(self, records: Any, seed: int = 0) -> Floats:
-        """Records (rows) as they are released; the same seed gives the same release.
+        """Release records (rows); the same seed gives the same release.
 
         >>> still = Channel(np.eye(1), np.zeros((1, 1)), np.zeros(1))
         >>> still.apply([[1.0], [2.0]]).tolist()
@@ -62,9 +62,9 @@ class Channel:
         return np.asarray(released[:, 0] if flat else released)
 
 
-INVALID = 1e-9  # how far beyond 1 or below 0 rounding can take a correlation or an eigenvalue
-TINY = 1e-12  # correlations below carry less than 1e-24 bits
-SAME = 1e-13  # correlations that differ by less are the same
+INVALID = 1e-9  # rounding error of a correlation beyond 1, or of an eigenvalue below 0
+TINY = 1e-12  # smaller correlations contain less than 1e-24 bits
+SAME = 1e-13  # correlations that differ by less are equal
 MAHALANOBIS = "mahalanobis"
 
 Weights = str | Sequence[float] | Sequence[Sequence[float]] | Floats | None
@@ -82,7 +82,7 @@ class Canonical:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pair:
-    """Means of X and covariances of X and Y; `records` they come from, None if they are given."""
+    """Means of X and covariances of X and Y; `records` is None if no records were counted."""
 
     mean: Floats
     cov_x: Floats
@@ -92,7 +92,7 @@ class Pair:
 
     @classmethod
     def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Self:
-        """From covariances.
+        """Check means and covariances.
 
         >>> Pair.of([[4.0]], [[1.0]], [[1.6]]).canonical.rho.round(9).tolist()
         [0.8]
@@ -123,7 +123,7 @@ class Pair:
 
     @classmethod
     def of_records(cls, x: Any, y: Any) -> Self:
-        """From records (rows) of X and Y; those without all numbers are left out."""
+        """Compute the covariances of records (rows) of X and Y that have all numbers."""
         one = matrix(x)
         two = matrix(y)
         require(len(one) == len(two), "X and Y have one row a record each")
@@ -176,7 +176,7 @@ class Pair:
 
     @cached_property
     def information(self) -> float | None:
-        """I(X;Y) in bits; None where it is unbounded."""
+        """I(X;Y) in bits; None if it is unbounded."""
         return gaussian_information(self.cov_x, self.cov_y, self.cov_xy)
 
     def weight_root(self, weights: Weights) -> Floats:
@@ -241,24 +241,23 @@ class Pair:
         ), np.asarray((turned + turned.T) / 2)
 
     def channel(self, error: Floats, canonical: Canonical) -> Channel:
-        """The channel whose errors have this covariance in these canonical directions."""
+        """The channel whose error has this covariance in canonical directions."""
         kept = np.eye(len(error)) - error
         noise = canonical.root @ (error @ kept) @ canonical.root.T
-        matrix = (
-            canonical.root @ kept @ canonical.back
-            if np.abs(error).sum() > np.abs(kept).sum()  # so that nothing told is exactly nothing
-            else np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
-        )
+        if np.abs(error).sum() > np.abs(kept).sum():  # exactly 0 if nothing is disclosed
+            matrix = canonical.root @ kept @ canonical.back
+        else:
+            matrix = np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
         return Channel(matrix, np.asarray((noise + noise.T) / 2), self.mean)
 
     def risk(self, channel: Channel) -> float | None:
-        """I(X';Y) in bits of what a channel releases; None where it is unbounded."""
+        """I(X';Y) in bits of a channel; None if it is unbounded."""
         return gaussian_information(
             channel.covariance(self.cov_x), self.cov_y, channel.matrix @ self.cov_xy
         )
 
     def distortion(self, channel: Channel, weights: Weights = None) -> float:
-        """E(X-X')^T·W·(X-X') of what a channel releases."""
+        """E(X-X')^T·W·(X-X') of a channel."""
         rest = np.eye(len(self.mean)) - channel.matrix
         error = rest @ self.cov_x @ rest.T + channel.noise
         back = self.canonical.back
@@ -266,7 +265,7 @@ class Pair:
 
 
 def matrix(columns: Any) -> Floats:
-    """A matrix of records as rows; a flat list is one column."""
+    """Convert columns to a matrix of records as rows; a flat list is one column."""
     records = np.asarray(columns, dtype=np.float64)
     records = records[:, None] if records.ndim == 1 else records
     require(records.ndim == 2 and records.shape[1], "records are rows of one number a column")
@@ -274,7 +273,7 @@ def matrix(columns: Any) -> Floats:
 
 
 def standard(records: Floats) -> tuple[Floats, Floats, Floats]:
-    """Means, standard deviations (divided by n), and records in these units."""
+    """Means, standard deviations (with divisor n), and standardised records."""
     mean = np.array([math.fsum(column) / len(records) for column in records.T.tolist()])
     mean = np.where(records.min(axis=0) == records.max(axis=0), records[0], mean)
     apart = records - mean

@@ -1,7 +1,8 @@
-"""How Gaussian numeric columns are, one by one, all together, and in what they tell of each other.
+"""Tests of normality of numeric columns: one by one, all together, and in pairs.
 
-Small p-values say that columns are not Gaussian; with many records they always do. How far they
-are is in the skewness, the excess kurtosis, and the bits by which the Gaussian formula errs.
+Small p-values mean that columns are not Gaussian; with many records p-values are always small. The
+size of the deviation is in the skewness, the excess kurtosis, and the error of the Gaussian formula
+in bits.
 """
 
 import itertools
@@ -22,13 +23,13 @@ from sievert.losses.numeric_columns import correlations
 from sievert.measures.kernel import total
 from sievert.numerics.special_functions import chi_square, two_sided
 
-LEAST = 20  # records from which the approximations hold
+LEAST = 20  # records from which on the approximations hold
 LEVEL = 0.01
-SKEWED = 0.5  # from here on a deviation matters: two numbers, and bits
-HEAVY = 1.0
-APART = 0.05
+SKEWED = 0.5  # a skewness that matters
+HEAVY = 1.0  # an excess kurtosis that matters
+APART = 0.05  # an error of the Gaussian formula, in bits, that matters
 MOST_PAIRS = 30
-MOST_RECORDS = 5_000  # of the estimates by nearest neighbours
+MOST_RECORDS = 5_000  # records of an estimate by nearest neighbours
 BLOCK = 1 << 13
 
 
@@ -41,41 +42,39 @@ class ColumnShape:
     kurtosis: float  # fourth, less 3
     skewness_p: float
     kurtosis_p: float
-    p_value: float  # of both: D'Agostino and Pearson 1973
+    p_value: float  # of both together: D'Agostino and Pearson 1973
 
     @property
     def near(self) -> bool:
-        """Whether the shape is near a Gaussian one."""
+        """Say whether the shape is nearly Gaussian."""
         return abs(self.skewness) < SKEWED and abs(self.kurtosis) < HEAVY
 
 
 @dataclass(frozen=True)
 class SharedInformation:
-    """What two columns tell of each other, in bits: were they Gaussian, and by neighbours."""
+    """The mutual information of two columns in bits: by the Gaussian formula, and by neighbours."""
 
     columns: tuple[str, str]
     gaussian: float | None
     estimated: float | None
-    reason: str | None = None  # why one of the two is not there
+    reason: str | None = None  # why one of the two is missing
 
     @property
     def apart(self) -> float | None:
-        """The estimate less the Gaussian formula; None where one is not there."""
-        return (
-            None
-            if self.estimated is None or self.gaussian is None
-            else self.estimated - self.gaussian
-        )
+        """The estimate less the Gaussian formula; None if one of them is missing."""
+        if self.estimated is None or self.gaussian is None:
+            return None
+        return self.estimated - self.gaussian
 
 
 @dataclass(frozen=True, kw_only=True)
 class Normality:
-    """How Gaussian columns are; Mardia's moments are of all columns together (1970, 1974)."""
+    """The tests of some columns; Mardia's moments are of all columns together (1970, 1974)."""
 
     records: int
     columns: tuple[ColumnShape, ...]
     constant: tuple[str, ...]  # columns of one value, which are left out
-    skewness: float | None  # Mardia's b_1 and b_2; None where columns determine each other
+    skewness: float | None  # Mardia's b_1 and b_2; None if columns determine each other
     kurtosis: float | None
     kurtosis_expected: float | None  # of Gaussian columns
     skewness_p: float | None
@@ -91,7 +90,7 @@ class Normality:
 
     @property
     def rejected(self) -> bool:
-        """Whether the columns are surely not Gaussian."""
+        """Say whether the columns are significantly not Gaussian."""
         return self.p_value < LEVEL
 
     @property
@@ -101,12 +100,13 @@ class Normality:
 
     @property
     def near(self) -> bool:
-        """Whether the columns are near Gaussian ones, however sure it is that they are none."""
-        return all(c.near for c in self.columns) and (self.apart or 0.0) < APART
+        """Say whether the columns are nearly Gaussian, significantly different or not."""
+        apart = 0.0 if self.apart is None else self.apart
+        return all(c.near for c in self.columns) and apart < APART
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The same in words."""
+        """The result in words."""
         return tuple(_sentences(self))
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,10 +128,10 @@ class Normality:
 def normality(
     columns: Any, *, names: Sequence[str] | None = None, first: int | None = None
 ) -> Normality:
-    """How Gaussian columns are: a mapping of names to numbers, or records as rows.
+    """Test the normality of columns: a mapping of names to numbers, or records as rows.
 
-    Records without all numbers are left out. With `first`, only pairs of one of so many first
-    columns with one of the others are looked at. At most 30 pairs and 5,000 records of each.
+    Records without all numbers are left out. With `first`, only pairs of one of the `first` columns
+    with one of the others are tested. At most 30 pairs and 5,000 records of each are tested.
     """
     if isinstance(columns, Mapping):
         names = [str(name) for name in columns]
@@ -206,7 +206,7 @@ def _kurtosis_score(kurtosis: float, n: int) -> float:
 def _mardia(
     scores: Floats,
 ) -> tuple[float | None, float | None, float | None, float | None, float | None]:
-    """b_1, b_2, what b_2 is on average, and the p-values of both."""
+    """b_1, b_2, the mean of b_2 for Gaussian columns, and the p-values of both."""
     n, p = scores.shape
     if not p or n <= p + 1:
         return (None,) * 5
@@ -274,7 +274,8 @@ def _sentences(check: Normality) -> list[str]:
         for p in check.pairs
         if p.apart is not None and abs(p.apart) >= APART
     ]
-    if missing := sum(p.apart is None for p in check.pairs):
+    missing = len([pair for pair in check.pairs if pair.apart is None])
+    if missing:
         text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
     fair = "is a fair description of these columns"
     only = "describes Gaussian columns with these covariances only"
