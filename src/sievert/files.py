@@ -13,7 +13,7 @@ from typing import Any
 from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError, require
 from sievert.numerics import machine
 from sievert.sources import isolation
-from sievert.sources.states import MANIFEST
+from sievert.sources.state_manifest import MANIFEST
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -256,7 +256,7 @@ def shown_records(records: int, min_cell: int = LEAST) -> int | None:
 def _rounded(
     values: Data, measures: Iterable[str], records: int | None, min_cell: int
 ) -> dict[str, Any]:
-    """Round the measures that were computed; the base rate comes before those that depend on it.
+    """Round the measures that were computed; the base rate comes before its dependents.
 
     The table has at least `records` records; if they are None, all numbers are withheld.
     """
@@ -264,9 +264,14 @@ def _rounded(
     for measure in measures:
         if records is not None and measure in values and measure in BY_ID:
             step = _step(measure, shown.get(BASE_RATE), records, min_cell)
+            if step is None:
+                number = round_share(None, 1)
+            else:
+                number = round_share(values[measure]["value"], step)
             shown[measure] = {
-                **{key: values[measure][key] for key in ("unit", "riskier")},
-                **round_share(None if step is None else values[measure]["value"], step or 1),
+                "unit": values[measure]["unit"],
+                "riskier": values[measure]["riskier"],
+                **number,
             }
     return shown
 

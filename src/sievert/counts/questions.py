@@ -27,7 +27,7 @@ from sievert.counts.secret_counts import SecretCounter
 from sievert.counts.suppressed_class import MarkedRecords
 from sievert.counts.wildcards import MOST_KEYS, can_match, count_matches
 from sievert.hierarchies import Hierarchy
-from sievert.sources.states import Spread
+from sievert.sources.state_manifest import Spread
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6

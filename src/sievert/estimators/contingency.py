@@ -74,14 +74,14 @@ def chance(
 
 
 def _rows_compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
-    from sievert.estimators import kernels
+    from sievert.estimators import compiled_loops
 
     rows = np.zeros(len(low.sizes))
     step = max(1, -(-len(rows) // (8 * threads)))
 
     def work(at: int) -> None:
         part = slice(at, at + step)
-        kernels.expected_terms(low.sizes[part], high.sizes, high.times, records, rows[part])
+        compiled_loops.expected_terms(low.sizes[part], high.sizes, high.times, records, rows[part])
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(0, len(rows), step)))

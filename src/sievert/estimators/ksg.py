@@ -132,7 +132,7 @@ def _ranks(y: Floats) -> tuple[Floats, Ints]:
 
 def _neighbours_compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[Ints, Ints]:
     """Count the points nearer in x, and in y, than the k-th nearest; x ascends."""
-    from sievert.estimators import kernels
+    from sievert.estimators import compiled_loops
 
     size = len(x)
     nx = np.empty(size, dtype=np.int64)
@@ -141,7 +141,7 @@ def _neighbours_compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[In
     step = max(1, -(-size // (16 * threads)))
 
     def work(at: int) -> None:
-        kernels.neighbours(x, y, sorted_y, rank, k, at, min(size, at + step), nx, ny)
+        compiled_loops.neighbours(x, y, sorted_y, rank, k, at, min(size, at + step), nx, ny)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(0, size, step)))

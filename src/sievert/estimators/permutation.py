@@ -221,9 +221,9 @@ def _scores_of_shuffles(
 
 def _shuffle_compiled(layout: ShuffleLayout, key: np.uint64) -> Sizes:
     """The histogram of the counts, from 2 on, of the cells of one shuffle."""
-    from sievert.estimators import kernels
+    from sievert.estimators import compiled_loops
 
-    reached = kernels.shuffle(
+    reached = compiled_loops.shuffle(
         layout.codes.copy(),
         key,
         layout.starts,

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from datetime import date
 
-_ASCII_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")  # without those that are blanks
+_ASCII_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")  # without blanks
 # Invisible characters without a category of their own: fillers, joiners, selectors.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"

@@ -108,7 +108,12 @@ def anatomise(
 def _sorted_codes(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
     """Codes in the order of the texts, missing first, and the texts of these codes."""
     codes, values = encode(texts)
-    order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
+
+    def rank(code: int) -> tuple[bool, str]:
+        text = values[code]
+        return (False, "") if text is None else (True, text)
+
+    order = sorted(range(len(values)), key=rank)
     place = np.empty(len(values), dtype=np.int64)
     place[order] = np.arange(len(values))
     return place[codes], [values[i] for i in order]

@@ -12,7 +12,7 @@ from typing import Any
 
 from sievert.errors import InputError
 from sievert.sources.options import optional_package
-from sievert.sources.states import file_sha256
+from sievert.sources.state_manifest import file_sha256
 from sievert.sources.table import Table
 
 # A page's header in Thrift's compact protocol with its fourth field, the checksum: before it come

@@ -128,8 +128,10 @@ def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumn
             if about.variable_measure.get(name) == "ordinal":
                 orders[name] = order
         else:
-            display = about.original_variable_types[name] or ""
-            columns[name] = values if text else _convert_dates(values, kind, display, tally)
+            display = about.original_variable_types[name]
+            if not text:
+                values = _convert_dates(values, kind, display if display else "", tally)
+            columns[name] = values
     return FileColumns(columns, orders, _notes(tally))
 
 

@@ -19,7 +19,7 @@ from sievert.sources.columns import (
     unusable_columns,
 )
 from sievert.sources.options import ReaderOptions, missing_codes, optional_package
-from sievert.sources.states import MANIFEST, StateManifest, is_state, read_manifest
+from sievert.sources.state_manifest import MANIFEST, StateManifest, is_state, read_manifest
 
 MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 STDIN = "stdin:"

@@ -20,7 +20,7 @@ from sievert.counts.packed.keys import (
 )
 from sievert.counts.packed.sources import CodedSource
 from sievert.counts.state.questions import StateQuestions
-from sievert.sources.states import StateManifest
+from sievert.sources.state_manifest import StateManifest
 
 
 class WeightedKeyCounter(KeyCounter):

@@ -6,7 +6,7 @@ from typing import Any
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.state.segments import BEYOND, stored_fields
 from sievert.errors import InputError, InvariantError, UsageError, require
-from sievert.sources.states import AGAIN, DAMAGED, StateManifest
+from sievert.sources.state_manifest import AGAIN, DAMAGED, StateManifest
 from sievert.sources.table import Table
 
 

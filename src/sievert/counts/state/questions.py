@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sievert.counts.cells import Adapter
 from sievert.counts.questions import Questions
 from sievert.errors import UsageError
-from sievert.sources.states import Spread, StateManifest
+from sievert.sources.state_manifest import Spread, StateManifest
 
 
 class StateQuestions(Questions):

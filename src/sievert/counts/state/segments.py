@@ -20,7 +20,7 @@ from sievert.errors import InputError, RefusedError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
 from sievert.numerics.special_functions import poisson_below
-from sievert.sources.states import (
+from sievert.sources.state_manifest import (
     AGAIN,
     DAMAGED,
     DIGITS,

@@ -196,7 +196,7 @@ class StateManifest:
         )
 
     def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
-        """The changes of both states, without those that undo each other."""
+        """The changes of both states, except for pairs that undo each other."""
         applied = [*self.applied]
         opposite = {"+": "-", "-": "+"}
         twice = sign > 0 and other.records > 0 and self.content == other.content
