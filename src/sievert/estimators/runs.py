@@ -1,7 +1,7 @@
 """The runs test of Wald and Wolfowitz: whether the order of rows reveals a column.
 
-The test is for several kinds of elements. If n rows are in a random order, and n_1, n_2, ... of them
-have each value, the number of runs R has
+The test is for several kinds of elements. If n rows are in a random order, and n_1, n_2, ... of
+them have each value, the number of runs R has
 
     E(R)   = n + 1 - S2 / n
     Var(R) = (S2 (S2 + n (n + 1)) - 2 n S3 - n^3) / (n^2 (n - 1))
