@@ -360,7 +360,7 @@ def estimate(
     )
 
 
-def lost(
+def information_lost(
     original: Any,
     released: Any,
     secret: Any,
@@ -377,7 +377,7 @@ def lost(
     are known. The p-value tests that nothing is lost: the secret is shuffled within each released
     value. `excess` is the value less the mean of these shuffles.
 
-    >>> found = lost([0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
+    >>> found = information_lost([0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
     >>> found.value, found.maximum, found.p_value
     (0.5, 1.5, 0.01)
     """

@@ -40,10 +40,10 @@ def quantile_bins(values: Any, number: int | None = None) -> Floats:
     return np.asarray(edges[edges > ordered[0]])
 
 
-def binned(values: Any, edges: Any) -> Ints:
-    """The number of each value's bin, from 0 on; missing values have a bin of their own, the last.
+def bin_numbers(values: Any, edges: Any) -> Ints:
+    """Number the bin of each value from 0 on; missing values have a bin of their own, the last.
 
-    >>> binned([1.0, 5.0, float("nan"), 9.0], [5.0]).tolist()
+    >>> bin_numbers([1.0, 5.0, float("nan"), 9.0], [5.0]).tolist()
     [0, 1, 2, 1]
     """
     numbers = np.asarray(values, dtype=np.float64)
@@ -51,10 +51,10 @@ def binned(values: Any, edges: Any) -> Ints:
     return np.where(np.isnan(numbers), len(edges) + 1, bins).astype(np.int64)
 
 
-def continuous(values: Any) -> tuple[bool, str | None]:
+def is_continuous(values: Any) -> tuple[bool, str | None]:
     """Say whether numbers are continuous, so that they need no bins; if not, return the reason.
 
-    >>> continuous([1.5, 2.5])
+    >>> is_continuous([1.5, 2.5])
     (False, 'fewer than 300 values')
     """
     numbers = np.asarray(values, dtype=np.float64)
@@ -94,7 +94,7 @@ def ksg(
     require(len(one) == len(other), "two columns of one table have one place a record each")
     require(k >= 1, "at least one neighbour is needed")
     for column in (one, other):
-        fit, reason = continuous(column)
+        fit, reason = is_continuous(column)
         if not fit:
             return None, reason
     if k >= len(one):

@@ -1,5 +1,7 @@
 """Protection methods for tables, and the probabilities that an intruder can infer."""
 
+from typing import TYPE_CHECKING
+
 from sievert.methods.anatomy import Anatomised, anatomise
 from sievert.methods.intruder import (
     Groups,
@@ -18,23 +20,23 @@ from sievert.methods.sampling import Sample, draw_sample
 from sievert.methods.utility import Queries, Utility, range_queries, utility
 from sievert.renamed import renamed
 
-# The names of earlier versions.
-__getattr__ = renamed(
-    __name__,
-    {
-        "anatomised": "anatomise",
-        "answered": "infer_from_answers",
-        "every": "group_by_subsets",
-        "grouped": "group_records",
-        "noisy": "add_noise",
-        "reachable": "origin_probabilities",
-        "recoded": "recode",
-        "restricted": "restrict_queries",
-        "sampled": "draw_sample",
-        "span_of": "noise_span",
-        "supplied": "check_probabilities",
-    },
-)
+if not TYPE_CHECKING:  # the names of earlier versions
+    __getattr__ = renamed(
+        __name__,
+        {
+            "anatomised": "anatomise",
+            "answered": "infer_from_answers",
+            "every": "group_by_subsets",
+            "grouped": "group_records",
+            "noisy": "add_noise",
+            "reachable": "origin_probabilities",
+            "recoded": "recode",
+            "restricted": "restrict_queries",
+            "sampled": "draw_sample",
+            "span_of": "noise_span",
+            "supplied": "check_probabilities",
+        },
+    )
 
 __all__ = [
     "Groups",
