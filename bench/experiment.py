@@ -89,7 +89,7 @@ def loop(known: Any, secret: Any, taken: Any, share: float) -> tuple[float, int,
 def run(options: Options) -> Result:
     """The whole experiment, and the loop on a part of it."""
     import sievert
-    from sievert.methods import sampled
+    from sievert.methods import draw_sample
 
     records = QUICK_RECORDS if options.quick else RECORDS
     replicates = 3 if options.quick else REPLICATES
@@ -107,7 +107,7 @@ def run(options: Options) -> Result:
 
     ours()  # compiles, once and for all
     sample = timed(ours)
-    taken = sampled(secret, np.array(VALUES), 0.2, 0).taken
+    taken = draw_sample(secret, np.array(VALUES), 0.2, 0).taken
     told: list[tuple[float, int, int]] = []
     slow = timed(lambda: told.append(loop(known, secret, taken, 0.01)))
     mean, looked, every = told[0]

@@ -88,7 +88,7 @@ def recoding(name: str, made: Any, original: Table, *, keep: bool = False) -> Re
 
 def recodings(original: Table, trees: Mapping[str, Any]) -> list[Release]:
     """The recodings of least loss for k = 4, 5, 10, and three others."""
-    from sievert.methods import recoded, smallest_recoding
+    from sievert.methods import recode, smallest_recoding
 
     found: dict[Any, list[Any]] = {}
     for share, k in itertools.product((0.0, SHARE), (4, 5, 10)):
@@ -100,7 +100,7 @@ def recodings(original: Table, trees: Mapping[str, Any]) -> list[Release]:
         for key, (made, ks) in found.items()
     ]
     for name, (levels, k) in NODES.items():
-        made = recoded(original, dict(zip(COLUMNS, levels, strict=True)), trees, suppress=k)
+        made = recode(original, dict(zip(COLUMNS, levels, strict=True)), trees, suppress=k)
         named.append(recoding(name, made, original))
         if made.suppressed.any():
             named.append(recoding(f"{name}, rest as *", made, original, keep=True))
@@ -112,10 +112,10 @@ def two_levels(original: Table, trees: Mapping[str, Any]) -> Release:
 
     Where sets are disjoint, or `*`, what a chain expects of a cell does not depend on the others.
     """
-    from sievert.methods import recoded
+    from sievert.methods import recode
 
     both = [
-        recoded(original, dict(zip(COLUMNS, levels, strict=True)), trees)
+        recode(original, dict(zip(COLUMNS, levels, strict=True)), trees)
         for levels in (next(iter(NODES.values()))[0], COARSE)
     ]
     small = (both[0].sizes[both[0].classes] < 20).astype(int)
@@ -138,9 +138,9 @@ def boxes(original: Table, trees: Mapping[str, Any], k: int) -> Release:
 
 def buckets(original: Table, l: int) -> Release:  # noqa: E741
     """Anatomy."""
-    from sievert.methods import anatomised
+    from sievert.methods import anatomise
 
-    made = anatomised(original, COLUMNS, SECRET, l)
+    made = anatomise(original, COLUMNS, SECRET, l)
     both = made.quasi_table, made.sensitive_table
     return Release(f"Anatomy l={l}", both, original, len(made.sizes), 0, 1 / l)
 
@@ -237,7 +237,7 @@ def counted(made: Any, keys: Any, secrets: Any, k: int, beta: float) -> tuple[fl
 
 def spread(everybody: Table, trees: Mapping[str, Any], many: int) -> list[Result]:
     """The same recodings of random subsets: how far each number moves."""
-    from sievert.methods import recoded
+    from sievert.methods import recode
 
     found: dict[tuple[str, float], list[tuple[float, ...]]] = {}
     for seed in range(many):
@@ -245,7 +245,7 @@ def spread(everybody: Table, trees: Mapping[str, Any], many: int) -> list[Result
         own = some(everybody, rng.choice(len(everybody[SECRET]), ROWS, replace=False).tolist())
         codes = coded(own)
         for name, (levels, k) in NODES.items():
-            made = recoded(own, dict(zip(COLUMNS, levels, strict=True)), trees)
+            made = recode(own, dict(zip(COLUMNS, levels, strict=True)), trees)
             for beta in BETAS[:2]:
                 numbers = counted(made, *codes, k, beta or 1.0)
                 found.setdefault((name, beta or 1.0), []).append(numbers)
@@ -254,13 +254,13 @@ def spread(everybody: Table, trees: Mapping[str, Any], many: int) -> list[Result
 
 def lattice(original: Table, trees: Mapping[str, Any]) -> list[Result]:
     """All recodings that reach k with 5 % left out: how far each number moves with the choice."""
-    from sievert.methods import recoded
+    from sievert.methods import recode
 
     heights = [range(trees[c].height + 1) for c in COLUMNS]
     codes = coded(original)
     found: dict[int, list[tuple[float, ...]]] = {4: [], 5: [], 10: []}
     for levels in itertools.product(*heights):
-        made = recoded(original, dict(zip(COLUMNS, levels, strict=True)), trees)
+        made = recode(original, dict(zip(COLUMNS, levels, strict=True)), trees)
         sizes = np.bincount(made.classes)
         for k in found:
             if len(sizes) > 1 and sizes[sizes < k].sum() <= SHARE * ROWS:

@@ -1,4 +1,4 @@
-"""What went wrong, what was found, what to try; never the value of a cell.
+"""Errors: what went wrong, what was found, what to try; never the value of a cell.
 
 Every error a user can cause is a `SievertError` with the exit code of the command line. Messages
 name files, columns, types and counts. They never repeat a value of the data.
@@ -79,7 +79,7 @@ class InvariantError(SievertError):
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> UsageError:
-    """The error for an unknown name, with the nearest known one as the hint."""
+    """Make the error for an unknown name, with the nearest known name as the hint."""
     names = list(names)
     close = nearest(name, names)
     hint = f"{close!r}" if close else f"one of {', '.join(repr(n) for n in names[:30])}"
@@ -99,7 +99,7 @@ def require(
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out, in the words of the system where a library passes them on.
+    """Say whether memory ran out, also by the system's words in an error of a library.
 
     >>> is_out_of_memory(ImportError("x.so: failed to map segment from shared object"))
     True
@@ -115,7 +115,7 @@ def _refused(why: str, hint: str) -> RefusedError:
     return RefusedError(f"{why} not shareable", hint=hint)
 
 
-# Why something cannot be shared: one exit code, and nothing of the data in the words.
+# The reasons why something cannot be shared; the texts reveal nothing about the data.
 NOT_SHAREABLE: Mapping[str, RefusedError] = {
     "attack": _refused("attacks point at single people: they are", ASSESSED),
     "explain": _refused("explain points at columns, values and records: it is", ASSESSED),

@@ -13,32 +13,32 @@ from typing import Any
 from sievert.errors import ExhaustedError, InputError, RefusedError, UsageError, require
 from sievert.numerics import machine
 from sievert.sources import isolation
-from sievert.sources.states import MANIFEST
+from sievert.sources.state_manifest import MANIFEST
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 OUR_CSV = b"record,class_size,identity_bits"
 OUR_BELIEFS = re.compile(rb"record,[^,\n]*_attacker(_least)?,")
-# The key and the value as the footer spells them: of a record file, of a pairing file.
+# A key and its value, as the footers of record files and of pairing files spell them.
 PARQUET_MARK = re.compile(rb"\x07sievert\x18\x07(records|pairing)")
 OUR_KEYS = ("listing", "table", "seconds", "measures", "paper", "limits")
-SECRETS = (".secrets.", ".")  # what the name of a release has less than that of its secrets
+SECRETS = (".secrets.", ".")  # replaced in the name of the secrets, it gives that of the release
 PAIRING = ".pairing.parquet"
-PART = re.compile(r"part-\d{5,}\.parquet")  # of a release that is a directory
+PART = re.compile(r"part-\d{5,}\.parquet")  # a file of a release that is a directory
 OUR_PAGE = b"<!-- written by sievert -->"
 OUR_SKETCH = b"sievert sketch 1\n"
 MOST_JSON = 1 << 28  # bytes
 
 
 def record_format(path: str | os.PathLike[str]) -> str:
-    """The format of a record file by its ending."""
+    """The format of a record file, by its ending."""
     suffix = Path(path).suffix.lower()
     require(suffix in KINDS, "a record file ends in .csv or .parquet", hint="--records out.csv")
     return KINDS[suffix]
 
 
 def secrets_beside(release: Path) -> Path:
-    """Where the secrets of a release stand that has them in a table of their own.
+    """The path of the secrets of a release, if they are in a table of their own.
 
     >>> secrets_beside(Path("release.csv")).name
     'release.secrets.csv'
@@ -47,7 +47,7 @@ def secrets_beside(release: Path) -> Path:
 
 
 def escape_formula(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula.
+    """Quote a text that a spreadsheet would take for a formula.
 
     >>> escape_formula("=1+1"), escape_formula("age")
     ("'=1+1", 'age')
@@ -56,7 +56,7 @@ def escape_formula(text: str) -> str:
 
 
 def csv_cell(text: str | None, delimiter: str) -> str:
-    """A text as it stands in a CSV file: missing is nothing, an empty text two quotes.
+    """Write a text as a cell of a CSV file: nothing if it is missing, two quotes if it is empty.
 
     >>> csv_cell(None, ","), csv_cell("", ","), csv_cell('a,"b"', ","), csv_cell("a", ",")
     ('', '""', '"a,""b""\"', 'a')
@@ -68,7 +68,7 @@ def csv_cell(text: str | None, delimiter: str) -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether sievert has written this file: it may then be replaced without --force."""
+    """Say whether sievert has written this file, so that no --force is needed to replace it."""
     with path.open("rb") as file:
         start = file.read(256)
         if start.startswith(b"PAR1"):
@@ -79,15 +79,16 @@ def _is_ours(path: Path) -> bool:
                 content = json.loads(start + file.read())
             except (ValueError, RecursionError):
                 return False
-            if isinstance(bag := content.get("properties"), dict):  # of SARIF
-                content = bag
+            properties = content.get("properties")
+            if isinstance(properties, dict):  # of SARIF
+                content = properties
             return isinstance(content.get("sievert"), str) and any(k in content for k in OUR_KEYS)
     begins = start.startswith((OUR_SKETCH, OUR_CSV)) or OUR_BELIEFS.match(start) is not None
     return begins or OUR_PAGE in start or is_our_release(path)
 
 
 def manifest_beside(release: Path) -> Path:
-    """Where it stands how a release was made.
+    """The path of the manifest of a release, which says how it was made.
 
     >>> manifest_beside(Path("release.csv")).name
     'release.csv.json'
@@ -96,7 +97,7 @@ def manifest_beside(release: Path) -> Path:
 
 
 def pairing_beside(release: Path) -> Path:
-    """Where it stands which row of the original became which row of a release: a private file.
+    """The path of a private file: which row of the original became which row of the release.
 
     >>> pairing_beside(Path("release.csv")).name
     'release.csv.pairing.parquet'
@@ -105,20 +106,21 @@ def pairing_beside(release: Path) -> Path:
 
 
 def is_our_release(path: Path) -> bool:
-    """Whether the manifest beside a file says that it is a release, unchanged since."""
+    """Say whether the manifest beside a file describes it as a release, and it is unchanged."""
     from sievert.sources.checksums import files_sha256
 
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         for part in ("release", "secrets"):
             release = path if part == "release" else path.with_name(path.name.replace(*SECRETS))
-            if (beside := manifest_beside(release)).is_file():
+            beside = manifest_beside(release)
+            if beside.is_file():
                 content = json.loads(beside.read_bytes())
                 return bool(content["sievert"]) and content[part]["sha256"] == files_sha256([path])
     return False
 
 
 def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> None:
-    """An input is never written; another existing file only with --force."""
+    """Refuse to overwrite an input, and without `force` any file that is not ours."""
     refuse_link(path, "file name")
     places = (path, *path.resolve().parents)  # an input may be a directory, as a state is
     require(
@@ -133,7 +135,7 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
         parts = [PART.fullmatch(p.name) or p.name == MANIFEST for p in path.iterdir()]
         require(
             parts and all(parts),
-            f"{path.name or path} is a directory",
+            f"{path.name if path.name else path} is a directory",
             hint="a file name",
         )
         require(
@@ -158,7 +160,7 @@ def refuse_overwriting(path: Path, sources: Iterable[Any], *, force: bool) -> No
 
 
 def read_json(path: str | os.PathLike[str], hint: str) -> Any:
-    """The content of a JSON file that sievert has written; what else lies there is bad input."""
+    """Read a JSON file that sievert has written; anything else is bad input."""
     path = Path(path)
     name = path.name or str(path)
     try:
@@ -179,7 +181,7 @@ def read_json(path: str | os.PathLike[str], hint: str) -> Any:
 
 
 def _finite(digits: str) -> float:
-    """A number of JSON; one beyond the largest float is none that sievert writes."""
+    """Convert a number of JSON; sievert never writes one beyond the largest float."""
     value = float(digits)
     if not isfinite(value):
         raise OverflowError
@@ -187,7 +189,7 @@ def _finite(digits: str) -> float:
 
 
 def is_same(path: Path, source: Any) -> bool:
-    """Whether a source is a file, and this one."""
+    """Say whether `source` is the file `path`."""
     try:
         return isinstance(source, str | os.PathLike) and path.samefile(source)
     except (OSError, ValueError):
@@ -195,7 +197,7 @@ def is_same(path: Path, source: Any) -> bool:
 
 
 def refuse_link(path: Path, what: str = "directory") -> None:
-    """Nothing is written into a directory that is a symbolic link; one further up may be one."""
+    """Refuse a path that is a symbolic link; its parents may be links."""
     require(
         not path.is_symlink(),
         f"{path.name} is a symbolic link",
@@ -207,7 +209,7 @@ def refuse_link(path: Path, what: str = "directory") -> None:
 def check(
     path: str | os.PathLike[str], *, sources: Iterable[Any] = (), force: bool = False
 ) -> Path:
-    """Whether an output may be written there; asked before the work, not after it."""
+    """Check before the work that an output may be written to `path`; return the path."""
     target = Path(path)
     try:
         require(target.parent.is_dir(), f"{target.name}: its directory does not exist")
@@ -226,9 +228,9 @@ def write_whole(
     force: bool = False,
     directory: bool = False,
 ) -> Iterator[Path | None]:
-    """A temporary name beside `path` to write to; it takes the place of `path` if all went well.
+    """Yield a temporary name beside `path`, which replaces `path` if the block succeeds.
 
-    Whoever writes a directory makes it; it replaces a directory of parts only.
+    If it is to be a directory, the block makes it; it replaces a directory of parts only.
     """
     if path is None:
         yield None
@@ -243,7 +245,8 @@ def write_whole(
     folder = target.resolve().parent
     isolation.sweep(folder)
     isolation.announce_directory(folder)
-    temporary, old = (folder / f".{isolation.temporary_name()}.part" for _ in range(2))
+    temporary = folder / f".{isolation.temporary_name()}.part"
+    old = folder / f".{isolation.temporary_name()}.part"
     failed = f"{target.name} cannot be written"
     try:
         if not directory:
@@ -277,7 +280,7 @@ def _as_ours(what: str) -> Iterator[None]:
 
 @contextmanager
 def name_output(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Names the output in the error, where memory or disk runs out while an engine writes it."""
+    """Name the output in the error if memory or disk runs out while an engine writes it."""
     try:
         yield
     except ExhaustedError as error:

@@ -1,4 +1,4 @@
-"""The roles of the columns: who is found, what is secret, what is dropped. Never guessed."""
+"""The roles of the columns, as the user gives them: they are never guessed."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ JSON_ROLES = ("quasi", "sensitive", "identifier", *SINGLE_ROLES, "ignored", "kep
 NOT_RELEASED = ("identifier", "person", "household", "ignored")  # a release has no such column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Roles:
     """The roles of the columns of one table, as the user gave them."""
 
@@ -28,25 +28,25 @@ class Roles:
     unknowable: tuple[str, ...] = ()  # kept columns that outsiders cannot know
     rows_are_people: bool = False  # as a policy says
     repeated: tuple[str, ...] = ()  # identifiers that rows share: rows may not be people
-    unsure: tuple[str, ...] = ()  # identifiers that rows may share, for all that is known
-    merged: tuple[str, ...] = ()  # quasi-identifiers whose type makes values one that differ
-    naming: tuple[str, ...] = ()  # secrets that are called like an identifier, and look like one
-    other_sets: tuple[tuple[str, ...], ...] = ()  # key sets that are assessed beside this one
+    unsure: tuple[str, ...] = ()  # identifiers that rows may share: nobody knows
+    merged: tuple[str, ...] = ()  # quasi-identifiers whose type merges different values
+    naming: tuple[str, ...] = ()  # secrets whose name and values resemble an identifier
+    other_sets: tuple[tuple[str, ...], ...] = ()  # further key sets of the same assessment
 
     @property
     def measured_columns(self) -> tuple[str, ...]:
-        """Columns that are measured, each once."""
+        """The columns that are measured, without repetitions."""
         return tuple(dict.fromkeys((*self.quasi, *self.sensitive)))
 
     @property
     def other_quasi(self) -> tuple[str, ...]:
         """The quasi-identifiers of other key sets only."""
-        every = dict.fromkeys(c for others in self.other_sets for c in others)
-        return tuple(c for c in every if c not in self.quasi)
+        distinct = dict.fromkeys(c for others in self.other_sets for c in others)
+        return tuple(c for c in distinct if c not in self.quasi)
 
     @property
     def single_columns(self) -> dict[str, str]:
-        """The columns of the roles that one column can have, by role."""
+        """The column of each role that only one column can have."""
         single = {"person": self.person, "household": self.household, "weight": self.weight}
         return {role: column for role, column in single.items() if column is not None}
 
@@ -65,11 +65,11 @@ class Roles:
 
     @property
     def knowable(self) -> tuple[str, ...]:
-        """The kept columns that an outsider may know, as quasi-identifiers are known."""
+        """The kept columns that an outsider may know like quasi-identifiers."""
         return tuple(c for c in self.kept if c not in self.unknowable)
 
     def to_dict(self, unassessed: Iterable[str]) -> dict[str, Any]:
-        """As they stand in the JSON, with the columns that have none."""
+        """The roles as JSON, with the columns that have none."""
         return {
             "quasi": list(self.quasi),
             "sensitive": list(self.sensitive),
@@ -84,7 +84,7 @@ class Roles:
         }
 
     def _kept_entries(self) -> dict[str, dict[str, Any]]:
-        """The kept columns as they stand in the JSON."""
+        """The kept columns as JSON."""
         return {
             column: {"reason": reason, "outsiders_cannot_know": column in self.unknowable}
             for column, reason in self.kept.items()
@@ -97,8 +97,14 @@ def columns_by_role(given: Mapping[str, Any]) -> dict[str, list[str]]:
     >>> columns_by_role({"person": "id", "ignored": {"batch": "a number"}})["ignored"]
     ['batch']
     """
-    columns = {role: given.get(role) or () for role in JSON_ROLES}
-    return {role: [one] if isinstance(one, str) else list(one) for role, one in columns.items()}
+    columns: dict[str, list[str]] = {}
+    for role in JSON_ROLES:
+        named = given.get(role)
+        if not named:
+            columns[role] = []
+        else:
+            columns[role] = [named] if isinstance(named, str) else list(named)
+    return columns
 
 
 class Typed(tuple[str, ...]):
@@ -108,7 +114,7 @@ class Typed(tuple[str, ...]):
 
 
 def names(given: str | Iterable[str] | None, columns: Sequence[str] = ()) -> tuple[str, ...]:
-    """One name, several, or none, as a tuple.
+    """Convert one name, several, or none to a tuple.
 
     >>> names(Typed(["age, zip", '"city, country"']), ["age", "zip", "city, country"])
     ('age', 'zip', 'city, country')
@@ -116,18 +122,20 @@ def names(given: str | Iterable[str] | None, columns: Sequence[str] = ()) -> tup
     if given is None:
         return ()
     if isinstance(given, Typed):
-        return tuple(
-            n for text in given for n in ([text] if text in columns else _split(text, columns))
-        )
+        parts: list[str] = []
+        for text in given:
+            parts += [text] if text in columns else _split(text, columns)
+        return tuple(parts)
     return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _split(text: str, columns: Sequence[str]) -> list[str]:
-    """Parts between commas; a part in double quotes may hold commas and doubled quotes.
+    """Split a text at commas; a part in double quotes may contain commas and doubled quotes.
 
-    Blanks around a part belong to it only if a column is called so.
+    Blanks around a part belong to it only if a column has such a name.
     """
-    parts, inside = [""], False
+    parts = [""]
+    inside = False
     for c in text:
         if c == '"':
             inside = not inside
@@ -136,10 +144,15 @@ def _split(text: str, columns: Sequence[str]) -> list[str]:
         else:
             parts[-1] += c
     stripped = (p if p in columns else p.strip() for p in parts)
-    unquoted = (
-        p[1:-1].replace('""', '"') if len(p) > 1 and p[0] == p[-1] == '"' else p for p in stripped
-    )
-    return [p for p in unquoted if p]
+    unquoted = (_unquote(part) for part in stripped)
+    return [part for part in unquoted if part]
+
+
+def _unquote(part: str) -> str:
+    """Remove the double quotes around a text, and one of each pair within it."""
+    if len(part) > 1 and part[0] == part[-1] == '"':
+        return part[1:-1].replace('""', '"')
+    return part
 
 
 def assign(
@@ -158,21 +171,21 @@ def assign(
     other_sets: Sequence[tuple[str, ...]] = (),
     first_line: bool = False,
 ) -> Roles:
-    """Check the given roles against the columns, whose names may be the first line of a text.
+    """Check the given roles against the columns; `first_line`: their names are a line of a text.
 
     Under a policy a column has `one_role` only; else a secret may be a quasi-identifier as well,
     and a person an identifier.
     """
     roles = Roles(
-        names(quasi, columns),
-        names(sensitive, columns),
-        names(identifier, columns),
-        person,
-        household,
-        weight,
-        ignored or {},
-        kept or {},
-        tuple(unknowable),
+        quasi=names(quasi, columns),
+        sensitive=names(sensitive, columns),
+        identifier=names(identifier, columns),
+        person=person,
+        household=household,
+        weight=weight,
+        ignored=ignored if ignored else {},
+        kept=kept if kept else {},
+        unknowable=tuple(unknowable),
         other_sets=tuple(other_sets),
     )
     for what, given in (
@@ -226,7 +239,7 @@ def _check_one_role(roles: Roles) -> None:
 
 
 def known_secrets(roles: Roles) -> list[str]:
-    """Remarks on secrets that are quasi-identifiers as well."""
+    """Remark on secrets that are quasi-identifiers as well."""
     return [
         f"column {name!r} is both quasi-identifier and secret: knowing it is learning it"
         for name in roles.sensitive
@@ -235,13 +248,13 @@ def known_secrets(roles: Roles) -> list[str]:
 
 
 def absent_columns(names: Sequence[str]) -> list[str]:
-    """A remark on columns of a policy that a table lacks, where there are any."""
+    """Remark on columns of a policy that a table lacks."""
     what = "columns of the policy that are not measured and not here"
     return [f"{what}: {', '.join(map(repr, names))}"] if names else []
 
 
 def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:
-    """Make sure that no secret, perhaps in a table of its own, is a quasi-identifier as well."""
+    """Raise an error if a secret, perhaps in a table of its own, is a quasi-identifier as well."""
     for name in secrets:
         require(
             name not in (*roles.quasi, *roles.other_quasi),
@@ -253,7 +266,7 @@ def check_secrets(roles: Roles, secrets: Iterable[str]) -> None:
 def _unknown_column(
     what: str, name: str, columns: Sequence[str], roles: Roles, first_line: bool
 ) -> UsageError:
-    """The error for a column that does not exist; a first line may be a record: no hint then."""
+    """Make the error for a column that does not exist; names may be values without a header."""
     record = first_line and looks_like_record(columns)
     lost = first_line and roles.every_column.isdisjoint(columns)
     if not record and not (lost and nearest(name, columns) is None):
@@ -268,7 +281,7 @@ _VALUE = re.compile(r"\s*[-+]?\d[\d.,:/ -]*\s*|\s*")  # a number, a date, a time
 
 
 def looks_like_record(columns: Sequence[str]) -> bool:
-    """Whether names are rather values of a record: numbers or dates are among them.
+    """Say whether names seem to be values of a record, because some are numbers or dates.
 
     >>> looks_like_record(["Alice", "2001-05-03"]), looks_like_record(["age", "icd10"])
     (True, False)
@@ -277,7 +290,7 @@ def looks_like_record(columns: Sequence[str]) -> bool:
 
 
 def _check_single_roles(roles: Roles) -> None:
-    """Nothing is measured of a column with another role; the person may be an identifier too."""
+    """Raise an error for a column with two roles, but a person may also be an identifier."""
     for role, column in roles.single_columns.items():
         others = [c for r, c in roles.single_columns.items() if r != role]
         others += (*roles.measured_columns, *roles.other_quasi)
@@ -302,7 +315,7 @@ _PEOPLE_WORDS = {
     *("id", "uid", "pid", "ssn", "mrn", "nhs", "passport", "iban", "email", "phone"),
     *("patient", "person", "subject", "participant", "patientid", "personid", "userid"),
 }
-# These with the word for a number, or alone: a type of account tells nobody apart.
+# These words count alone or with a word for a number: a type of account identifies nobody.
 _BEARERS = (
     "customer|account|member|client|policy|contract|case|subject|kunden?|konto|vertrags?|fall"
 )
@@ -312,7 +325,7 @@ _ASSIGNED = "pat|patienten|vers|versicherten?|versicherungs|sozialversicherungs|
 _BEARER = re.compile(
     rf"({_BEARERS})s?_?{_NUMBER}?|({_ASSIGNED})_?{_NUMBER}|kvnr|ahv|ssn|nhs|mrn|aktenzeichen"
 )
-# Names, addresses and numbers of a person: whoever has the value has the person.
+# Names, addresses and numbers that identify a person.
 _NAME_OF = (
     "full|first|last|middle|maiden|birth|family|given|sur|vor|nach|zu|patient|patienten|person"
 )
@@ -338,7 +351,7 @@ _ORDINARY = {"nom", "mobil", "mobile", "contact", "initial", "initials", "barcod
 
 
 def tells_people_apart(column: str) -> bool:
-    """Whether a column is called as those are that have one value for each person.
+    """Say whether a column has the name of a number that each person has one of.
 
     >>> [tells_people_apart(c) for c in ("patient_id", "PersonID", "SSN", "covid", "paid", "age")]
     [True, True, True, False, False, False]
@@ -350,7 +363,7 @@ def tells_people_apart(column: str) -> bool:
 
 
 def names_people(column: str) -> bool:
-    """Whether a column is called like the name, the address or a number of a person.
+    """Say whether a column has the name of a name, an address or a number of a person.
 
     >>> [names_people(c) for c in ("Name, Vorname", "e-mail", "PatNr", "Straße", "mobile_phone")]
     [True, True, True, True, True]
@@ -362,11 +375,11 @@ def names_people(column: str) -> bool:
 
 
 def is_ordinary(column: str) -> bool:
-    """Whether the name of a column is also a word for what says nothing of who somebody is."""
+    """Say whether the name of a column also has a meaning that identifies nobody."""
     return "_".join(_words(column)) in _ORDINARY
 
 
 def _words(column: str) -> list[str]:
-    """The words of a column's name, in small letters."""
+    """The words of a column's name, in lower case."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)
     return [word for word in re.split(r"[\W_]+", spaced.casefold()) if word]

@@ -21,7 +21,7 @@ from sievert.numerics.acceleration import thread_count
 from sievert.numerics.machine import peak_memory, physical_memory
 from sievert.sources import isolation, unpack
 from sievert.sources.options import ReaderOptions
-from sievert.sources.states import StateManifest
+from sievert.sources.state_manifest import StateManifest
 from sievert.sources.table import Table, check_width, open_table, split_member
 
 if TYPE_CHECKING:

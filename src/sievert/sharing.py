@@ -1,12 +1,13 @@
-"""What may be shared of a result: verdicts, and numbers that one person can hardly move.
+"""The shareable part of a result: verdicts, and numbers that one person can hardly change.
 
-A number is shown only where its record declares how far one person can move it, of a
-table of at least 1,000 records, and rounded to a step that is at least `min_cell` times as far.
-Within a step of 0 or 1 it is shown as below or above that step, so that none and few, all and
-nearly all look alike. The step follows from what is shown besides, never from an exact number:
-the number of records rounded down, and the rounded base rate of the secret. Everything else of a
-result is withheld, and so are all numbers of people with several rows. Verdicts are the stated
-exception: a verdict can tell on which side of its limit a number lies.
+A number is shown only if its record declares how far one person can move it, and only for a table
+of at least 1,000 records. It is rounded to a step that is at least `min_cell` times as large as
+that influence. Within a step of 0 or 1 it is shown as below or above that step, so that none looks
+like few, and all like nearly all. The step depends on shown numbers only, never on an exact one: on
+the number of records rounded down, and on the rounded base rate of the secret.
+
+Everything else of a result is withheld, and so are all numbers of people with several rows.
+Verdicts are the stated exception: a verdict can reveal on which side of its limit a number lies.
 """
 
 import math
@@ -18,14 +19,14 @@ from sievert.measures import BY_ID
 from sievert.measures.measure import SUPPRESSED
 from sievert.roles import SINGLE_ROLES, columns_by_role, tells_people_apart
 
-LEAST = 10
-FEWEST = 3
+LEAST = 10  # people in a step, by default
+FEWEST = 3  # people in a step, at least
 ENOUGH = 1000  # records: numbers of a smaller table are withheld
 FINEST = 0.01  # step: whole per cent
-COARSEST = 0.1
+COARSEST = 0.1  # the largest step
 BASE_RATE = "bayes_vulnerability_prior"
-FOUND = ("unique_records", "average_risk")
-LEARNT = (BASE_RATE, "bayes_vulnerability_posterior", "guess_gain")
+REIDENTIFICATION = ("unique_records", "average_risk")
+INFERENCE = (BASE_RATE, "bayes_vulnerability_posterior", "guess_gain")
 ROLES = {
     "quasi": "quasi-identifier",
     "sensitive": "secret",
@@ -37,18 +38,26 @@ ROLES = {
     "kept": "kept column",
     "unassessed": "column",
 }
-# Reasons of a gate that no record decides, only roles and policy; others are in the verdict.
+# Reasons of a gate that depend on roles and policy only, on no record; others are in the verdict.
 OF_SETTINGS = {
-    *("columns_without_role", "quasi_left_out", "secrets_left_out", "roles_replaced"),
-    *("person_replaced", "settings_replaced", "codes_not_listed"),
+    "columns_without_role",
+    "quasi_left_out",
+    "secrets_left_out",
+    "roles_replaced",
+    "person_replaced",
+    "settings_replaced",
+    "codes_not_listed",
     "mark_not_listed",
-    *("no_limits", "harmless_side", "file_holds", "kept_not_measured"),
+    "no_limits",
+    "harmless_side",
+    "file_holds",
+    "kept_not_measured",
 }
 Data = Mapping[str, Any]
 
 
-# The key of a result that tells which command it is of.
-KINDS = {
+# The command of a result by a key that only its results have.
+COMMANDS = {
     "ledger": "ledger",
     "synthetic": "synthetic",
     "sketches": "sketch",
@@ -65,16 +74,16 @@ KINDS = {
 
 
 def command_name(result: Data) -> str | None:
-    """Which command has written this JSON.
+    """The name of the command that has written a JSON.
 
     >>> command_name({"points": [], "channel": {}}), command_name({"seconds": {}})
     ('limit', None)
     """
-    return next((kind for key, kind in KINDS.items() if key in result), None)
+    return next((command for key, command in COMMANDS.items() if key in result), None)
 
 
 def check_min_cell(min_cell: int) -> None:
-    """Raise an error where the least number of people in a step is too small."""
+    """Raise an error if the least number of people in a step is too small."""
     require(
         isinstance(min_cell, int) and min_cell >= FEWEST,
         f"--min-cell must be at least {FEWEST}",
@@ -83,7 +92,7 @@ def check_min_cell(min_cell: int) -> None:
 
 
 def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) -> dict[str, Any]:
-    """The JSON of a result as it may be shared; an assessment, or a comparison with a policy."""
+    """The shareable JSON of a result: of an assessment, or of a comparison with a policy."""
     check_min_cell(min_cell)
     table = result["table"]
     require("shared" not in table, "the result has been made shareable before")
@@ -94,7 +103,7 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
         raise NOT_SHAREABLE["key_sets"]
     roles = columns_by_role(result["roles"])
     names = _Names(roles, mask=mask_names)
-    records = shown_records(table["rows"] or 0, min_cell)
+    records = shown_records(table["rows"] if table["rows"] else 0, min_cell)
     content: dict[str, Any] = {
         "sievert": result["sievert"],
         "table": {
@@ -111,17 +120,17 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
             "original": {"policy": _policy(result["original"], names)},
             "releases": [{"policy": _policy(r, names)} for r in result["releases"]],
         }
-    # Nobody has said how far a person with several rows, or one missing value that matches
-    # anything, can move a number; and with an identifier nobody has said that rows are people.
-    # Whether it does repeat decides nothing: that would tell of single rows.
+    # The influence of a person with several rows, or of one missing value that matches anything,
+    # is unknown. An identifier without a statement that rows are people leaves it unknown, too.
+    # Whether the identifier does repeat must not decide: that would reveal single rows.
     unknown = (
         roles["person"] or table.get("missing") == "wildcard" or _may_repeat(result["roles"], roles)
     )
     known = None if unknown else records
     return content | {
-        "reidentification": _rounded(result["reidentification"], FOUND, known, min_cell),
+        "reidentification": _rounded(result["reidentification"], REIDENTIFICATION, known, min_cell),
         "inference": {
-            names(secret): _rounded(result["inference"].get(secret, {}), LEARNT, known, min_cell)
+            names(secret): _rounded(result["inference"].get(secret, {}), INFERENCE, known, min_cell)
             for secret in roles["sensitive"]
         },
         **({"question": result["question"]} if "question" in result else {}),
@@ -130,20 +139,24 @@ def shareable(result: Data, *, min_cell: int = LEAST, mask_names: bool = False) 
 
 
 def _may_repeat(given: Data, roles: Mapping[str, list[str]]) -> bool:
-    """Whether the table has an identifier, and nobody has said that each row is a person."""
+    """Say whether the table has an identifier, and nobody has said that each row is a person."""
     others = (*roles["ignored"], *roles["kept"], *roles["unassessed"])
     likely = bool(roles["identifier"]) or any(map(tells_people_apart, others))
     return likely and not given.get("rows_are_people")
 
 
 def _shown_roles(given: Data, roles: Mapping[str, list[str]], names: "_Names") -> dict[str, Any]:
-    """Roles by names that may be shown; the policy itself says why columns are ignored or kept."""
+    """The roles by names that may be shown; only the policy says why columns have a role."""
     shown: dict[str, Any] = {role: [*map(names, columns)] for role, columns in roles.items()}
     shown |= {role: next(iter(shown[role]), None) for role in SINGLE_ROLES}
-    why = given.get("ignored") or {}
-    shown["ignored"] = {names(c): "..." if names.mask else why[c] for c in why}
-    kept = given.get("kept") or {}
-    shown["kept"] = {names(c): {**kept[c], "reason": None} for c in kept}
+    ignored = given.get("ignored")
+    shown["ignored"] = {}
+    if ignored:
+        shown["ignored"] = {names(c): "..." if names.mask else ignored[c] for c in ignored}
+    kept = given.get("kept")
+    shown["kept"] = {}
+    if kept:
+        shown["kept"] = {names(c): {**kept[c], "reason": None} for c in kept}
     return shown
 
 
@@ -162,22 +175,11 @@ class _Names:
 
 
 def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
-    """Verdicts without their numbers, and without the reasons why a number is undefined."""
+    """The verdicts without their numbers, and without the reasons why a number is undefined."""
     policy = table.get("policy")
     if policy is None:
         return None
-    limits = [  # the k of a count below k is a setting, without which a limit on it says nothing
-        {key: limit[key] for key in ("measure", "min", "max", "met", "k") if key in limit}
-        | {
-            "where": f"{chapter}.{names(secret)}" if secret else chapter,
-            "value": None,
-            "reason": SUPPRESSED,
-            "reading": None,
-            "impossible": None,
-        }
-        for limit in _worst_lines(policy["limits"])
-        for chapter, _, secret in [limit["where"].partition(".")]
-    ]
+    limits = [_shareable_limit(limit, names) for limit in _worst_lines(policy["limits"])]
     reasons = [_reason(r, names) for r in policy.get("reasons", ()) if r["what"] in OF_SETTINGS]
     return {
         "name": None,  # it may tell of a file
@@ -194,8 +196,21 @@ def _policy(table: Data, names: _Names) -> dict[str, Any] | None:
     }
 
 
+def _shareable_limit(limit: Data, names: _Names) -> dict[str, Any]:
+    """A limit with its verdict; the k of a count below k is a setting that gives it a meaning."""
+    chapter, _, secret = limit["where"].partition(".")
+    settings = {key: limit[key] for key in ("measure", "min", "max", "met", "k") if key in limit}
+    return settings | {
+        "where": f"{chapter}.{names(secret)}" if secret else chapter,
+        "value": None,
+        "reason": SUPPRESSED,
+        "reading": None,
+        "impossible": None,
+    }
+
+
 def _shareable_basis(text: str | None) -> str | None:
-    """What a verdict rests on, without the clauses that one person can change."""
+    """The basis of a verdict, without the clauses that one person can change."""
     from sievert.policy.judgement import BETWEEN_CLAUSES, INTERNAL_CLAUSES
 
     if text is None:
@@ -205,7 +220,7 @@ def _shareable_basis(text: str | None) -> str | None:
 
 
 def _worst_lines(limits: Iterable[Data]) -> list[Data]:
-    """Each limit once, with the worse verdict: a second line would tell of suppressed records."""
+    """Each limit once, with the worse verdict: a second line would reveal suppressed records."""
     each: dict[tuple[str, str], dict[str, Any]] = {}
     for line in limits:
         known = each.setdefault((line["where"], line["measure"]), {**line})
@@ -215,7 +230,7 @@ def _worst_lines(limits: Iterable[Data]) -> list[Data]:
 
 
 def _reason(reason: Data, names: _Names) -> dict[str, Any]:
-    """Why a policy is not met or undecided: names of columns and measures, no number."""
+    """The reason why a policy is not met or undecided: names of columns and measures, no number."""
     from sievert.policy import GateReason
 
     shown = tuple(name if name in BY_ID else names(name) for name in reason["names"])
@@ -226,7 +241,7 @@ def _reason(reason: Data, names: _Names) -> dict[str, Any]:
 
 
 def shown_records(records: int, min_cell: int = LEAST) -> int | None:
-    """The number of records, rounded down to two digits and to whole cells; None of a small table.
+    """Round a number of records down to two digits and to whole cells; None for a small table.
 
     >>> [shown_records(n) for n in (999, 1000, 1999, 30_162, 48_842)]
     [None, 1000, 1900, 30000, 48000]
@@ -234,30 +249,37 @@ def shown_records(records: int, min_cell: int = LEAST) -> int | None:
     if records < ENOUGH:
         return None
     step = max(10 ** (len(str(records)) - 2), min_cell)
-    return records // step * step or None
+    rounded = records // step * step
+    return rounded if rounded else None
 
 
 def _rounded(
     values: Data, measures: Iterable[str], records: int | None, min_cell: int
 ) -> dict[str, Any]:
-    """Those of these measures that were computed; the base rate before what follows from it.
+    """Round the measures that were computed; the base rate comes before its dependents.
 
-    The table has at least so many records; None: all are withheld.
+    The table has at least `records` records; if they are None, all numbers are withheld.
     """
     shown: dict[str, Any] = {}
     for measure in measures:
         if records is not None and measure in values and measure in BY_ID:
             step = _step(measure, shown.get(BASE_RATE), records, min_cell)
+            if step is None:
+                number = round_share(None, 1)
+            else:
+                number = round_share(values[measure]["value"], step)
             shown[measure] = {
-                **{key: values[measure][key] for key in ("unit", "riskier")},
-                **round_share(None if step is None else values[measure]["value"], step or 1),
+                "unit": values[measure]["unit"],
+                "riskier": values[measure]["riskier"],
+                **number,
             }
     return shown
 
 
 def _step(measure: str, base_rate: Data | None, records: int, min_cell: int) -> float | None:
-    """At least `min_cell` times what one person can move; None where that is too coarse."""
-    if (influence := BY_ID[measure].influence) is None:
+    """A step of at least `min_cell` times the influence of a person; None if it is too coarse."""
+    influence = BY_ID[measure].influence
+    if influence is None:
         return None
     most = 1.0 if base_rate is None else _highest(base_rate)
     others = math.floor(records * (1 - most))
@@ -266,14 +288,15 @@ def _step(measure: str, base_rate: Data | None, records: int, min_cell: int) -> 
 
 
 def round_share(number: float | None, step: float) -> dict[str, Any]:
-    """A share to the nearest step; below the first and above the last one all look alike.
+    """Round a share to the nearest step; all shares below the first or above the last look alike.
 
     >>> round_share(0.654, 0.02), round_share(0, 0.02)["below"], round_share(0.981, 0.02)["above"]
     ({'value': 0.66, 'reason': None, 'step': 0.02}, 0.02, 0.98)
     """
     if number is None:
         return {"value": None, "reason": SUPPRESSED}
-    low, high = step, round(1 - step, 9)
+    low = step
+    high = round(1 - step, 9)
     if number < low:
         return {"value": None, "reason": SUPPRESSED, "below": low, "step": step}
     if number > high:
@@ -282,7 +305,7 @@ def round_share(number: float | None, step: float) -> dict[str, Any]:
 
 
 def _highest(shown: Data) -> float:
-    """The largest share that is shown so."""
+    """The largest share that is shown like this one."""
     if shown["value"] is None:
         return float(shown.get("below", 1.0))
     return float(min(shown["value"] + shown["step"] / 2, 1.0))

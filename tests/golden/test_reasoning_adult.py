@@ -18,7 +18,7 @@ import pytest
 
 import sievert
 from sievert.hierarchies import Hierarchy
-from sievert.methods import mondrian, recoded
+from sievert.methods import mondrian, recode
 
 from .tables import Columns, read_columns
 
@@ -53,7 +53,7 @@ def trees(reference: Path) -> dict[str, Hierarchy]:
 def node(reference: Path, groups: str, keep: bool = False) -> tuple[Columns, Columns, Any]:
     """A recoding and the records it was made of, all or the released ones, and their groups."""
     levels = dict(zip(COLUMNS, NODES[groups], strict=True))
-    made = recoded(people(reference), levels, trees(reference), suppress=4)
+    made = recode(people(reference), levels, trees(reference), suppress=4)
     rows = np.flatnonzero(~made.suppressed | keep).tolist()
     released, original = (
         {c: [held[i] for i in rows] for c, held in columns.items()}
@@ -176,7 +176,7 @@ def test_chains_find_the_closed_form(reference: Path) -> None:
     """Classes of fewer than 20 on a higher level: sets around others, whose records move."""
     original = people(reference)
     fine, coarse = (
-        recoded(original, dict(zip(COLUMNS, levels, strict=True)), trees(reference))
+        recode(original, dict(zip(COLUMNS, levels, strict=True)), trees(reference))
         for levels in (NODES["150"], (1, 1, 2, 1, 2, 2, 1))
     )
     small = fine.sizes[fine.classes] < 20

@@ -57,7 +57,7 @@ def spark() -> Iterator[Any]:
     """A session that goes on: every test of this file is a guest in it."""
     with private_directory() as scratch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = Table("csv", "t", path=Path(__file__))
+        table = Table(kind="csv", name="t", path=Path(__file__))
         with spark_session._start_spark(table, scratch, None, None, None) as session:
             for name in spark_session.INTERPRETED:  # of a small table; a large one is compiled
                 session.sparkContext._jsc.sc().conf().remove(name)
@@ -323,7 +323,7 @@ def test_records_that_were_not_read(spark: Any) -> None:
         lambda engine: engine.count("t0", cells, 11),
     ):
         with private_directory() as scratch:
-            engine = Spark(Table("frame", "frame", data=spark.range(10)), scratch)
+            engine = Spark(Table(kind="frame", name="frame", data=spark.range(10)), scratch)
             engine.expected, engine._checked = 11, False
             try:
                 with pytest.raises(InputError, match="10 records were read where the file has 11"):
@@ -591,7 +591,7 @@ def test_gaps_of_many_records(spark: Any, cells_stay: None, wide: bool) -> None:
     frame = spark.sql(sql)
     frame.createOrReplaceTempView("held")
     with private_directory() as scratch:
-        engine = Spark(Table("frame", "frame", data=frame), scratch)
+        engine = Spark(Table(kind="frame", name="frame", data=frame), scratch)
         try:
             gap = f"SELECT {engine.gap(7 * scale, wide)} AS g FROM ({sql}) AS d"
             assert int(engine.rows(gap)[0][0]) == scale * scale * (7 - 6)
@@ -610,7 +610,7 @@ def test_time_runs_out(spark: Any) -> None:
 
 def test_progress(spark: Any) -> None:
     with private_directory() as scratch:
-        engine = Spark(Table("frame", "frame", data=spark.range(10)), scratch)
+        engine = Spark(Table(kind="frame", name="frame", data=spark.range(10)), scratch)
         try:
             assert engine.progress() == -1
             assert Questions(engine).records == 10

@@ -22,7 +22,7 @@ import pytest
 
 import sievert.commands.compromise.api as intrusion
 from sievert.commands.compromise.run import multiples
-from sievert.methods import Queries, noisy, range_queries, restricted, sampled
+from sievert.methods import Queries, add_noise, draw_sample, range_queries, restrict_queries
 
 RECORDS, REPLICATES, SEED = 200, 2, 5
 EPSILONS = (0.0, 3.0, 12.0)
@@ -64,14 +64,14 @@ def even(places: Sequence[int]) -> Dist:
 
 
 def from_sample(fraction: float, seed: tuple[int, ...]) -> list[Dist]:
-    taken = sampled(SECRET, DOMAIN, fraction, seed).taken
+    taken = draw_sample(SECRET, DOMAIN, fraction, seed).taken
     assert taken.sum() == round(fraction * RECORDS)
     whole = range(len(DOMAIN))
     return [even([int(c)] if t else whole) for c, t in zip(SECRET, taken, strict=True)]
 
 
 def from_sums(size: int, seed: tuple[int, ...]) -> list[Dist]:
-    order = restricted(SECRET, DOMAIN, size, seed).order.tolist()
+    order = restrict_queries(SECRET, DOMAIN, size, seed).order.tolist()
     pay, half = [DOMAIN[c] for c in SECRET], size // 2
     blocks = [order[i : i + half] for i in range(0, RECORDS - half + 1, half)]
     totals = [sum(pay[r] for r in block) for block in blocks]
@@ -96,7 +96,7 @@ def from_sums(size: int, seed: tuple[int, ...]) -> list[Dist]:
 
 
 def from_noise(percent: float, seed: tuple[int, ...], weights: str) -> list[Dist]:
-    made = noisy(CODES, SECRET, DOMAIN, percent, seed)
+    made = add_noise(CODES, SECRET, DOMAIN, percent, seed)
     span = 2 * round(Fraction(percent) * (len(DOMAIN) - 1) / 200)
     found = []
     for released in made.secret.tolist():
@@ -216,7 +216,7 @@ def shares(cells: list[Any], eps: float) -> tuple[float, float]:
 
 def test_sampling_is_the_papers_formula() -> None:
     """p_i = f_i/|Mo| + (1 - |Ms|/|Mo|)/|D|, of one combination."""
-    taken = sampled(SECRET, DOMAIN, 0.5, (SEED, 1, 0)).taken
+    taken = draw_sample(SECRET, DOMAIN, 0.5, (SEED, 1, 0)).taken
     each = from_sample(0.5, (SEED, 1, 0))
     group = [i for i in range(RECORDS) if TABLE["sex"][i] == "f"]
     for i in range(len(DOMAIN)):
@@ -235,7 +235,7 @@ def test_utility() -> None:
     everybody = set(range(RECORDS))
     errors = []
     for number in range(REPLICATES):
-        taken = sampled(SECRET, DOMAIN, 0.5, (SEED, 0, number)).taken
+        taken = draw_sample(SECRET, DOMAIN, 0.5, (SEED, 0, number)).taken
         sample = set(np.flatnonzero(taken).tolist())
         squares = [
             ((mean(queries, i, sample) - mean(queries, i, everybody)) / mean(queries, i, everybody))

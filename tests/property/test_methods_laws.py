@@ -20,15 +20,15 @@ from helpers.effort import tried
 
 from sievert.errors import InputError
 from sievert.methods import (
-    answered,
-    every,
+    add_noise,
+    draw_sample,
     frequencies,
-    grouped,
-    noisy,
+    group_by_subsets,
+    group_records,
+    infer_from_answers,
+    origin_probabilities,
     range_queries,
-    reachable,
-    restricted,
-    sampled,
+    restrict_queries,
     utility,
 )
 from sievert.methods.query_restriction import chain_bounds
@@ -79,16 +79,16 @@ def even(inside: list[bool]) -> Row:
 def test_groups(seed: int) -> None:
     known, *_ = random_table(seed)
     columns = known.shape[1]
-    all_groups = list(every(known))
+    all_groups = list(group_by_subsets(known))
     assert len(all_groups) == 2**columns - 1
-    assert [g.columns for g in every(known, [columns])] == [tuple(range(columns))]
+    assert [g.columns for g in group_by_subsets(known, [columns])] == [tuple(range(columns))]
     for groups in all_groups:
         slow = members(known, groups.columns)
         assert [tuple(k) for k in groups.keys.tolist()] == list(slow)
         assert groups.sizes.tolist() == [len(m) for m in slow.values()]
         for group, records in enumerate(slow.values()):
             assert np.flatnonzero(groups.ids == group).tolist() == records
-        alone = grouped(known, groups.columns)
+        alone = group_records(known, groups.columns)
         assert np.array_equal(alone.ids, groups.ids)
 
 
@@ -98,10 +98,10 @@ def test_sampling(seed: int) -> None:
     fraction = float(rng.choice([0.5, 0.3, 1.0]))
     if round(fraction * len(secret)) < 1:
         fraction = 1.0
-    found = sampled(secret, values, fraction, seed)
+    found = draw_sample(secret, values, fraction, seed)
     size, taken = len(values), np.flatnonzero(found.taken).tolist()
     overall = [Fraction(secret[taken].tolist().count(d), len(taken)) for d in range(size)]
-    for groups in every(known):
+    for groups in group_by_subsets(known):
         flat, informed = [], []
         for records in members(known, groups.columns).values():
             drawn = [int(secret[r]) for r in records if r in taken]
@@ -117,8 +117,8 @@ def test_sampling(seed: int) -> None:
 def test_query_restriction(seed: int) -> None:
     known, secret, values, rng = random_table(seed)
     size = 2 * int(rng.integers(1, len(secret) // 2 + 1))
-    found = restricted(secret, values, size, seed)
-    again = answered(found.answers, values, size, found.order)
+    found = restrict_queries(secret, values, size, seed)
+    again = infer_from_answers(found.answers, values, size, found.order)
     for part in ("low", "high", "first", "last", "estimates", "answers"):
         assert np.array_equal(getattr(found, part), getattr(again, part))
     lows, highs = narrowed([values[c] for c in secret[found.order]], size // 2, values)
@@ -133,7 +133,7 @@ def test_query_restriction(seed: int) -> None:
     blocks = found.estimates[found.order[: len(secret) // (size // 2) * (size // 2)]]
     sums = blocks.reshape(-1, size // 2).sum(axis=1)
     assert sums[1:] + sums[:-1] == pytest.approx(found.answers, rel=1e-12, abs=1e-9)
-    for groups in every(known):
+    for groups in group_by_subsets(known):
         slow = members(known, groups.columns)
         same(found.probabilities(groups), [mean([rows[r] for r in m]) for m in slow.values()])
 
@@ -142,7 +142,7 @@ def test_query_restriction(seed: int) -> None:
 def test_noise(seed: int) -> None:
     known, secret, values, rng = random_table(seed)
     percent = float(rng.choice([0, 20, 50, 100, 150]))
-    found = noisy(known, secret, values, percent, seed)
+    found = add_noise(known, secret, values, percent, seed)
     size, half = len(values), found.span // 2
     assert np.all(np.abs(found.secret - secret) <= half)
     assert np.all(np.abs(found.known - known) <= np.array(found.spans) // 2)
@@ -153,7 +153,7 @@ def test_noise(seed: int) -> None:
         flat[c] = even(near)
         w = [Fraction(prior[d]) * _moves(found.span, c - d) for d in range(size)]
         posterior[c] = [x / sum(w) for x in w]
-    for groups in every(known):
+    for groups in group_by_subsets(known):
         slow = members(known, groups.columns)
         for rows, more in (
             (flat, {}),
@@ -197,7 +197,7 @@ def test_frequencies(seed: int) -> None:
     by_class = {
         c: frequency(np.flatnonzero(classes == c).tolist()) for c in np.unique(classes).tolist()
     }
-    for groups in every(known):
+    for groups in group_by_subsets(known):
         slow = members(known, groups.columns).values()
         same(frequencies(groups, shown, size), [frequency(m) for m in slow])
         mixed = [mean([by_class[int(classes[r])] for r in m]) for m in slow]
@@ -248,7 +248,7 @@ def test_bounds_are_those_of_all_databases(chunk: int) -> None:
         mine = answers[int(rng.integers(len(answers)))]
         fits = every_one[(answers == mine).all(axis=1)]
         values = list(range(least, top + 1))
-        found = answered(mine, values, 2 * half, range(records))
+        found = infer_from_answers(mine, values, 2 * half, range(records))
         assert found.low.tolist() == fits.min(axis=0).tolist()
         assert found.high.tolist() == fits.max(axis=0).tolist()
         sums = blocks[(answers == mine).all(axis=1)]
@@ -269,10 +269,10 @@ def test_answers_are_refused_exactly_where_no_database_has_them() -> None:
         there = bool((answers == mine).all(axis=1).any())
         refused += not there
         if there:
-            answered(mine, [0, 1, 2], 2 * half, range(records))
+            infer_from_answers(mine, [0, 1, 2], 2 * half, range(records))
         else:
             with pytest.raises(InputError):
-                answered(mine, [0, 1, 2], 2 * half, range(records))
+                infer_from_answers(mine, [0, 1, 2], 2 * half, range(records))
     assert 20 < refused < SYSTEMS - 20
 
 
@@ -285,7 +285,7 @@ def test_each_bound_is_attained(seed: int) -> None:
     held = np.minimum(rng.geometric(2 / width, records) - 1, width - 1)
     count = records // half
     sums = held[: count * half].reshape(-1, half).sum(axis=1)
-    found = answered(sums[1:] + sums[:-1], range(width), 2 * half, range(records))
+    found = infer_from_answers(sums[1:] + sums[:-1], range(width), 2 * half, range(records))
     lows, highs = narrowed(held.tolist(), half, [0, width - 1])
     assert found.low.tolist() == lows
     assert found.high.tolist() == highs
@@ -338,11 +338,11 @@ def test_laws_of_more_release() -> None:
     """The order of records does not matter; noise of no percent tells each group's values."""
     known, secret, values, rng = random_table(7)
     order = rng.permutation(len(secret))
-    found = noisy(known, secret, values, 0)
-    moved = noisy(known[order], secret[order], values, 0)
-    for one, two in zip(every(known), every(known[order]), strict=True):
+    found = add_noise(known, secret, values, 0)
+    moved = add_noise(known[order], secret[order], values, 0)
+    for one, two in zip(group_by_subsets(known), group_by_subsets(known[order]), strict=True):
         assert np.array_equal(found.probabilities(one), moved.probabilities(two))
-        whole = sampled(secret, values, 1).probabilities(one)
+        whole = draw_sample(secret, values, 1).probabilities(one)
         assert np.allclose(found.probabilities(one), whole, rtol=1e-14, atol=0)
         assert np.array_equal(whole, frequencies(one, secret, len(values)))
 
@@ -350,7 +350,7 @@ def test_laws_of_more_release() -> None:
 @pytest.mark.parametrize("span", [0, 2, 6, 24, 60, 1200])
 def test_reachable_rows_add_up_and_mirror(span: int) -> None:
     for weights in ("uniform", "posterior"):
-        rows = reachable(25, span, weights)
+        rows = origin_probabilities(25, span, weights)
         assert rows.shape == (25 + span, 25)
         assert np.allclose(rows.sum(axis=1), 1, rtol=0, atol=1e-14)
         assert np.allclose(rows, rows[::-1, ::-1], rtol=1e-13, atol=0)

@@ -50,7 +50,11 @@ def same(ours: Any, due: Any) -> bool:
 
 def compare(made: Case, questions: Any, settings: MeasureSettings, named: str | None) -> None:
     measures = TableMeasures(
-        questions, Roles(made.quasi, ("s",)), settings, None, Clock(session.no_progress)
+        questions,
+        Roles(quasi=made.quasi, sensitive=("s",)),
+        settings,
+        None,
+        Clock(session.no_progress),
     )
     found, learnt = measures.reidentification(), measures.inference("s")
     due = peopleoracle.reidentification(made.rows, made.quasi, "id")

@@ -283,7 +283,13 @@ def test_snb_equations_are_the_model(alpha: float, beta: float, f: float) -> Non
         expected[0] += chance * size * f * (1 - f) ** (size - 1)
         expected[1] += chance * size * (size - 1) / 2 * f**2 * (1 - f) ** max(0, size - 2)
         chance *= (alpha + size - 1) / size * (1 - beta)
-    model = inside._Slide(10**6, f, 1 - f, 10**6 * expected[0], 10**6 * expected[1])
+    model = inside._Slide(
+        classes=10**6,
+        fraction=f,
+        outside=1 - f,
+        alone=10**6 * expected[0],
+        pairs=10**6 * expected[1],
+    )
     x = math.log(beta / (1 - beta))
     assert model.alpha(x) == pytest.approx(alpha, rel=1e-9)
     assert model.excess(x) == pytest.approx(0, abs=1e-9)
@@ -294,7 +300,7 @@ def test_snb_equations_are_the_model(alpha: float, beta: float, f: float) -> Non
 @pytest.mark.parametrize("x", [-700.0, -20.0, -1.0, 0.0, 3.0, 30.0])
 def test_every_digit_of_the_reduced_equation(x: float, f: float) -> None:
     """alpha from the quadratic and the first equation from it, with 60 digits."""
-    model = inside._Slide(5e6, f, 1 - f, 1000, 120)
+    model = inside._Slide(classes=5e6, fraction=f, outside=1 - f, alone=1000, pairs=120)
     with mpmath.workdps(400):
         beta = 1 / (1 + mpmath.exp(-x))
         share = mpmath.mpf(f)

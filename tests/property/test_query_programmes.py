@@ -7,7 +7,7 @@ import pytest
 from helpers.effort import tried
 
 from sievert.errors import InputError
-from sievert.methods import answered, restricted
+from sievert.methods import infer_from_answers, restrict_queries
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -47,7 +47,7 @@ def test_bounds(part: int) -> None:
             values = np.sort(np.round(random.random(int(random.integers(2, 6))) * 100, 2))
             values = np.unique(values)
         secret = random.integers(0, len(values), records)
-        found = restricted(secret, values, size, seed)
+        found = restrict_queries(secret, values, size, seed)
         due = programme(found.answers, size, found.order, values[0], values[-1])
         outside += records % (size // 2) > 0
         assert len(due) == records
@@ -65,16 +65,16 @@ def test_answers_that_nobody_has() -> None:
         random = np.random.default_rng([seed, 12])
         size, records = 4, 9
         values = np.arange(1.0, 6.0)
-        found = restricted(random.integers(0, 5, records), values, size, seed)
+        found = restrict_queries(random.integers(0, 5, records), values, size, seed)
         answers = found.answers + random.integers(-6, 7, len(found.answers))
         due = programme(answers, size, found.order, 1.0, 5.0)
         if due:
-            again = answered(answers, values, size, found.order)
+            again = infer_from_answers(answers, values, size, found.order)
             assert [(a, b) for a, b in zip(again.low, again.high, strict=True)] == [
                 (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9)) for low, high in due
             ]
             continue
         refused += 1
         with pytest.raises(InputError):
-            answered(answers, values, size, found.order)
+            infer_from_answers(answers, values, size, found.order)
     assert 5 < refused < 55

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from sievert.errors import InputError
 from sievert.hierarchies import Hierarchy
-from sievert.methods import Released, anatomised, mondrian, recoded, smallest_recoding
+from sievert.methods import Released, anatomise, mondrian, recode, smallest_recoding
 
 Data = dict[str, list[Any]]
 KNOWN = ["sex", "race", "marital-status", "education", "native-country", "workclass"]
@@ -242,7 +242,7 @@ def test_mondrian_of_many_records() -> None:
 
 
 def check_buckets(data: Data, quasi: list[str], secret: str, least: int, seed: int = 0) -> None:
-    found = anatomised(data, quasi, secret, least, seed)
+    found = anatomise(data, quasi, secret, least, seed)
     sizes = found.sizes
     assert sizes.min() >= least
     assert sizes.max() <= 2 * least - 1
@@ -267,7 +267,7 @@ def test_anatomy(secrets: list[int], least: int, seed: int) -> None:
     data = {"key": [str(i) for i in range(len(secrets))], "s": [str(s) for s in secrets]}
     if max(Counter(secrets).values()) * least > len(secrets):
         with pytest.raises(InputError):
-            anatomised(data, ["key"], "s", least, seed)
+            anatomise(data, ["key"], "s", least, seed)
     else:
         check_buckets(data, ["key"], "s", least, seed)
 
@@ -313,7 +313,7 @@ def test_recoding_is_the_label_of_each_value(seed: int) -> None:
     )
     sizes = Counter(rows)
     for suppress in (None, 1, 2, 4):
-        found = recoded(data, levels, given_ladders, suppress=suppress)
+        found = recode(data, levels, given_ladders, suppress=suppress)
         stars = ("*",) * len(data)
         expected = [stars if sizes[row] < (suppress or 1) else row for row in rows]
         assert list(zip(*found.columns.values(), strict=True)) == expected

@@ -25,7 +25,7 @@ from sievert.measures import BY_ID
 from sievert.policy import GateReason, Judgement, judge, parse_policy
 from sievert.report import html, markdown
 from sievert.report.builder import ReportSettings
-from sievert.sharing import COARSEST, ENOUGH, FINEST, FOUND, LEARNT, shown_records
+from sievert.sharing import COARSEST, ENOUGH, FINEST, INFERENCE, REIDENTIFICATION, shown_records
 
 TABLES = 80
 CHUNKS = 4
@@ -182,7 +182,7 @@ def test_the_contract_on_random_tables(chunk: int) -> None:
         assert shown["warnings"] == []
         assert (rows is None) == (found.rows < ENOUGH) and (rows or 0) <= found.rows
         wild = found.table["missing"] == "wildcard"
-        measures = () if rows is None or wild else FOUND
+        measures = () if rows is None or wild else REIDENTIFICATION
         assert set(shown["reidentification"]) == set(measures)
         assert set(shown["inference"]) == {"disease"}
         chapters = [(shown["reidentification"], found.reidentification)]
@@ -292,7 +292,7 @@ def test_only_once_and_not_below_three() -> None:
 
 def test_a_frame_of_what_is_shared() -> None:
     frame = sievert.assess(hospital(), ["zip", "age"], "disease").share().to_frame()
-    assert set(FOUND) <= set(frame["measure"]) <= {*FOUND, *LEARNT}
+    assert set(REIDENTIFICATION) <= set(frame["measure"]) <= {*REIDENTIFICATION, *INFERENCE}
 
 
 def test_people_with_several_rows_have_no_numbers() -> None:

@@ -18,7 +18,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from sievert.commands.limit.gaussian_model import Channel, Pair, gaussian_limit
-from sievert.commands.limit.gaussian_model.closed_forms import nats, revealing, within
+from sievert.commands.limit.gaussian_model.closed_forms import (
+    cheapest_shares,
+    least_disclosing_shares,
+    nats,
+)
 from sievert.commands.limit.gaussian_model.max_determinant import DeterminantProblem
 from sievert.losses.gaussian import gaussian_information
 from sievert.losses.gaussian import scalar as information
@@ -131,11 +135,15 @@ def test_the_certificate_holds_and_is_sharp(cheapest: bool) -> None:
         for _ in range(20):
             turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
             error = (turn * rng.uniform(0.05, 0.95, size=3)) @ turn.T
-            told = DeterminantProblem(rho, rest, np.eye(3), 0.0, False).unknown(error)
+            told = DeterminantProblem(
+                rho=rho, rest=rest, cost=np.eye(3), limit=0.0, cheapest=False
+            ).unknown(error)
             limit = told if cheapest else float(np.trace(error))
-            solve = revealing if cheapest else within
+            solve = cheapest_shares if cheapest else least_disclosing_shares
             best, theta = solve(rho, rest, np.ones(3), -told / 2 if cheapest else limit)
-            problem = DeterminantProblem(rho, rest, np.eye(3), limit, cheapest)
+            problem = DeterminantProblem(
+                rho=rho, rest=rest, cost=np.eye(3), limit=limit, cheapest=cheapest
+            )
             gap, _ = problem.certificate(error, theta if cheapest else 1 / theta)
             away = (
                 float(np.trace(error)) - best.sum()

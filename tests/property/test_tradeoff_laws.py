@@ -17,7 +17,7 @@ from sievert.tradeoff import (
     least_risk,
     perfect,
 )
-from sievert.tradeoff.channel import evaluated
+from sievert.tradeoff.channel import evaluate_channel
 from sievert.tradeoff.models import DistortionTask
 
 LN2 = math.log(2)
@@ -59,7 +59,7 @@ def test_no_channel_is_below_the_bound(held):
     task, rng = held
     n, m = task.distortion.shape
     channel = rng.dirichlet(np.full(m, rng.choice([0.1, 1.0])), size=n)
-    risk, _, _, far = evaluated(task.joint, channel, task.distortion)
+    risk, _, _, far = evaluate_channel(task.joint, channel, task.distortion)
     assert least_risk(task, None, max(far, task.nearest), most=100).bound <= risk + 1e-12
     if risk > 1e-3:
         assert least_distortion(task, None, risk, most=200).bound <= far * (1 + 1e-12) + 1e-12
@@ -159,6 +159,6 @@ def test_the_bottleneck_and_the_funnel_keep_their_bounds(held, share):
     assert other.identity >= at - 1e-9
     assert other.risk <= found.risk + 1e-9
     channel = rng.dirichlet(np.ones(3), size=len(joint.weights))
-    risk, _, identity, _ = evaluated(joint, channel)
+    risk, _, identity, _ = evaluate_channel(joint, channel)
     if identity <= at:
         assert risk <= found.risk + 1e-4

@@ -23,7 +23,7 @@ from sievert.measures import BY_ID, MEASURES, Measure
 from sievert.measures.measure import ALWAYS, MeasureResult, undefined
 from sievert.report import html, markdown, texts
 from sievert.report.builder import ReportSettings
-from sievert.sharing import FOUND, LEARNT, shareable
+from sievert.sharing import INFERENCE, REIDENTIFICATION, shareable
 
 QUASI = ["age", "zip"]
 ROWS = 1040
@@ -206,10 +206,10 @@ def test_nothing_but_declared_numbers_and_settings_is_in_the_json() -> None:
     assert numbers <= {
         ("table", "rows"), ("table", "columns"), ("table", "shared"),
         ("policy", "limits", "min"), ("policy", "limits", "max"),
-        *(("reidentification", m, key) for m in FOUND for key in entry),
-        *(("inference", "ill", m, key) for m in LEARNT for key in entry),
+        *(("reidentification", m, key) for m in REIDENTIFICATION for key in entry),
+        *(("inference", "ill", m, key) for m in INFERENCE for key in entry),
     }  # fmt: skip
-    assert {*FOUND, *LEARNT} == {m.id for m in MEASURES if m.influence is not None}
+    assert {*REIDENTIFICATION, *INFERENCE} == {m.id for m in MEASURES if m.influence is not None}
 
 
 def test_a_record_says_what_one_person_can_move() -> None:

@@ -22,7 +22,7 @@ SECRET = "canary-5512"
 
 
 def opened(columns: dict[str, list[str]], tmp_path: Path) -> adapter.DuckDB:
-    return adapter.DuckDB(Table("columns", "t", data=columns), tmp_path)
+    return adapter.DuckDB(Table(kind="columns", name="t", data=columns), tmp_path)
 
 
 def test_tables_do_not_see_each_other(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_shared_engines_are_locked(forbidden: str, tmp_path: Path) -> None:
 
 def write(path: Path, text: str) -> Table:
     path.write_text(text)
-    return Table("csv", path.name, path=path, columns=("a",))
+    return Table(kind="csv", name=path.name, path=path, columns=("a",))
 
 
 def idle() -> list[connection.FileEngine]:
@@ -105,7 +105,7 @@ def test_a_parquet_file_is_small_by_its_records(
 ) -> None:
     path = tmp_path / "t.parquet"
     parquet.write_table(pyarrow.table({"a": ["x"] * 5}), path)
-    table = Table("parquet", path.name, path=path)
+    table = Table(kind="parquet", name=path.name, path=path)
     for small, lent in ((6, True), (5, False)):
         monkeypatch.setattr(connection, "SMALL", small)
         engine = adapter.DuckDB(table, tmp_path)
@@ -141,7 +141,7 @@ def test_large_tables_and_other_settings_have_an_engine_of_their_own(
     """Only they may spill, or need more threads or less memory."""
     monkeypatch.setattr(connection, "shared_engine", lambda: pytest.fail("shared"))
     columns = {"a": ["x"] * 3}
-    small = Table("columns", "t", data=columns)
+    small = Table(kind="columns", name="t", data=columns)
     for settings in ({"threads": 1}, {"memory": "1GB"}, {"outputs": [tmp_path / "r.csv"]}):
         adapter.DuckDB(small, tmp_path, **settings).close()
     monkeypatch.setattr(connection, "SMALL", 3)

@@ -117,7 +117,7 @@ def test_nobody_is_unique(estimate: Estimator) -> None:
 def test_everybody_is_unique() -> None:
     sizes = of(c1=50)
     assert pitman(sizes, 1000) == Estimate(
-        None, "pitman", inside.ALL_UNIQUE, {"sample_uniques": 50}
+        value=None, method="pitman", reason=inside.ALL_UNIQUE, details={"sample_uniques": 50}
     )
     assert snb(sizes, 1000).reason == inside.NO_PAIRS
     assert zayatz(sizes, 1000).value == 1.0

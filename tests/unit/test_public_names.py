@@ -54,6 +54,38 @@ def test_reader_options_are_accepted_and_others_refused(command: str) -> None:
     assert function(*first, quasi="a", sensitive="s", **options).rows == 60
 
 
+RENAMED_FUNCTIONS = {
+    "sievert.estimators.binned": "bin_numbers",
+    "sievert.estimators.continuous": "is_continuous",
+    "sievert.estimators.lost": "information_lost",
+    "sievert.methods.anatomised": "anatomise",
+    "sievert.methods.answered": "infer_from_answers",
+    "sievert.methods.every": "group_by_subsets",
+    "sievert.methods.grouped": "group_records",
+    "sievert.methods.noisy": "add_noise",
+    "sievert.methods.reachable": "origin_probabilities",
+    "sievert.methods.recoded": "recode",
+    "sievert.methods.restricted": "restrict_queries",
+    "sievert.methods.sampled": "draw_sample",
+    "sievert.methods.span_of": "noise_span",
+    "sievert.methods.supplied": "check_probabilities",
+}
+
+
+@pytest.mark.parametrize("old", RENAMED_FUNCTIONS)
+def test_functions_can_be_called_by_their_old_names(old: str) -> None:
+    name, _, last = old.rpartition(".")
+    module = import_module(name)
+    new = RENAMED_FUNCTIONS[old]
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {name}.{new}") as warned:
+        function = getattr(module, last)
+    assert warned[0].filename == __file__
+    assert function is getattr(module, new)
+    assert last not in module.__all__
+    with pytest.raises(AttributeError, match="has no attribute"):
+        _ = module.no_such_name
+
+
 RENAMED = {
     "sievert.attacks.linkage": ("sievert.commands.attack.linkage", "link"),
     "sievert.estimating": ("sievert.estimators", "chance"),

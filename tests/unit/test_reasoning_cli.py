@@ -49,7 +49,7 @@ def write(path: Path, columns: dict[str, Any]) -> Path:
 def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reasoning")
     original = people()
-    anatomy = methods.anatomised(original, QUASI, "disease", 2)
+    anatomy = methods.anatomise(original, QUASI, "disease", 2)
     found = {
         "original": original,
         "coarse": methods.mondrian(original, QUASI, 6).columns,

@@ -12,7 +12,7 @@ import pytest
 
 from sievert.errors import ExhaustedError, InputError, RefusedError, SievertError, UsageError
 from sievert.hierarchies import Hierarchy
-from sievert.methods import anatomised, mondrian, recoded, smallest_recoding
+from sievert.methods import anatomise, mondrian, recode, smallest_recoding
 from sievert.methods import mondrian as _function
 from sievert.methods.recoding import encode
 
@@ -37,7 +37,7 @@ def rows(path: Path) -> list[list[str]]:
 
 def test_anatomy_by_hand() -> None:
     """Two of each secret and l = 2: ties go to the secret that sorts first."""
-    found = anatomised(PEOPLE, ["age", "town"], "illness", 2)
+    found = anatomise(PEOPLE, ["age", "town"], "illness", 2)
     assert list(found.quasi_table) == ["age", "town", "group"]
     assert found.sensitive_table == {
         "group": ["0", "0", "1", "1", "2", "2"],
@@ -52,14 +52,14 @@ def test_anatomy_by_hand() -> None:
 def test_anatomy_follows_its_seed_and_no_order_links() -> None:
     secrets = [str(i % 5) for i in range(200)]
     data = {"key": [str(i) for i in range(200)], "secret": secrets}
-    first, again, other = (anatomised(data, ["key"], "secret", 4, s) for s in ((3, 1), (3, 1), 4))
+    first, again, other = (anatomise(data, ["key"], "secret", 4, s) for s in ((3, 1), (3, 1), 4))
     assert first.quasi_table == again.quasi_table
     assert first.sensitive_table == again.sensitive_table
     assert first.quasi_table != other.quasi_table
     # In each bucket the first row of both tables belongs together about one time in four or five.
     hits = total = 0
     for seed in range(40):
-        found = anatomised(data, ["key"], "secret", 4, seed)
+        found = anatomise(data, ["key"], "secret", 4, seed)
         mine = [secrets[i] for i in found.order]
         hits += sum(a == b for a, b in zip(mine, found.sensitive_table["secret"], strict=True))
         total += len(mine)
@@ -69,29 +69,29 @@ def test_anatomy_follows_its_seed_and_no_order_links() -> None:
 def test_anatomy_left_overs_go_to_any_bucket_without_their_secret() -> None:
     data = {"key": list("abcdefg"), "secret": list("uuvvwwx")}
     seen = Counter(
-        tuple(anatomised(data, ["key"], "secret", 3, seed).sizes.tolist()) for seed in range(60)
+        tuple(anatomise(data, ["key"], "secret", 3, seed).sizes.tolist()) for seed in range(60)
     )
     assert set(seen) == {(4, 3), (3, 4)}
 
 
 def test_anatomy_with_missing_values() -> None:
     data = {"age": ["27", None, None, "31"], "illness": [None, "flu", "flu", None]}
-    found = anatomised(data, ["age"], "illness", 2)
+    found = anatomise(data, ["age"], "illness", 2)
     assert found.sensitive_table["illness"] == [None, "flu", None, "flu"]
 
 
 def test_anatomy_is_refused_where_a_secret_is_too_frequent() -> None:
     data = {"age": ["1", "2", "3", "4", "5"], "illness": ["flu", "flu", "flu", "cold", "gout"]}
     with pytest.raises(InputError, match="1 value of more than 1/2") as error:
-        anatomised(data, ["age"], "illness", 2)
+        anatomise(data, ["age"], "illness", 2)
     assert "flu" not in str(error.value)
     assert "at most 1" in str(error.value)
     with pytest.raises(InputError, match="3 values"):
-        anatomised(data, ["age"], "illness", 6)
+        anatomise(data, ["age"], "illness", 6)
 
 
 def test_anatomy_files(tmp_path: Path) -> None:
-    found = anatomised(PEOPLE, ["age", "town"], "illness", 2)
+    found = anatomise(PEOPLE, ["age", "town"], "illness", 2)
     keys, secrets = tmp_path / "keys.csv", tmp_path / "secrets.csv"
     found.write(keys, secrets)
     assert rows(keys)[0] == ["age", "town", "group"]
@@ -227,7 +227,7 @@ def test_mondrian_lists_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_recoding_by_hand() -> None:
-    found = recoded(PEOPLE, {"age": 1, "town": 1}, {"age": AGES, "town": TOWNS})
+    found = recode(PEOPLE, {"age": 1, "town": 1}, {"age": AGES, "town": TOWNS})
     assert found.columns["age"] == [
         "[20, 30)", "[20, 30)", "[30, 40)", "[30, 40)", "[30, 40)", "[50, 60)"
     ]  # fmt: skip
@@ -236,7 +236,7 @@ def test_recoding_by_hand() -> None:
     assert sorted(found.sizes.tolist()) == [1, 2, 3]
     assert not found.suppressed.any()
     assert found.loss == pytest.approx((1 / 3 + 1 / 2) / 2, rel=1e-15)
-    fewer = recoded(PEOPLE, {"age": 1, "town": 1}, {"age": AGES, "town": TOWNS}, suppress=2)
+    fewer = recode(PEOPLE, {"age": 1, "town": 1}, {"age": AGES, "town": TOWNS}, suppress=2)
     assert fewer.suppressed.tolist() == [False] * 5 + [True]
     assert (fewer.columns["age"][-1], fewer.columns["town"][-1]) == ("*", "*")
     assert fewer.columns["age"][:-1] == found.columns["age"][:-1]
@@ -245,19 +245,19 @@ def test_recoding_by_hand() -> None:
 
 def test_suppressed_records_join_a_class_of_stars() -> None:
     data = {"a": ["1", "1", "2"], "b": ["x", "x", "x"]}
-    found = recoded(data, {"a": 1, "b": 1}, {c: Hierarchy.prefixes(data[c]) for c in data})
+    found = recode(data, {"a": 1, "b": 1}, {c: Hierarchy.prefixes(data[c]) for c in data})
     assert found.sizes.tolist() == [3]
-    found = recoded(data, {"a": 0, "b": 0}, {}, suppress=2)
+    found = recode(data, {"a": 0, "b": 0}, {}, suppress=2)
     assert found.columns == {"a": ["1", "1", "*"], "b": ["x", "x", "*"]}
     assert found.classes[0] == found.classes[1] != found.classes[2]
 
 
 def test_missing_values_are_below_the_root_only() -> None:
     data = {"town": ["Ulm", None, "Bonn"]}
-    columns = [recoded(data, {"town": n}, {"town": TOWNS}).columns["town"] for n in range(3)]
+    columns = [recode(data, {"town": n}, {"town": TOWNS}).columns["town"] for n in range(3)]
     assert columns == [["Ulm", None, "Bonn"], ["south", None, "Rhine"], ["*"] * 3]
     short = Hierarchy({"Ulm": ("south",), "Bonn": ("Rhine",)})
-    assert recoded(data, {"town": 1}, {"town": short}).columns["town"] == columns[1]
+    assert recode(data, {"town": 1}, {"town": short}).columns["town"] == columns[1]
 
 
 def test_smallest_recoding_by_hand() -> None:
@@ -292,7 +292,7 @@ def test_shares_are_the_decimals_they_print_as() -> None:
 
 
 def test_recoding_files(tmp_path: Path) -> None:
-    found = recoded({"a": ["x,y", None], "b": [1, 2]}, {"a": 0}, {})
+    found = recode({"a": ["x,y", None], "b": [1, 2]}, {"a": 0}, {})
     found.write(tmp_path / "out.csv")
     assert rows(tmp_path / "out.csv") == [["a", "b"], ["x,y", "1"], ["", "2"]]
     with pytest.raises(RefusedError):
@@ -307,7 +307,7 @@ def test_recoding_files(tmp_path: Path) -> None:
 
 
 def test_columns_of_numbers_and_arrays() -> None:
-    found = recoded({"a": np.array([1, 2]), "b": [1.5, float("nan")]}, {"a": 0, "b": 0}, {})
+    found = recode({"a": np.array([1, 2]), "b": [1.5, float("nan")]}, {"a": 0, "b": 0}, {})
     assert found.columns == {"a": ["1", "2"], "b": ["1.5", None]}
     assert encode(["b", None, "b"])[1] == ["b", None]
 
@@ -329,15 +329,15 @@ def test_columns_of_numbers_and_arrays() -> None:
         (lambda: mondrian(PEOPLE, ["town"], 2, orders={"age": []}), UsageError, "'age'"),
         (lambda: mondrian(PEOPLE, ["town"], 2, orders={"town": "UU"}), UsageError, "twice"),
         (lambda: mondrian(PEOPLE, ["age"], 2, hierarchies={"age": TOWNS}), InputError, "6 value"),
-        (lambda: anatomised(PEOPLE, ["age"], "illness", 1), UsageError, "at least 2"),
-        (lambda: anatomised(PEOPLE, ["age"], "ilness", 2), UsageError, "'ilness'"),
-        (lambda: anatomised(PEOPLE, ["illness"], "illness", 2), UsageError, "not the secret"),
-        (lambda: anatomised({"group": ["1"], "s": ["1"]}, ["group"], "s", 2), UsageError, "group"),
-        (lambda: anatomised(PEOPLE, ["age"], "illness", 2, -1), UsageError, "seed"),
-        (lambda: recoded(PEOPLE, {"age": 4}, {"age": AGES}), UsageError, "from 0 to 3"),
-        (lambda: recoded(PEOPLE, {"age": 1}, {}), UsageError, "a hierarchy for the column"),
-        (lambda: recoded(PEOPLE, {"age": 0}, {"age": TOWNS}), InputError, "6 value"),
-        (lambda: recoded(PEOPLE, {"age": 0}, {}, suppress=0), UsageError, "suppress is"),
+        (lambda: anatomise(PEOPLE, ["age"], "illness", 1), UsageError, "at least 2"),
+        (lambda: anatomise(PEOPLE, ["age"], "ilness", 2), UsageError, "'ilness'"),
+        (lambda: anatomise(PEOPLE, ["illness"], "illness", 2), UsageError, "not the secret"),
+        (lambda: anatomise({"group": ["1"], "s": ["1"]}, ["group"], "s", 2), UsageError, "group"),
+        (lambda: anatomise(PEOPLE, ["age"], "illness", 2, -1), UsageError, "seed"),
+        (lambda: recode(PEOPLE, {"age": 4}, {"age": AGES}), UsageError, "from 0 to 3"),
+        (lambda: recode(PEOPLE, {"age": 1}, {}), UsageError, "a hierarchy for the column"),
+        (lambda: recode(PEOPLE, {"age": 0}, {"age": TOWNS}), InputError, "6 value"),
+        (lambda: recode(PEOPLE, {"age": 0}, {}, suppress=0), UsageError, "suppress is"),
         (lambda: smallest_recoding(PEOPLE, ["age"], {}, 2), InputError, "6 records reaches k = 2"),
         (lambda: smallest_recoding(PEOPLE, ["age"], {"age": AGES}, 7), InputError, "k = 7"),
         (

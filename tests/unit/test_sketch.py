@@ -140,8 +140,8 @@ def test_packed_keys_give_the_same_bytes(tmp_path: Path) -> None:
     kept = [c for c in table.column_names if c not in ("seen", "pay")]  # which are not packed
     pyarrow.parquet.write_table(table.select(kept), path := tmp_path / "t.parquet")
     keys = tuple(tuple(sorted(set(key) & set(kept))) for key in sketchtables.KEYS)
-    roles, files = Roles(keys[-1], tuple(sketchtables.SECRETS)), []
-    settings = SketchSettings(None, None, sketchtables.SALT, 1 << 14)
+    roles, files = Roles(quasi=keys[-1], sensitive=tuple(sketchtables.SECRETS)), []
+    settings = SketchSettings(key_sets=None, subsets=None, salt=sketchtables.SALT, size=1 << 14)
     for large in (10**9, 1):
         with open_source(path, large=large) as (_, questions):
             assert (questions.memory.compiled_cube(keys[-1]) is not None) == (large == 1)

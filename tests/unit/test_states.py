@@ -25,7 +25,7 @@ from sievert.counts.state.segments import Sum
 from sievert.errors import InputError, RefusedError, SievertError, UsageError
 from sievert.numerics import machine
 from sievert.sharing import shareable
-from sievert.sources.states import MANIFEST, file_sha256
+from sievert.sources.state_manifest import MANIFEST, file_sha256
 
 TABLE = {
     "zip": ["1", "1", "2", "2", "*"],

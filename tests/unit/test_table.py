@@ -336,15 +336,12 @@ def test_lost_records_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_records_are_counted_over_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
-) -> None:
+def test_records_are_counted_over_blocks(tmp_path: Path, end: str) -> None:
     """Quotes, line ends and blank lines on any border between blocks."""
     content = 'a,b\n"x\n""y",1\n\n2,"3"\n\n"",\n4,5'.replace("\n", end)
     path = write(tmp_path, content)
     for size in range(1, len(content) + 1):
-        monkeypatch.setattr(csv_scan, "CHUNK", size)
-        found = csv_scan.scan(path, "t.csv", ",", 2)
+        found = csv_scan.scan(path, "t.csv", ",", 2, chunk=size)
         assert (found.records, found.blank_lines, found.mixed) == (4, 2, False)
         assert found.longest >= len('"x\n""y",1\n'.replace("\n", end))
     assert csv_header.count_fields(path, "t.csv", ",", 2, 100) == 5
@@ -361,13 +358,12 @@ def test_a_column_of_commas(tmp_path: Path) -> None:
     assert sizes(path, ",", delimiter=";") == (11, 1)
 
 
-def test_mixed_line_ends_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mixed_line_ends_become_one(tmp_path: Path) -> None:
     path = write(tmp_path, 'a,b\r\n"1\r\n",2\n3,"\r"\r4,5\r\n\r6,7')
     for size in range(1, 40):
-        monkeypatch.setattr(csv_scan, "CHUNK", size)
-        found = csv_scan.scan(path, "t.csv", ",", 2)
+        found = csv_scan.scan(path, "t.csv", ",", 2, chunk=size)
         assert (found.records, found.blank_lines, found.mixed) == (4, 1, True)
-        csv_scan.one_line_end(path, "t.csv", tmp_path / "copy.csv")
+        csv_scan.one_line_end(path, "t.csv", tmp_path / "copy.csv", chunk=size)
         copy = (tmp_path / "copy.csv").read_bytes()
         assert copy == b'a,b\n"1\r\n",2\n3,"\r"\n4,5\n\n6,7'
     assert sizes(path, ["a", "b"]) == (4, 4)

@@ -25,7 +25,11 @@ from sievert.commands.limit.gaussian_model import (
     rate_distortion,
 )
 from sievert.commands.limit.gaussian_model.canonical_pair import standard
-from sievert.commands.limit.gaussian_model.closed_forms import nats, revealing, within
+from sievert.commands.limit.gaussian_model.closed_forms import (
+    cheapest_shares,
+    least_disclosing_shares,
+    nats,
+)
 from sievert.commands.limit.gaussian_model.normality import _mardia
 from sievert.errors import InputError, UsageError
 from sievert.losses.gaussian import gaussian_information
@@ -157,11 +161,11 @@ def test_the_barrier_finds_the_same(at: float, shares: tuple[float, ...], expect
 
 def test_theta_of_the_reference() -> None:
     rho = np.array([0.9, 0.8, 0.7])
-    shares, theta = within(rho, 1 - rho**2, np.ones(3), 0.5)
+    shares, theta = least_disclosing_shares(rho, 1 - rho**2, np.ones(3), 0.5)
     assert theta == pytest.approx(0.648533951, abs=5e-10)
     told = nats(rho, 1 - rho**2, shares)
     assert told is not None
-    assert revealing(rho, 1 - rho**2, np.ones(3), told)[1] == pytest.approx(theta, rel=1e-12)
+    assert cheapest_shares(rho, 1 - rho**2, np.ones(3), told)[1] == pytest.approx(theta, rel=1e-12)
 
 
 def test_rate_distortion_is_reverse_water_filling() -> None:

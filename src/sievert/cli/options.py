@@ -262,7 +262,7 @@ class GateOptions:
 
     def check_question(self, data: str | Path, *, planned: bool) -> None:
         """A pipeline lets a file through: it does not ask about a plan, nor about counts."""
-        from sievert.sources.states import is_state
+        from sievert.sources.state_manifest import is_state
 
         gate = self.junit is not None or self.sarif is not None
         require(

@@ -262,7 +262,7 @@ def _checked(request: Request) -> Request:
             local = all(t != "-" and "://" not in t and "\0" not in t for t in texts)
             require(local, f"{key}: tables are files", hint="a path", error=RefusedError)
     if command == "assess":
-        from sievert.sources.states import is_state
+        from sievert.sources.state_manifest import is_state
 
         require(
             not is_state(str(request["data"])),

@@ -21,7 +21,7 @@ from sievert.counts.answers import (
 from sievert.counts.cells import CellTables
 from sievert.counts.cube import Cube
 from sievert.counts.row_runs import ColumnRuns
-from sievert.sources.states import Spread
+from sievert.sources.state_manifest import Spread
 
 
 class PeopleCounter:

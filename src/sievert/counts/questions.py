@@ -25,7 +25,7 @@ from sievert.counts.suppression import ANY, EVERY
 from sievert.counts.wildcards import MOST_KEYS, can_match, count_matches
 from sievert.errors import InvariantError
 from sievert.hierarchies import Hierarchy
-from sievert.sources.states import Spread
+from sievert.sources.state_manifest import Spread
 
 MOST_TALLIED = 10**5  # different values of a column that are looked at one by one
 MOST_CLASSES = 10**6

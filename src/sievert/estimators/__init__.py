@@ -1,11 +1,26 @@
-"""Mutual information estimated from records: what is there, what chance gives, how sure it is."""
+"""Mutual information estimated from records: its value, its mean by chance, its uncertainty."""
+
+from typing import TYPE_CHECKING
 
 from sievert.estimators.contingency import ContingencyTable, chance
-from sievert.estimators.information import InformationEstimate, estimate, information, lost
-from sievert.estimators.ksg import binned, continuous, ksg, quantile_bins
+from sievert.estimators.information import (
+    InformationEstimate,
+    estimate,
+    information,
+    information_lost,
+)
+from sievert.estimators.ksg import bin_numbers, is_continuous, ksg, quantile_bins
+from sievert.renamed import renamed
+
+if not TYPE_CHECKING:  # the names of earlier versions
+    __getattr__ = renamed(
+        __name__,
+        {"binned": "bin_numbers", "continuous": "is_continuous", "lost": "information_lost"},
+    )
 
 # The names of earlier versions.
-Estimate, Joint = InformationEstimate, ContingencyTable
+Estimate = InformationEstimate
+Joint = ContingencyTable
 
 __all__ = [
     "InformationEstimate",
@@ -14,10 +29,10 @@ __all__ = [
     "Joint",
     "information",
     "estimate",
-    "lost",
+    "information_lost",
     "chance",
     "ksg",
     "quantile_bins",
-    "binned",
-    "continuous",
+    "bin_numbers",
+    "is_continuous",
 ]

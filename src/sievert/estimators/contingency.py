@@ -1,8 +1,9 @@
-"""Two columns counted together: their mutual information, and what independence gives of it.
+"""Two columns counted together: their mutual information, and its mean under independence.
 
-With both columns' sizes fixed, a cell of a class of a and a value of b records holds k of them, k
-hypergeometric. The mean of I is the sum over classes and values of q·E[(1 + u)·ln(1 + u) - u],
-q = ab/N^2, u = kN/(ab) - 1 (E[u] = 0, so that every term is positive). Vinh, Epps and Bailey 2010.
+With both columns' sizes fixed, a cell of a class of a records and a value of b records has k
+records, k hypergeometric. The mean of I is the sum over classes and values of
+q·E[(1 + u)·ln(1 + u) - u], q = ab/N^2, u = kN/(ab) - 1 (E[u] = 0, so that every term is positive).
+Vinh, Epps and Bailey 2010.
 """
 
 import math
@@ -27,34 +28,36 @@ if TYPE_CHECKING:
 else:
 
     class cached_value:  # noqa: N801
-        """As `functools.cached_property`, which before Python 3.12 has one lock for all objects."""
+        """A `functools.cached_property` without the lock for all objects of Python before 3.12."""
 
         def __init__(self, function: Callable[[Any], Any]) -> None:
-            self.function, self.__doc__ = function, function.__doc__
+            self.function = function
+            self.__doc__ = function.__doc__
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
             if instance is None:
                 return self
-            value = instance.__dict__[self.function.__name__] = self.function(instance)
+            value = self.function(instance)
+            instance.__dict__[self.function.__name__] = value
             return value
 
 
 BLOCK = 1 << 19  # terms that NumPy makes at a time
 COMPILE = 100_000  # terms from which compiled loops pay
-TAIL = 101.0  # 2·ln(1e22): beyond Bernstein's bound for it, a probability counts for nothing
+TAIL = 101.0  # 2·ln(1e22): by Bernstein's bound, probabilities beyond it are negligible
 
 
 def chance(
     first: Sizes, second: Sizes, *, threads: int | None = None, compiled: bool | None = None
 ) -> float:
-    """The mean mutual information, in bits, of two columns whose values have these sizes.
+    """The mean mutual information, in bits, of two independent columns with these sizes.
 
     >>> pairs, uneven = Sizes.from_arrays([2], [2]), Sizes.from_arrays([1, 3], [1, 1])
     >>> round(chance(pairs, uneven), 12)  # always 3/4·log2(4/3)
     0.311278124459
     """
     records = first.records
-    # One of the two orders, so that it does not matter which column is the first.
+    # The order of the columns is fixed, so that it does not change the result.
     low, high = sorted(
         (first, second), key=lambda s: (len(s.sizes), s.sizes.tolist(), s.times.tolist())
     )
@@ -62,24 +65,23 @@ def chance(
         spread = float(np.sqrt(low.sizes).sum() * np.sqrt(high.sizes).sum()) / records**0.5
         terms = 40 * len(low.sizes) * len(high.sizes) + 20 * spread
         compiled = terms > COMPILE and compile_loops() is not None
-    rows = (
-        _rows_compiled(low, high, records, thread_count(threads))
-        if compiled
-        else _rows_plain(low, high, records)
-    )
+    if compiled:
+        rows = _rows_compiled(low, high, records, thread_count(threads))
+    else:
+        rows = _rows_plain(low, high, records)
     mean = kernel.total(rows * np.asarray(low.times, dtype=np.float64))
     return mean / (float(records) * float(records)) / kernel.LN2
 
 
 def _rows_compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Floats:
-    from sievert.estimators import kernels
+    from sievert.estimators import compiled_loops
 
     rows = np.zeros(len(low.sizes))
     step = max(1, -(-len(rows) // (8 * threads)))
 
     def work(at: int) -> None:
         part = slice(at, at + step)
-        kernels.expected_terms(low.sizes[part], high.sizes, high.times, records, rows[part])
+        compiled_loops.expected_terms(low.sizes[part], high.sizes, high.times, records, rows[part])
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(0, len(rows), step)))
@@ -87,7 +89,7 @@ def _rows_compiled(low: Sizes, high: Sizes, records: int, threads: int) -> Float
 
 
 def _rows_plain(low: Sizes, high: Sizes, records: int) -> Floats:
-    """For each size of the one column the sum over the sizes of the other."""
+    """Sum over the sizes of the column `high` for each size of the column `low`."""
     step = max(1, BLOCK // len(high.sizes))
     parts = (low.sizes[at : at + step] for at in range(0, len(low.sizes), step))
     return np.concatenate([_rows(part, high, records) for part in parts])
@@ -96,11 +98,12 @@ def _rows_plain(low: Sizes, high: Sizes, records: int) -> Floats:
 def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
     a, b = (x.ravel() for x in np.meshgrid(sizes, high.sizes, indexing="ij"))
     variance = a / records * b * (1 - a / records) * (1 - b / records)
-    # How far from the mode probabilities are worth counting.
+    # The distance from the mode up to which probabilities matter.
     far = np.ceil(TAIL / 6 + np.sqrt((TAIL / 6) ** 2 + TAIL * variance)) + 2.0
     reach = np.minimum(far, np.minimum(a, b) + 1).astype(np.int64)
     order = np.argsort(reach, kind="stable")
-    means, end = np.empty(len(a)), len(order)
+    means = np.empty(len(a))
+    end = len(order)
     while end:
         widest = int(reach[order[end - 1]])
         start = max(0, end - max(1, BLOCK // widest))
@@ -112,17 +115,22 @@ def _rows(sizes: Ints, high: Sizes, records: int) -> Floats:
 
 
 def _means(a: Ints, b: Ints, records: int, reach: int) -> Floats:
-    """E[(1 + u)·ln(1 + u) - u] of each pair of sizes, at most so far from the mode."""
-    a, b = a[:, None], b[:, None]
-    rest, mode = records - a - b, (a + 1) * (b + 1) // (records + 2)
-    up, down = mode + np.arange(reach + 1), mode - np.arange(min(reach, int(mode.max())) + 1)
+    """E[(1 + u)·ln(1 + u) - u] of each pair of sizes, summed up to `reach` from the mode."""
+    a = a[:, None]
+    b = b[:, None]
+    rest = records - a - b
+    mode = (a + 1) * (b + 1) // (records + 2)
+    up = mode + np.arange(reach + 1)
+    down = mode - np.arange(min(reach, int(mode.max())) + 1)
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
         rise = (a - up + 1.0) * (b - up + 1.0) / (up * (rest + up + 0.0))
         fall = (down + 1.0) * (rest + down + 1.0) / ((a - down + 0.0) * (b - down + 0.0))
         rise = np.where(up <= np.minimum(a, b), rise, 0.0)
         fall = np.where(down >= np.maximum(0, -rest), fall, 0.0)
-        rise[:, 0] = fall[:, 0] = 1.0
-        more, less = np.cumprod(rise, axis=1), np.cumprod(fall, axis=1)
+        rise[:, 0] = 1.0
+        fall[:, 0] = 1.0
+        more = np.cumprod(rise, axis=1)
+        less = np.cumprod(fall, axis=1)
     less[:, 0] = 0.0
     weights = np.concatenate((more, less), axis=1)
     u = (np.concatenate((up, np.maximum(down, 0)), axis=1) * records - a * b) / (a * b + 0.0)
@@ -131,15 +139,16 @@ def _means(a: Ints, b: Ints, records: int, reach: int) -> Floats:
 
 DENSE = 1 << 24  # keys that are counted into an array
 FEW = 1000  # terms that are added one by one
-PARTS = 3  # of a term that are added by themselves
+PARTS = 3  # parts of a term that are added separately
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ContingencyTable:
-    """How many records have each value of a first and of a second column, and both.
+    """The number of records with each value of a first column, of a second, and of both.
 
-    `first` and `second` have a place for every code, 0 where no record has it. A cell's key is
-    its first code times len(second) plus its second; `keys` are those of the occupied, ascending.
+    `first` and `second` have a place for every code, with 0 for a code that does not occur. The key
+    of a cell is its first code times len(second) plus its second code; `keys` are the keys of the
+    occupied cells, ascending.
     """
 
     records: int
@@ -150,23 +159,25 @@ class ContingencyTable:
 
     @classmethod
     def from_codes(cls, first: Any, second: Any) -> Self:
-        """Count two columns of codes, one place a record.
+        """Count two columns of codes, one code per record.
 
         >>> table = ContingencyTable.from_codes([0, 0, 1, 1], [3, 3, 5, 5])
         >>> table.cells, table.information, table.miller_madow == 1 + 1 / (8 * math.log(2))
         (2, 1.0, True)
         """
-        x, y = validate_codes(first), validate_codes(second)
+        x = validate_codes(first)
+        y = validate_codes(second)
         require(len(x) == len(y), "two columns of one table have one place a record each")
-        sizes, values = np.bincount(x), np.bincount(y)
+        sizes = np.bincount(x)
+        values = np.bincount(y)
         keys, counts = count_keys(x * len(values) + y, len(sizes) * len(values))
-        return cls(len(x), sizes, values, keys, counts)
+        return cls(records=len(x), first=sizes, second=values, keys=keys, counts=counts)
 
     of = from_codes  # the name of earlier versions
 
     @property
     def cells(self) -> int:
-        """How many combinations occur."""
+        """The number of combinations that occur."""
         return len(self.keys)
 
     @cached_value
@@ -177,13 +188,15 @@ class ContingencyTable:
 
     @cached_value
     def margins(self) -> tuple[Sizes, Sizes]:
-        """How many values of each column have so many records."""
+        """The histogram of the numbers of records per value, of each column."""
         return histogram(self.first[self.first > 0]), histogram(self.second[self.second > 0])
 
     @cached_value
     def _alike(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Different cells by their count and the sizes of both values; how many there are."""
-        (a, b), (x, y), tall = self.margins, self.codes, int(self.counts.max()) + 1
+        """The distinct triples of a cell's count and its values' sizes, and their numbers."""
+        a, b = self.margins
+        x, y = self.codes
+        tall = int(self.counts.max()) + 1
         row = np.searchsorted(a.sizes, self.first)[x] * len(b.sizes)
         row += np.searchsorted(b.sizes, self.second)[y]
         kinds, times = count_keys(row * tall + self.counts, len(a.sizes) * len(b.sizes) * tall)
@@ -203,7 +216,7 @@ class ContingencyTable:
 
     @property
     def excess(self) -> float:
-        """(K_x + K_y - K_xy - 1)/(2N ln 2): what corrects a bias of first order, in bits."""
+        """(K_x + K_y - K_xy - 1)/(2N ln 2): the correction of the bias of first order, in bits."""
         first, second = self.margins
         return (first.things + second.things - self.cells - 1) / (2.0 * self.records * kernel.LN2)
 
@@ -214,19 +227,19 @@ class ContingencyTable:
 
     @cached_value
     def entropy(self) -> float:
-        """H of the second column: the most that the information could be."""
+        """H of the second column, an upper bound of the information."""
         values = self.margins[1]
         return kernel.entropy(values.sizes, values.times, self.records)
 
     @cached_value
     def standard_error(self) -> float:
-        """How far the information strays over samples, by leaving out each record, in bits."""
+        """The standard error of the information, by the jackknife over records, in bits."""
         counts, a, b, times = self._alike
         return jackknife(weights(counts, a, b, self.records), counts * times, self.records)
 
 
 def validate_codes(codes: Any) -> Ints:
-    """Codes from 0 on that are not far from dense; others are ranked."""
+    """Check codes, and replace them by their ranks if they are far from dense."""
     numbers = np.asarray(codes)
     require(
         numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers),
@@ -239,12 +252,12 @@ def validate_codes(codes: Any) -> Ints:
 
 
 def dense(keys: Ints, bound: int) -> bool:
-    """Whether an array with a place for every key below a bound is worth it."""
+    """Say whether an array with a place for every key below `bound` is efficient."""
     return bound <= min(DENSE, 16 * len(keys) + 4096)
 
 
 def count_keys(keys: Ints, bound: int) -> tuple[Ints, Ints]:
-    """The different keys below a bound, ascending, and how often each occurs.
+    """The distinct keys below `bound`, ascending, and the number of occurrences of each.
 
     >>> [x.tolist() for x in count_keys(np.array([4, 1, 4]), 6)]
     [[1, 4], [1, 2]]
@@ -259,12 +272,12 @@ def count_keys(keys: Ints, bound: int) -> tuple[Ints, Ints]:
 
 
 def table_size(keys: Ints) -> int:
-    """How many places a table of all possible keys may have."""
+    """The largest size of a table of all possible keys."""
     return 4 * len(keys) + 4096
 
 
 def rank_keys(keys: Ints, bound: int) -> tuple[Ints, int]:
-    """The rank of each key, all below a bound, among the different ones; how many these are."""
+    """The rank of each key below `bound` among the distinct keys, and the number of these."""
     if bound > table_size(keys):
         different, inverse = np.unique(keys, return_inverse=True)
         return inverse, len(different)
@@ -275,7 +288,7 @@ def rank_keys(keys: Ints, bound: int) -> tuple[Ints, int]:
 
 
 def weights(counts: Ints, first: Ints, second: Ints, records: int) -> Floats:
-    """N·I less N - 1 times what I is without a record of each of these cells, but for a constant.
+    """N·I less N - 1 times I without one record of each of these cells, up to a constant.
 
     It is log2(n_xy·N/(n_x·n_y)) with n·log2 n - (n - 1)·log2(n - 1) instead of log2 n.
     """
@@ -291,17 +304,17 @@ def _step(n: Ints) -> Floats:
 
 
 def jackknife(weighed: Floats, times: Ints, records: int) -> float:
-    """The standard error of an information, from the weights of its records, `times` of each."""
+    """The standard error of an information, from the weights and `times` of its records."""
     many = np.asarray(times, dtype=np.float64)
     mean = total(weighed * many) / records
     return math.sqrt(total(many * (weighed - mean) ** 2) / records / max(1, records - 1))
 
 
 def total(terms: Floats) -> float:
-    """The sum of many terms, correct to about the last bit, the same whatever their order.
+    """The sum of many terms, correct to about the last bit and independent of their order.
 
-    Of every term the leading bits are added first, so few of them that sums stay exact, then the
-    next ones (Rump, Ogita and Oishi 2008); below 2^-90 of the largest term nothing is left.
+    The leading bits of all terms are added first, few enough for an exact sum, then the next bits
+    (Rump, Ogita and Oishi 2008). Bits below 2^-90 of the largest term are ignored.
     """
     if len(terms) < FEW:
         return math.fsum(terms.tolist())

@@ -1,4 +1,4 @@
-"""Mutual information of two columns, and what a release has lost of it, with all beside it."""
+"""Estimates of the mutual information of two columns, and of its loss in a release."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -18,6 +18,7 @@ from sievert.estimators.contingency import (
     weights,
 )
 from sievert.estimators.permutation import (
+    PER_CELL,
     ShuffleLayout,
     ShuffleTest,
     TableBlocks,
@@ -30,11 +31,12 @@ from sievert.measures import kernel
 from sievert.numerics.special_functions import NORMAL_QUANTILE, divergence
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Trio:
-    """Pairs of an original and a released value, and how many records of each have a secret.
+    """Records by their original value, their released value and their secret.
 
-    Pairs have the codes `x` and `c` and a size; a cell is a pair, a code of the secret, a count.
+    A pair of an original and a released value has the codes `x` and `c` and a size. A cell is a
+    pair, a code `y` of the secret, and a count.
     """
 
     before: ContingencyTable
@@ -55,8 +57,10 @@ class Trio:
         before: ContingencyTable,
         after: ContingencyTable,
     ) -> Self:
-        """Counted; from what is counted already where each original value has one released."""
-        x, c, y = validate_codes(original), validate_codes(released), validate_codes(secret)
+        """Count records; the `before` counts are enough if each original value has one released."""
+        x = validate_codes(original)
+        c = validate_codes(released)
+        y = validate_codes(secret)
         require(
             len(x) == len(c) == len(y),
             "an original, its release and a secret have one place a record each",
@@ -74,7 +78,14 @@ class Trio:
             rank = np.cumsum(before.first > 0) - 1
             codes, y = before.codes
             return cls(
-                before, after, kept, only[kept], before.first[kept], rank[codes], y, before.counts
+                before=before,
+                after=after,
+                x=kept,
+                c=only[kept],
+                sizes=before.first[kept],
+                pair=rank[codes],
+                y=y,
+                counts=before.counts,
             )
         pairs, sizes, pair = _rank_keys(
             x * len(after.first) + c, len(before.first) * len(after.first)
@@ -82,24 +93,24 @@ class Trio:
         values = len(before.second)
         keys, counts = count_keys(pair * values + y, len(pairs) * values)
         return cls(
-            before,
-            after,
-            pairs // len(after.first),
-            pairs % len(after.first),
-            sizes,
-            keys // values,
-            keys % values,
-            counts,
+            before=before,
+            after=after,
+            x=pairs // len(after.first),
+            c=pairs % len(after.first),
+            sizes=sizes,
+            pair=keys // values,
+            y=keys % values,
+            counts=counts,
         )
 
     @property
     def plain(self) -> bool:
-        """Whether each original value has one released value."""
+        """Say whether each original value has one released value."""
         return self.counts is self.before.counts
 
     @cached_value
     def _places(self) -> tuple[Ints, Ints]:
-        """Where the cells are among those of the original, and of the release."""
+        """The place of each cell among the cells of the original, and of the release."""
         values = len(self.before.second)
         there = np.searchsorted(self.after.keys, self.c[self.pair] * values + self.y)
         if self.plain:
@@ -108,23 +119,21 @@ class Trio:
 
     @cached_value
     def hidden_information(self) -> float:
-        """I(X;Y|X'): what the original tells beyond its release, in bits."""
+        """I(X;Y|X'): the information of the original beyond its release, in bits."""
         return self._within(self.c, self.after.counts[self._places[1]], self.after.first)
 
     def lost(self) -> float:
-        """I(X;Y) - I(X';Y) = I(X;Y|X') - I(X';Y|X), in bits: not below 0 where X' knows X alone."""
-        return (
-            self.hidden_information
-            if self.plain
-            else self.hidden_information - self.exchange().hidden_information
-        )
+        """I(X;Y) - I(X';Y) = I(X;Y|X') - I(X';Y|X), in bits; at least 0 if X determines X'."""
+        if self.plain:
+            return self.hidden_information
+        return self.hidden_information - self.exchange().hidden_information
 
     def exchange(self) -> Self:
-        """Original and release with their parts exchanged."""
+        """Exchange the roles of the original and the release."""
         return replace(self, before=self.after, after=self.before, x=self.c, c=self.x)
 
     def _within(self, groups: Ints, second: Ints, wholes: Ints) -> float:
-        """I of the pair and the secret within groups, in bits, as `measures.kernel` has it."""
+        """I of the pair and the secret within groups, in bits, computed as in `measures.kernel`."""
         group = groups[self.pair]
         whole = wholes[group]
         expected = self.sizes[self.pair] * second
@@ -139,7 +148,7 @@ class Trio:
         return total(np.concatenate((terms, empty))) / self.before.records / kernel.LN2
 
     def standard_error(self) -> float:
-        """How far the loss strays over samples, by leaving out each record, in bits."""
+        """The standard error of the loss, by the jackknife over records, in bits."""
         records = self.before.records
         before, after = (
             weights(t.counts[at], t.first[t.codes[0][at]], t.second[self.y], records)
@@ -147,22 +156,26 @@ class Trio:
         )
         return jackknife(before - after, self.counts, records)
 
-    def plan(self) -> ShuffleLayout | TableBlocks:
-        """The secret is shuffled within each released value; cells are of pairs and secrets."""
+    def plan(self, per_cell: int = PER_CELL) -> ShuffleLayout | TableBlocks:
+        """Plan shuffles of the secret within each released value; cells are pairs with a secret.
+
+        Tables are drawn as a whole from `per_cell` records per cell on.
+        """
         by = np.lexsort((self.x, -self.sizes, self.c))
-        c, sizes = self.c[by], self.sizes[by]
+        c = self.c[by]
+        sizes = self.sizes[by]
         firsts = np.searchsorted(c, np.flatnonzero(self.after.first))
-        tables = self._tables(sizes, firsts)
+        tables = self._tables(sizes, firsts, per_cell)
         if tables is not None:
             return tables
         values = len(self.after.second)
         codes = np.repeat(self.after.codes[1].astype(few(values)), self.after.counts)
         return ShuffleLayout.from_blocks(codes, values, sizes, firsts)
 
-    def _tables(self, sizes: Ints, firsts: Ints) -> TableBlocks | None:
-        """One table a released value; None where they have too many cells."""
-        shape = len(sizes), len(self.before.second)
-        if not small(TableBlocks(shape, ()), self.before.records):
+    def _tables(self, sizes: Ints, firsts: Ints, per_cell: int) -> TableBlocks | None:
+        """Plan one table per released value; None if the tables have too many cells."""
+        shape = (len(sizes), len(self.before.second))
+        if not small(TableBlocks(shape, ()), self.before.records, per_cell):
             return None
         classes, y = self.after.codes
         cuts = np.flatnonzero(np.diff(classes)) + 1
@@ -174,11 +187,11 @@ class Trio:
             strict=True,
         )
         tables = TableBlocks(shape, tuple(blocks))
-        return tables if small(tables, self.before.records) else None
+        return tables if small(tables, self.before.records, per_cell) else None
 
 
 def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
-    """The different keys, how often each occurs, and for every key its rank among them."""
+    """The distinct keys, the number of occurrences of each, and the rank of every key."""
     if not dense(keys, bound):
         distinct, rank, counts = np.unique(keys, return_inverse=True, return_counts=True)
         return distinct, counts, rank
@@ -187,23 +200,24 @@ def _rank_keys(keys: Ints, bound: int) -> tuple[Ints, Ints, Ints]:
     return distinct, counts[distinct], (np.cumsum(counts > 0) - 1)[keys]
 
 
-ROWS_PER_CELL = 5  # below, most cells of a table are an accident
-NOISE = 0.2  # share of the value that chance may have
+ROWS_PER_CELL = 5  # with fewer, most cells of a table occur by chance
+NOISE = 0.2  # largest share of the value that may be due to chance
 UNSHUFFLED = "too few records a cell for a loss without shuffles"
 ALL_DIFFERENT = "most released records are different, and not by their original values alone"
 TELLS_MORE = "the release tells more than its original, beyond chance: not made from it alone"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InformationEstimate:
     """A mutual information, or a difference of two, of some records, in bits.
 
-    `value` is exact for these records; `chance` is what it would be on average if the two columns
-    had nothing to do with each other; `corrected` is the rest. `interval` is the spread of
-    `corrected` over samples. Of a difference `cells` is the larger of the two numbers of cells.
+    `value` is exact for these records, `chance` is its mean for independent columns, and
+    `corrected` is their difference. `interval` is the spread of `corrected` over samples. `cells`
+    of a difference is the larger of the two numbers of cells.
 
-    Of a loss that was shuffled `chance` is what chance alone makes of no loss, so that `corrected`
-    is its excess; else it is a difference of two, which takes too much from a sparse original.
+    The `chance` of a loss with shuffles is the mean loss that is measured where nothing was lost,
+    so that `corrected` is the excess over it. Without shuffles it is a difference of two means,
+    which is too large for a sparse original.
     """
 
     value: float
@@ -216,61 +230,64 @@ class InformationEstimate:
     standard_error: float
     shuffles: int = 0
     level: float = 0.95
-    excess: float | None = None  # of a loss: less what shuffles make of no loss
-    recoded: bool | None = None  # of a loss: by values alone, so that none can be negative
-    scattered: bool = False  # of a loss: not so, and with most released records different
+    excess: float | None = None  # of a loss: the value less the mean of shuffles
+    recoded: bool | None = None  # of a loss: by values alone, so that it cannot be negative
+    scattered: bool = False  # of a loss: not recoded, and most released records are different
 
     @property
     def corrected(self) -> float:
-        """The value without what chance gives."""
+        """The value less its mean by chance."""
         return self.value - self.chance
 
     @property
     def beyond(self) -> float:
-        """What is beyond chance: of a loss its excess, where it was shuffled."""
+        """The information beyond chance; for a loss with shuffles, its excess."""
         return self.corrected if self.excess is None else self.excess
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the corrected values of most other samples lie.
+        """The interval in which the corrected values of 95 % of other samples lie.
 
-        Of a loss without shuffles it reaches to Miller and Madow's value; no recoding gains.
+        The interval of a loss without shuffles also contains Miller and Madow's value. The loss of
+        a recoding is never negative.
         """
         half = NORMAL_QUANTILE * self.standard_error
         unshuffled = self.recoded is not None and self.excess is None
         ends = (self.corrected, self.miller_madow if unshuffled else self.corrected)
-        low, high = min(ends) - half, max(ends) + half
+        low = min(ends) - half
+        high = max(ends) + half
         return (max(0.0, low), max(0.0, high)) if self.recoded else (low, high)
 
     @property
     def reason(self) -> str | None:
-        """Of a loss: why its corrected value is no estimate of it; None where it is one."""
+        """The reason why the corrected value of a loss is no estimate of it; None if it is one."""
         low, high = self.interval
         if self.scattered:  # shuffles among records that are alike change nothing
             return ALL_DIFFERENT
-        if self.recoded is None or high < 0:
-            return None if self.recoded is None else TELLS_MORE
+        if self.recoded is None:
+            return None
+        if high < 0:
+            return TELLS_MORE
         return UNSHUFFLED if self.excess is None and self.corrected < low else None
 
     @property
     def rows_per_cell(self) -> float:
-        """Records of an occupied cell, on average."""
+        """The mean number of records per occupied cell."""
         return self.records / self.cells
 
     @property
     def share(self) -> float | None:
-        """The value as a share of the most it could be; None where that is nothing."""
+        """The value as a share of its maximum; None if the maximum is 0."""
         return self.value / self.maximum if self.maximum else None
 
     @property
     def noisy(self) -> bool:
-        """Whether the value is not to be read without the corrected one."""
-        return self.records < ROWS_PER_CELL * self.cells or abs(self.chance) > NOISE * abs(
-            self.value
-        )
+        """Say whether the value must not be read without the corrected one."""
+        sparse = self.records < ROWS_PER_CELL * self.cells
+        return sparse or abs(self.chance) > NOISE * abs(self.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """The estimate as JSON."""
         excess = {} if self.excess is None else {"excess": self.excess}
         reason = {} if self.reason is None else {"reason": self.reason}
         return (
@@ -302,7 +319,7 @@ def information(
     maximum: float | None = None,
     threads: int | None = None,
 ) -> InformationEstimate:
-    """I of two columns of codes, one place a record.
+    """Estimate I of two columns of codes, one code per record.
 
     >>> found = information([0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
     >>> found.value, found.maximum, found.p_value, found.noisy
@@ -325,25 +342,25 @@ def estimate(
     maximum: float | None = None,
     threads: int | None = None,
 ) -> InformationEstimate:
-    """I of two columns that are counted already."""
+    """Estimate I of two columns that are counted already."""
     p = None
     if shuffles:
         plan = independent(joint)
         p = shuffle_test(joint.counts, joint.information, plan, shuffles, seed, threads=threads).p
     return InformationEstimate(
-        joint.information,
-        joint.miller_madow,
-        joint.chance,
-        p,
-        joint.records,
-        joint.cells,
-        joint.entropy if maximum is None else maximum,
-        joint.standard_error,
-        shuffles,
+        value=joint.information,
+        miller_madow=joint.miller_madow,
+        chance=joint.chance,
+        p_value=p,
+        records=joint.records,
+        cells=joint.cells,
+        maximum=joint.entropy if maximum is None else maximum,
+        standard_error=joint.standard_error,
+        shuffles=shuffles,
     )
 
 
-def lost(
+def information_lost(
     original: Any,
     released: Any,
     secret: Any,
@@ -354,36 +371,38 @@ def lost(
     before: ContingencyTable | None = None,
     after: ContingencyTable | None = None,
 ) -> InformationEstimate:
-    """I(X;Y) - I(X';Y) of an original, its release and a secret, as codes, one place a record.
+    """Estimate I(X;Y) - I(X';Y) of an original, its release and a secret, one code per record.
 
-    `before` and `after` are the original and the release counted with the secret, if they are.
-    The p-value is for no loss: the secret is shuffled within what was released. `excess` is the
-    value less the mean of these shuffles, which is what chance alone makes of no loss.
+    `before` and `after` are counts of the original and of the release with the secret, if they
+    are known. The p-value tests that nothing is lost: the secret is shuffled within each released
+    value. `excess` is the value less the mean of these shuffles.
 
-    >>> found = lost([0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
+    >>> found = information_lost([0, 1, 2, 3] * 50, [0, 0, 1, 1] * 50, [0, 0, 1, 2] * 50)
     >>> found.value, found.maximum, found.p_value
     (0.5, 1.5, 0.01)
     """
     before = ContingencyTable.from_codes(original, secret) if before is None else before
     after = ContingencyTable.from_codes(released, secret) if after is None else after
     trio = Trio.from_codes(original, released, secret, before, after)
-    p = excess = None
+    p = None
+    excess = None
     if shuffles:
         test = _loss_test(trio, shuffles, seed, threads)
-        p, excess = test.p, test.above
-        if not trio.plain:  # what the release tells beyond the original: by chance, or by mistake
+        p = test.p
+        excess = test.above
+        if not trio.plain:  # subtract the information of the release beyond the original
             excess -= _loss_test(trio.exchange(), shuffles, seed, threads).above
     value = trio.lost()
     return InformationEstimate(
-        value,
-        value + (before.excess - after.excess),
-        before.chance - after.chance if excess is None else value - excess,
-        p,
-        before.records,
-        max(before.cells, after.cells),
-        before.information,
-        trio.standard_error(),
-        shuffles,
+        value=value,
+        miller_madow=value + (before.excess - after.excess),
+        chance=before.chance - after.chance if excess is None else value - excess,
+        p_value=p,
+        records=before.records,
+        cells=max(before.cells, after.cells),
+        maximum=before.information,
+        standard_error=trio.standard_error(),
+        shuffles=shuffles,
         excess=excess,
         recoded=trio.plain,
         scattered=not trio.plain and 2 * int(np.count_nonzero(after.first)) > after.records,

@@ -1,12 +1,13 @@
-"""Columns of real numbers: their information by nearest neighbours, and numbers as bins."""
+"""Mutual information of real numbers by nearest neighbours; bins of numbers."""
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from sievert.arrays import Floats, Ints
+from sievert.arrays import Bools, Floats, Ints
 from sievert.counts.cube import histogram
 from sievert.errors import require
 from sievert.measures import kernel
@@ -19,10 +20,9 @@ LEAST_RECORDS = 300
 
 
 def quantile_bins(values: Any, number: int | None = None) -> Floats:
-    """Where bins begin, without the first: min(10, cube root of the number of values) unless given.
+    """The lower ends of `number` bins but the first; min(10, cube root of the number of values).
 
-    Equal values are never parted, so that there may be fewer bins; missing values (NaN) do not
-    count.
+    Equal values stay together, so that there may be fewer bins. Missing values (NaN) do not count.
 
     >>> quantile_bins([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
     [5.0]
@@ -31,17 +31,19 @@ def quantile_bins(values: Any, number: int | None = None) -> Floats:
     ordered = ordered[: len(ordered) - int(np.isnan(ordered).sum())]  # NaN comes last
     if number is None:
         root = round(math.cbrt(len(ordered)))
-        number = min(MOST_BINS, root - (root**3 > len(ordered)))  # the cube is at most the number
+        if root**3 > len(ordered):  # the cube root is rounded down
+            root -= 1
+        number = min(MOST_BINS, root)
     if number < 2 or not len(ordered):
         return np.zeros(0)
     edges = np.unique(ordered[np.arange(1, number) * len(ordered) // number])
     return np.asarray(edges[edges > ordered[0]])
 
 
-def binned(values: Any, edges: Any) -> Ints:
-    """The number of each value's bin, from 0 on; missing values have one of their own, the last.
+def bin_numbers(values: Any, edges: Any) -> Ints:
+    """Number the bin of each value from 0 on; missing values have a bin of their own, the last.
 
-    >>> binned([1.0, 5.0, float("nan"), 9.0], [5.0]).tolist()
+    >>> bin_numbers([1.0, 5.0, float("nan"), 9.0], [5.0]).tolist()
     [0, 1, 2, 1]
     """
     numbers = np.asarray(values, dtype=np.float64)
@@ -49,10 +51,10 @@ def binned(values: Any, edges: Any) -> Ints:
     return np.where(np.isnan(numbers), len(edges) + 1, bins).astype(np.int64)
 
 
-def continuous(values: Any) -> tuple[bool, str | None]:
-    """Whether numbers are truly continuous, so that they need no bins; if not, why.
+def is_continuous(values: Any) -> tuple[bool, str | None]:
+    """Say whether numbers are continuous, so that they need no bins; if not, return the reason.
 
-    >>> continuous([1.5, 2.5])
+    >>> is_continuous([1.5, 2.5])
     (False, 'fewer than 300 values')
     """
     numbers = np.asarray(values, dtype=np.float64)
@@ -77,33 +79,35 @@ def ksg(
     threads: int | None = None,
     compiled: bool | None = None,
 ) -> tuple[float | None, str | None]:
-    """I in bits, or None and why: Kraskov, Stögbauer and Grassberger 2004, first algorithm.
+    """Estimate I in bits, or return None and the reason, by Kraskov and others 2004, algorithm 1.
 
     psi(k) + psi(N) - mean(psi(n_x + 1) + psi(n_y + 1)), n_x and n_y the points nearer in x and in
     y than the k-th nearest in both (the larger of the two distances). Values are first replaced
-    by the normal scores of their ranks, which changes no information. May be a little below 0.
+    by the normal scores of their ranks, which changes no information. The estimate may be a little
+    below 0.
 
     >>> ksg([1.0, 2.0], [1.0, 2.0])
     (None, 'fewer than 300 values')
     """
-    one, other = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    one = np.asarray(x, dtype=np.float64)
+    other = np.asarray(y, dtype=np.float64)
     require(len(one) == len(other), "two columns of one table have one place a record each")
     require(k >= 1, "at least one neighbour is needed")
     for column in (one, other):
-        fit, reason = continuous(column)
+        fit, reason = is_continuous(column)
         if not fit:
             return None, reason
     if k >= len(one):
         return None, f"no more than {k} values"
     order = np.lexsort((other, one))
-    one, other = _normal_scores(one)[order], _normal_scores(other)[order]
+    one = _normal_scores(one)[order]
+    other = _normal_scores(other)[order]
     if compiled is None:
         compiled = len(one) >= COMPILE and compile_loops() is not None
-    nx, ny = (
-        _neighbours_compiled(one, other, k, thread_count(threads))
-        if compiled
-        else _neighbours_plain(one, other, k)
-    )
+    if compiled:
+        nx, ny = _neighbours_compiled(one, other, k, thread_count(threads))
+    else:
+        nx, ny = _neighbours_plain(one, other, k)
     near = histogram(np.concatenate((nx, ny)))
     mean = kernel.total(harmonic_numbers(near.sizes) * near.times) / len(one)
     head = harmonic_numbers(np.array([k - 1, len(one) - 1]))
@@ -111,7 +115,7 @@ def ksg(
 
 
 def _normal_scores(values: Floats) -> Floats:
-    """Values as normal scores of their ranks: as much is told, and no scale or outlier matters."""
+    """Replace values by normal scores of their ranks, so that scales and outliers do not matter."""
     from statistics import NormalDist  # loaded by few commands only
 
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
@@ -127,16 +131,17 @@ def _ranks(y: Floats) -> tuple[Floats, Ints]:
 
 
 def _neighbours_compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[Ints, Ints]:
-    """The points nearer in x, and in y; x ascending."""
-    from sievert.estimators import kernels
+    """Count the points nearer in x, and in y, than the k-th nearest; x ascends."""
+    from sievert.estimators import compiled_loops
 
     size = len(x)
-    nx, ny = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    nx = np.empty(size, dtype=np.int64)
+    ny = np.empty(size, dtype=np.int64)
     sorted_y, rank = _ranks(y)
     step = max(1, -(-size // (16 * threads)))
 
     def work(at: int) -> None:
-        kernels.neighbours(x, y, sorted_y, rank, k, at, min(size, at + step), nx, ny)
+        compiled_loops.neighbours(x, y, sorted_y, rank, k, at, min(size, at + step), nx, ny)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, range(0, size, step)))
@@ -144,7 +149,7 @@ def _neighbours_compiled(x: Floats, y: Floats, k: int, threads: int) -> tuple[In
 
 
 def _neighbours_plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
-    """The same, one step to the left and to the right of all points at a time."""
+    """Count the same in NumPy, one step to the left and to the right of all points at a time."""
     size = len(x)
     best = np.full((k, size), np.inf)
     for side in (-1, 1):
@@ -152,10 +157,12 @@ def _neighbours_plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
         for step in range(1, size):
             other = active + side * step
             inside = (other >= 0) & (other < size)
-            active, other = active[inside], other[inside]
+            active = active[inside]
+            other = other[inside]
             far = np.abs(x[other] - x[active])
             near = far < best[-1, active]
-            active, other = active[near], other[near]
+            active = active[near]
+            other = other[near]
             if not len(active):
                 break
             far = np.maximum(far[near], np.abs(y[other] - y[active]))
@@ -168,20 +175,24 @@ def _neighbours_plain(x: Floats, y: Floats, k: int) -> tuple[Ints, Ints]:
 
 
 def _within(values: Floats, rank: Ints, radius: Floats) -> Ints:
-    """How many sorted values are nearer than a radius to each; radii in another order."""
+    """Count the sorted values nearer than a radius to each; `rank` gives the order of the radii."""
     reach = np.empty_like(radius)
     reach[rank] = radius
     at = np.arange(len(values))
     low = np.minimum(np.searchsorted(values, values - reach, side="right"), at)
     high = np.maximum(np.searchsorted(values, values + reach, side="left"), at + 1)
     # The sums above are rounded; the differences decide.
-    while (move := (low > 0) & (values - values[low - 1] < reach)).any():
-        low[move] -= 1
-    while (move := (low < at) & (values - values[low] >= reach)).any():
-        low[move] += 1
     top = len(values) - 1
-    while (move := (high <= top) & (values[np.minimum(high, top)] - values < reach)).any():
-        high[move] += 1
-    while (move := (high > at + 1) & (values[high - 1] - values >= reach)).any():
-        high[move] -= 1
+    _step_while(low, -1, lambda: (low > 0) & (values - values[low - 1] < reach))
+    _step_while(low, 1, lambda: (low < at) & (values - values[low] >= reach))
+    _step_while(high, 1, lambda: (high <= top) & (values[np.minimum(high, top)] - values < reach))
+    _step_while(high, -1, lambda: (high > at + 1) & (values[high - 1] - values >= reach))
     return np.asarray(np.maximum(0, high - low - 1))
+
+
+def _step_while(places: Ints, step: int, condition: Callable[[], Bools]) -> None:
+    """Move the places that meet a condition by a step, until none does."""
+    move = condition()
+    while move.any():
+        places[move] += step
+        move = condition()

@@ -1,7 +1,7 @@
-"""Whether a column comes in far fewer runs than it would in an order that tells nothing.
+"""The runs test of Wald and Wolfowitz: whether the order of rows reveals a column.
 
-The test is the runs test of Wald and Wolfowitz for several kinds of elements. In a random order of
-n rows, of which n_1, n_2, ... have each value, the number of runs R has
+The test is for several kinds of elements. If n rows are in a random order, and n_1, n_2, ... of
+them have each value, the number of runs R has
 
     E(R)   = n + 1 - S2 / n
     Var(R) = (S2 (S2 + n (n + 1)) - 2 n S3 - n^3) / (n^2 (n - 1))
@@ -22,10 +22,10 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.counts.answers import Sizes
 
-DEVIATIONS = 6.0  # standard deviations that are no chance
-# Where values are rare, chance makes a few runs join more often than the normal law says.
+DEVIATIONS = 6.0  # standard deviations that cannot be chance
+# For rare values, chance joins a few runs more often than the normal law says.
 LEAST_CHANCE = 1e-5
-STEP = 2  # runs that are lost at most when one row finds its like
+STEP = 2  # the most runs that are lost when one row moves
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RunMoments:
     variance: float
 
     def far_exceed(self, runs: int) -> bool:
-        """Whether there are far fewer `runs` than in a random order.
+        """Say whether there are far fewer `runs` than in a random order.
 
         They are more than 6 standard deviations below the mean d = E(R) - R, and also by Bennett's
         inequality less likely than 1 in 100,000: with v = Var(R) and steps of b = 2 runs,
@@ -56,13 +56,14 @@ class RunMoments:
 
 
 def run_moments(values: Sizes) -> RunMoments:
-    """The moments of the runs of a column with these values.
+    """The moments of the number of runs of a column with these values.
 
     >>> from sievert.counts.answers import Sizes
     >>> run_moments(Sizes.from_arrays([2], [2]))  # aabb abab abba baab baba bbaa
     RunMoments(mean=3.0, variance=0.6666666666666666)
     """
-    sizes, times = values.sizes.tolist(), values.times.tolist()
+    sizes = values.sizes.tolist()
+    times = values.times.tolist()
     rows, squares, cubes = (
         sum(int(number) * int(size) ** power for size, number in zip(sizes, times, strict=True))
         for power in (1, 2, 3)
@@ -73,7 +74,7 @@ def run_moments(values: Sizes) -> RunMoments:
 
 
 def block_moments(owners: Ints, counts: Ints) -> RunMoments:
-    """The same where only the order inside blocks is random.
+    """The moments of the number of runs if only the order inside blocks is random.
 
     In the block `owners[i]` a value has `counts[i]` rows; the cells of a block are neighbours.
 
@@ -88,7 +89,8 @@ def block_moments(owners: Ints, counts: Ints) -> RunMoments:
     cubes = np.add.reduceat(counts.astype(np.float64) ** 3, starts)
     several = np.diff(np.append(starts, len(owners))) > 1  # a block of one value is one run
     constant = int(np.count_nonzero(~several))
-    rows, squares = rows[several].astype(np.float64), squares[several].astype(np.float64)
+    rows = rows[several].astype(np.float64)
+    squares = squares[several].astype(np.float64)
     means = _mean(rows, squares)
     variances = _variance(rows, squares, cubes[several])
     return RunMoments(

@@ -1,6 +1,6 @@
-"""Numbers and names as text, for terminals, pages and messages, in the language that is spoken.
+"""Numbers and names as text, for terminals, pages and messages, in the current language.
 
-That is English unless told: a language is its words by key, and how it writes numbers.
+The current language is English by default. A language has texts by key, and marks for numbers.
 """
 
 import itertools
@@ -15,13 +15,13 @@ from pathlib import Path
 
 ENGLISH = "en"
 PACKAGE = Path(__file__).parents[1]
-# Where the texts of each language are: in files texts/CODE.toml of rooms and of commands.
+# The folder of each language, whose texts are in files texts/CODE.toml of rooms and commands.
 LANGUAGES = {ENGLISH: PACKAGE, "de": PACKAGE}
 _SPOKEN: ContextVar[Mapping[str, str] | None] = ContextVar("spoken", default=None)
 
 
 def printable(name: str) -> str:
-    """A name as it may be shown on a terminal: no line breaks, no escape sequences.
+    """Make a name safe for a terminal: no line breaks, no escape sequences.
 
     >>> printable("a\\x1b[31m\\nb")
     'a\\\\x1b[31m\\\\nb'
@@ -30,42 +30,45 @@ def printable(name: str) -> str:
 
 
 def plural(number: int, thing: str) -> str:
-    """A number and its thing.
+    """Write a number with its noun in the singular or the plural.
 
     >>> plural(1, "record"), plural(2_000, "record"), plural(2, "class")
     ('1 record', '2,000 records', '2 classes')
     """
-    ending = "" if number == 1 else "es" if thing.endswith("s") else "s"
+    if number == 1:
+        return f"{number:,} {thing}"
+    ending = "es" if thing.endswith("s") else "s"
     return f"{number:,} {thing}{ending}"
 
 
 def list_names(names: Sequence[str], most: int = 12) -> str:
-    """Names in quotes; of many the first ones, and how many more there are.
+    """List names in quotes: at most `most` of them, and the number of the others.
 
     >>> list_names(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    listed, more = ", ".join(map(repr, names[:most])), len(names) - most
+    listed = ", ".join(map(repr, names[:most]))
+    more = len(names) - most
     return f"{listed} and {more:,} more" if more > 0 else listed
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name most like a mistyped one, or None.
+    """The name that is most similar to a mistyped one, or None.
 
     >>> nearest("ocupation", ["age", "occupation"])
     'occupation'
     """
     known = {n.casefold(): n for n in names}
-    if name.casefold() in known:  # asked before it is known whether a hint is needed
+    if name.casefold() in known:  # called before it is known whether a hint is needed
         return known[name.casefold()]
-    from difflib import get_close_matches  # for mistakes only
+    from difflib import get_close_matches  # used after mistakes only
 
     matches = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
     return known[matches[0]] if matches else None
 
 
 def make_unique(labels: Iterable[str]) -> list[str]:
-    """Labels as they are, but no two alike: alike ones would be one row.
+    """Number labels that occur several times, because equal labels would become one row.
 
     >>> make_unique(["age", "combined", "combined"])
     ['age', 'combined', 'combined (2)']
@@ -97,7 +100,8 @@ def read_language(language: str) -> Mapping[str, str]:
 
 def read_lines(path: Path) -> Mapping[str, str]:
     """Read a file of texts, ten times as fast as TOML: each text is one line."""
-    texts, above = {}, ""
+    texts = {}
+    above = ""
     for line in path.read_text(encoding="utf-8").splitlines():
         key, sign, value = line.partition(" = ")
         if line.startswith("["):
@@ -110,7 +114,7 @@ def read_lines(path: Path) -> Mapping[str, str]:
 
 @contextmanager
 def speaking(texts: Mapping[str, str]) -> Iterator[None]:
-    """Within it, words and numbers are those of these texts."""
+    """Use these texts for words and numbers within the block."""
     token = _SPOKEN.set(texts)
     try:
         yield
@@ -119,19 +123,22 @@ def speaking(texts: Mapping[str, str]) -> Iterator[None]:
 
 
 def say(key: str, /, **values: object) -> str:
-    """A text of the language that is spoken.
+    """A text of the current language.
 
     >>> say("words.and", first="age", last="zip")
     'age and zip'
     """
-    return (_SPOKEN.get() or read_language(ENGLISH))[key].format_map(values)
+    texts = _SPOKEN.get()
+    if not texts:
+        texts = read_language(ENGLISH)
+    return texts[key].format_map(values)
 
 
 # -- numbers ------------------------------------------------------------------------------------
 
 
 def marks() -> tuple[str, str]:
-    """The decimal mark and what stands between thousands.
+    """The decimal mark and the mark between thousands.
 
     >>> marks()
     ('.', ',')
@@ -140,7 +147,7 @@ def marks() -> tuple[str, str]:
 
 
 def digits(number: str) -> str:
-    """A number that was written in English, as the language that is spoken writes it.
+    """Convert a number that is written in English to the marks of the current language.
 
     >>> german = {"numbers.decimal": ",", "numbers.thousands": "."}
     >>> with speaking(german):
@@ -154,7 +161,7 @@ def digits(number: str) -> str:
 
 
 def count(number: float) -> str:
-    """A number of things.
+    """Write a whole number, or a count that is a fraction, with marks between thousands.
 
     >>> count(12345)
     '12,345'
@@ -163,7 +170,7 @@ def count(number: float) -> str:
 
 
 def significant(x: float) -> str:
-    """Four significant digits without an exponent; certainty is never rounded to, or away.
+    """Write four significant digits without an exponent; only 1 is written as 1.
 
     >>> [significant(x) for x in (1.0, 0.99999, 0.5, 0.0, 0.000123456, 1234.56, 6.631e-05)]
     ['1', '0.99999', '0.5', '0', '0.0001235', '1,235', '0.00006631']
@@ -172,7 +179,7 @@ def significant(x: float) -> str:
 
 
 def significant_digits(x: float) -> str:
-    """The same as English writes it, whatever language is spoken."""
+    """Write four significant digits in English, whatever the current language is."""
     if x == int(x) or abs(x) >= 1000:
         return f"{x:,.0f}"
     if abs(x) < 1e-9:
@@ -184,7 +191,7 @@ def significant_digits(x: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent that never rounds something to nothing or to all.
+    """Write a share in per cent, without rounding to 0 % or 100 %.
 
     >>> [percent(x) for x in (0.0, 0.00001, 0.12345, 0.9996, 0.99999, 1.0)]
     ['0 %', 'under 0.01 %', '12.3 %', '99.96 %', 'over 99.99 %', '100 %']
@@ -194,11 +201,13 @@ def percent(share: float) -> str:
     if 0.9999 < share < 1:
         return say("numbers.over", share=digits("99.99 %"))
     text = f"{100 * share:.3g}"
-    return digits(f"{100 * share:.4g} %" if text == "100" and share < 1 else f"{text} %")
+    if text == "100" and share < 1:
+        text = f"{100 * share:.4g}"
+    return digits(f"{text} %")
 
 
 def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[str]:
-    """Wrapped lines that do not part a number from its per cent sign."""
+    """Wrap a text into lines without a break between a number and its per cent sign."""
     after = indent if after is None else after
     kept = text.replace(" %", "\xa0%")
     lines = textwrap.wrap(
@@ -208,7 +217,7 @@ def wrap(text: str, width: int, indent: str, after: str | None = None) -> list[s
 
 
 def middle_cut(text: str, longest: int) -> str:
-    """A text that is not too long: what it begins and ends with.
+    """Shorten a text to its first and last characters if it is longer than `longest`.
 
     >>> middle_cut("adult_qi4_k10_s5", 9), middle_cut("bands", 9)
     ('adul…0_s5', 'bands')
@@ -220,12 +229,14 @@ def middle_cut(text: str, longest: int) -> str:
 
 
 def own_name(name: str, file: str | None) -> str:
-    """The name of a table by its file, where it was named after that.
+    """The file of a table in place of a `name` that was made of it; else the name.
 
     >>> own_name("bands", "bands.csv"), own_name("bands (2)", "bands.csv"), own_name("a", "b.csv")
     ('bands.csv', 'bands.csv (2)', 'a')
     """
-    stem = (file or "").partition(".")[0]
-    if file and stem and (name == stem or name.startswith(f"{stem} (")):
+    if not file:
+        return name
+    stem = file.partition(".")[0]
+    if stem and (name == stem or name.startswith(f"{stem} (")):
         return file + name[len(stem) :]
     return name

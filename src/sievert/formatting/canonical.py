@@ -1,7 +1,7 @@
-"""The canonical text of a value: one text for all spellings that a reader takes for one value.
+"""The canonical text of a value: one text for all its spellings.
 
-The rules are in docs/reading.md under *Spellings*. They only look at the text itself, so that one
-value has the same canonical text in every table, engine and release.
+The rules are in docs/reading.md under *Spellings*. They depend on the text only, so that one value
+has the same canonical text in every table, engine and release.
 """
 
 import re
@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Iterable
 from datetime import date
 
-_ASCII_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")  # without those that are blanks
-# Characters that show nothing and are of no category of their own: fillers, joiners, selectors.
+_ASCII_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")  # without blanks
+# Invisible characters without a category of their own: fillers, joiners, selectors.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0000-\U000e0fff]"
 )
 _INVISIBLE_CATEGORIES = ("Cf", "Cc")  # format characters (zero width, direction, BOM), controls
-_BLANKS = "\u2800"  # an empty pattern of Braille: no blank for Unicode, but for whoever looks at it
+_BLANKS = "\u2800"  # an empty pattern of Braille: it looks blank, but is no blank of Unicode
 _DASHES = "\u02d7\u2043\u2212"  # a minus, a hyphen bullet: no dashes for Unicode
 _NUMBER = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*)|,0{0,2})?", re.ASCII)
 _MIDNIGHT = r"(?:[t ]0?0:00(?::00(?:\.0+)?)?(?: ?(?:z|[+-]00(?::?00)?))?)?"
@@ -25,7 +25,7 @@ _YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}){_MI
 
 
 def canonical_text(text: str) -> str:
-    """Give the one text for all spellings of a value; the canonical text of itself is itself.
+    """Return the one text for all spellings of a value; a canonical text is its own.
 
     >>> canonical_text("  Flu\u200b "), canonical_text("ﬂu"), canonical_text("a\u00a0 b")
     ('flu', 'flu', 'a b')
@@ -39,7 +39,10 @@ def canonical_text(text: str) -> str:
     folded = _fold(text)
     if not folded or folded[0] not in "+-.0123456789":
         return folded
-    return _plain_number(folded) or _day(folded) or folded
+    canonical = _plain_number(folded)
+    if canonical is None:
+        canonical = _day(folded)
+    return folded if canonical is None else canonical
 
 
 def group_spellings(texts: Iterable[str]) -> list[list[str]]:
@@ -59,7 +62,7 @@ def _fold(text: str) -> str:
     if text.isascii():
         return " ".join(_ASCII_CONTROLS.sub("", text).split()).lower()
     folded = _fold_once(text)
-    while folded != text:  # what is left may compose anew where something was removed
+    while folded != text:  # characters may compose anew where another one was removed
         text = folded
         folded = _fold_once(text)
     return folded
@@ -72,7 +75,7 @@ def _fold_once(text: str) -> str:
 
 
 def _visible(character: str) -> str:
-    """Give what is left of one character: itself, a blank, a hyphen, or nothing."""
+    """Replace an invisible character by nothing, a blank by " ", a dash by "-"."""
     category = unicodedata.category(character)
     if character.isspace() or character in _BLANKS:
         return " "
@@ -89,22 +92,26 @@ def _plain_number(text: str) -> str | None:
     sign, whole, fraction = match.groups()
     if not whole and not fraction:
         return None
-    whole = whole.lstrip("0") or "0"
-    fraction = (fraction or "").rstrip("0")
+    whole = whole.lstrip("0")
+    if not whole:
+        whole = "0"
+    fraction = "" if fraction is None else fraction.rstrip("0")
     number = f"{whole}.{fraction}" if fraction else whole
     return f"-{number}" if sign == "-" and number != "0" else number
 
 
 def _day(text: str) -> str | None:
-    """Write a date by its day; None where it is no date.
+    """Write a date as year, month and day; None for any other text.
 
-    A date that could be of two days keeps its order and its separator: whichever of both it is,
-    zeros before a number and midnight behind it change nothing.
+    A date that could be one of two days keeps its order and its separator. Zeros before a number
+    and midnight behind the date change nothing.
     """
-    if match := _YEAR_FIRST.fullmatch(text):
+    match = _YEAR_FIRST.fullmatch(text)
+    if match is not None:
         year, _, month, day = match.groups()
         return _iso(year, month, day)
-    if match := _YEAR_LAST.fullmatch(text):
+    match = _YEAR_LAST.fullmatch(text)
+    if match is not None:
         one, separator, two, year = match.groups()
         days = {_iso(year, one, two), _iso(year, two, one)} - {None}
         if len(days) == 2:

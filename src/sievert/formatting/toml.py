@@ -1,4 +1,4 @@
-"""Plain tables written as TOML, so that reading them gives the same."""
+"""Plain tables written as TOML; a parser reads the same tables."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def toml_value(entry: Any) -> str:
-    """A text, a number, a list or a table in one line of TOML.
+    """Write a text, a number, a list or a table in one line of TOML.
 
     >>> toml_value({"min": 5, "of": ["a", True]})
     '{ "min" = 5, "of" = ["a", true] }'
@@ -24,7 +24,7 @@ def toml_value(entry: Any) -> str:
 
 
 def toml_document(tables: Mapping[str, Any]) -> str:
-    """Tables of a file: what is no table first, then each table under its heading.
+    """Write the tables of a file: first the entries that are no tables, then tables with headings.
 
     >>> print(toml_document({"version": 1, "roles": {"quasi": ["age"]}}), end="")
     version = 1
@@ -46,12 +46,12 @@ def _lines(tables: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_section(value: Any) -> bool:
-    """Whether a table has a heading of its own: what is short stays in one line."""
+    """Say whether a value is a table with its own heading; a limit stays in one line."""
     return isinstance(value, Mapping) and not ({"min", "max"} & set(value) or not value)
 
 
 def _short(value: Any) -> str:
-    """A value in one line; a small table of bare keys, such as a limit, as people write it."""
+    """Write a value in one line; a small table, such as a limit, has bare keys."""
     if not isinstance(value, Mapping) or not value:
         return toml_value(value)
     return f"{{ {', '.join(f'{_key(k)} = {toml_value(v)}' for k, v in value.items())} }}"

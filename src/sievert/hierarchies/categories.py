@@ -17,7 +17,7 @@ DEEPEST = 50  # levels of a tree
 
 
 def most_frequent(counts: Mapping[str, int], numbers: Sequence[int]) -> Hierarchy:
-    """The most frequent values kept, the others one label; of equally frequent ones the first.
+    """Keep the most frequent values, and give all others one label; ties are kept in text order.
 
     >>> most_frequent({"a": 9, "b": 5, "c": 1, "d": 1}, [3, 1]).labels["c"]
     ('c', 'other', '*')
@@ -33,9 +33,9 @@ def most_frequent(counts: Mapping[str, int], numbers: Sequence[int]) -> Hierarch
 def neighbours(
     values: Collection[str], sizes: Sequence[int], order: Sequence[str] | None = None
 ) -> Hierarchy:
-    """Groups of neighbours in an order that has every value, else in that of numbers or dates.
+    """Group neighbours in a given order of all values, else in that of numbers or dates.
 
-    A group is called by its first and last value.
+    The label of a group is its first and its last value.
 
     >>> neighbours("bcad", [2, 4], "abcd").labels["c"]
     ('c–d', 'a–d', '*')
@@ -60,7 +60,7 @@ def neighbours(
 
 
 def _in_order(values: Collection[str]) -> list[str]:
-    """Numbers by size, dates by time."""
+    """Sort numbers by size, dates by time."""
     if all(NUMBER.fullmatch(v) for v in values):
         return sorted(values, key=lambda v: (Decimal(v), v))
     require(
@@ -72,7 +72,7 @@ def _in_order(values: Collection[str]) -> list[str]:
 
 
 def read_tree(path: Path) -> Any:
-    """The tree in a TOML or JSON file."""
+    """Read the tree in a TOML or JSON file."""
     import tomllib
 
     text = read_text(path)
@@ -85,10 +85,10 @@ def read_tree(path: Path) -> Any:
 
 
 def tree_hierarchy(tree: Any, values: Iterable[str], source: str = "tree") -> Hierarchy:
-    """A hierarchy from nested tables: {"Europe": {"West": ["France", "Spain"]}}.
+    """Make a hierarchy from nested tables: {"Europe": {"West": ["France", "Spain"]}}.
 
-    Branches of different depth are aligned at the top; a short one repeats its lowest label on the
-    levels below. `...` in a list stands for every value that is not named.
+    Branches of different depth are aligned at the top; a short branch repeats its lowest label on
+    the levels below. `...` in a list stands for every value that is not named.
 
     >>> tree = {"Europe": {"West": ["France"]}, "Antarctica": ["Vostok"]}
     >>> tree_hierarchy(tree, []).labels["Vostok"]
@@ -112,7 +112,7 @@ def tree_hierarchy(tree: Any, values: Iterable[str], source: str = "tree") -> Hi
 def _leaves(
     branch: Any, above: tuple[str, ...], source: str
 ) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """Every value, and the labels above it, the lowest first."""
+    """Yield every value with the labels above it, the lowest first."""
     require(
         isinstance(branch, Mapping | list | tuple) and len(above) <= DEEPEST,
         f"{source}: a tree is tables in tables with lists of values, at most {DEEPEST} deep",
@@ -133,7 +133,7 @@ def _leaves(
 
 
 def tree_of(hierarchy: Hierarchy) -> dict[str, Any]:
-    """The nested tables of a hierarchy, without a root that has no name.
+    """Write a hierarchy as nested tables, without a root that has no name.
 
     >>> tree_of(most_frequent({"a": 9, "b": 5}, [1]))
     {'a': ['a'], 'other': ['b']}

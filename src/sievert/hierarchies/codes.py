@@ -1,4 +1,4 @@
-"""Whether numbers are codes, such as postcodes stored as integers: by their column's name."""
+"""Numbers that are codes, such as postcodes stored as integers, told by the name of the column."""
 
 import re
 from collections.abc import Collection
@@ -122,15 +122,17 @@ QUANTITIES = {
     "value",
     "lot",
 }
-FIRST_YEAR, LAST_YEAR = 1850, 2100
-SHORTEST, LONGEST_CODE = 3, 12  # characters of codes that are worth cutting
-LOST_ZEROS = 2  # so many leading zeros may be lost
+FIRST_YEAR = 1850
+LAST_YEAR = 2100
+SHORTEST = 3  # characters of codes that are worth cutting
+LONGEST_CODE = 12
+LOST_ZEROS = 2  # leading zeros that a code may have lost
 DENSE = 2  # running numbers have no wider gaps than this, on average
 BY_NAME = ("named_codes", "nested_codes", "lost_zeros", "short_codes")
 ROUND = 10  # quantities are often multiples of it, codes are not
 
-Kind = Literal["fixed", "nested", "vague", "quantity"]
-KINDS: tuple[tuple[Kind, set[str]], ...] = (
+NameMeaning = Literal["fixed", "nested", "vague", "quantity"]
+MEANINGS: tuple[tuple[NameMeaning, set[str]], ...] = (
     ("fixed", FIXED_WIDTH),
     ("nested", NESTED),
     ("vague", VAGUE),
@@ -138,30 +140,33 @@ KINDS: tuple[tuple[Kind, set[str]], ...] = (
 )
 
 
-def kind_by_name(name: str | None) -> Kind | None:
-    """What the name of a column says of its numbers; of several words the last that says anything.
+def name_meaning(name: str | None) -> NameMeaning | None:
+    """What the name of a column says of its numbers: the last of its words that has a meaning.
 
-    >>> [kind_by_name(n) for n in ("zipCode", "PLZ_5", "income_code", "region_income", "x")]
+    >>> [name_meaning(n) for n in ("zipCode", "PLZ_5", "income_code", "region_income", "x")]
     ['fixed', 'fixed', 'vague', 'quantity', None]
     """
-    words = [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name or "")]
-    said = [kind for word in reversed(words) for kind, known in KINDS if word in known]
-    if said[:1] == ["vague"] and said[1:2] in (["fixed"], ["nested"]):  # zip_code, region_id
-        return said[1]
-    return said[0] if said else None
+    if name is None:
+        return None
+    words = [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+    meanings = [kind for word in reversed(words) for kind, known in MEANINGS if word in known]
+    if meanings[:1] == ["vague"] and meanings[1:2] in (["fixed"], ["nested"]):  # zip_code
+        return meanings[1]
+    return meanings[0] if meanings else None
 
 
 def describe_codes(values: Collection[str], name: str | None) -> tuple[str | None, str] | None:
-    """A specification of values that the name calls codes, with the reason; else None.
+    """Describe values that the name calls codes by a specification and its reason; else None.
 
-    Without a specification they are categories, whose digits mean nothing.
+    If the specification is None, the values are categories, whose digits mean nothing.
 
     >>> describe_codes(["2139", "10115", "99501"], "zip")
     ('interval:10,100,1000,10000', 'lost_zeros')
     >>> describe_codes(["23", "236", "2361"], "naics"), describe_codes(["27", "31"], "age")
     (('prefix', 'nested_codes'), None)
     """
-    kind, lengths = kind_by_name(name), {len(v) for v in values}
+    kind = name_meaning(name)
+    lengths = {len(v) for v in values}
     if kind in (None, "quantity") or (kind == "vague" and _are_years(values)):
         return None
     digits = all(v.isascii() and v.isdecimal() for v in values)
@@ -170,7 +175,9 @@ def describe_codes(values: Collection[str], name: str | None) -> tuple[str | Non
     if max(lengths) < SHORTEST:
         return (None, "short_codes") if digits else None
     if len(lengths) == 1:
-        return ("prefix", "codes" if min(lengths) > 4 else "named_codes") if digits else None
+        if not digits:
+            return None
+        return "prefix", "codes" if min(lengths) > 4 else "named_codes"
     if kind == "nested" and _are_nested(values):
         return "prefix", "nested_codes"
     if kind == "fixed" and min(lengths) >= max(lengths) - LOST_ZEROS:
@@ -180,14 +187,15 @@ def describe_codes(values: Collection[str], name: str | None) -> tuple[str | Non
 
 
 def are_amounts(values: Collection[str], name: str | None) -> bool:
-    """Whether numbers of one length are quantities: called so, or not whole, or mostly round.
+    """Say whether numbers of one length are quantities: by name, not whole, or mostly round.
 
     >>> are_amounts(["52000", "48500", "61230"], None), are_amounts(["20095", "10115"], None)
     (True, False)
     """
-    if kind_by_name(name) == "quantity" or not all(v.isdecimal() for v in values):
+    if name_meaning(name) == "quantity" or not all(v.isdecimal() for v in values):
         return True
-    return 2 * sum(int(v) % ROUND == 0 for v in values) > len(values)
+    multiples = [v for v in values if int(v) % ROUND == 0]
+    return 2 * len(multiples) > len(values)
 
 
 def _are_years(values: Collection[str]) -> bool:
@@ -195,7 +203,7 @@ def _are_years(values: Collection[str]) -> bool:
 
 
 def _are_nested(values: Collection[str]) -> bool:
-    """Whether some values are beginnings of others, and they are not numbered without gaps."""
+    """Say whether some values are beginnings of others, and the numbers have gaps."""
     if {v[:n] for v in values for n in range(1, len(v))}.isdisjoint(values):
         return False
     numbers = [int(v) for v in values if v.isdecimal()]

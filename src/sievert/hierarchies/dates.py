@@ -1,8 +1,9 @@
 """Levels of dates: day, week, month, quarter, year, decade, of dates as people write them.
 
 The year has four digits. It stands first (1999-12-31, 1999/12/31, 19991231, 1999-12) or last
-(31.12.1999, 12/31/1999, 12/1999); a time may follow a day. Where it stands last, day and month are
-in the order that makes all values dates. If both orders do, it must not matter, or be given.
+(31.12.1999, 12/31/1999, 12/1999); a time may follow a day. If the year is last, day and month are
+in the order that makes all values dates. If both orders do, the labels must not depend on it, or
+the user must give it.
 """
 
 import re
@@ -39,7 +40,7 @@ class Moment(NamedTuple):
 def date_hierarchy(
     values: Iterable[str], units: Sequence[str], order: str | None = None
 ) -> Hierarchy:
-    """Dates in units that grow, up to the root; the day is the one that is written.
+    """Make a hierarchy of dates in units that grow, up to the root; time zones are ignored.
 
     >>> units = ["month", "quarter", "year", "decade"]
     >>> date_hierarchy(["2024-02-29 23:59:00+02"], units).labels.popitem()[1]
@@ -53,19 +54,21 @@ def date_hierarchy(
     rows = {day: (*(_label(day, unit) for unit in units), ROOT) for day in days}
     ladder, *others = [{v: rows[at.day] for v, at in read.items()} for read in readings.values()]
     _require_certain(all(other == ladder for other in others))
-    known = order or ("" if others else next(iter(readings)))
+    known = order
+    if not known and not others:
+        known = next(iter(readings))
     return Hierarchy(ladder, "date", f"date:{','.join(units)}" + (f"/{known}" if known else ""))
 
 
 def in_time_order(values: Collection[str]) -> list[str]:
-    """Dates from the earliest to the latest; of one moment as text."""
+    """Sort dates from the earliest to the latest; dates of one moment by their text."""
     read, *others = _readings(values).values()
     _require_certain(not others)
     return sorted(values, key=lambda v: (read[v], v))
 
 
 def check_units(units: Sequence[str]) -> None:
-    """Units are known, grow, and lie in the next one; weeks lie in no other unit."""
+    """Check that units are known, grow, and each lies in the next; a week lies in no other unit."""
     known = f"some of {', '.join(UNITS)}, in this order"
     require(units and {*units} <= {*UNITS}, "date: not a unit of dates", hint=known)
     places = [UNITS.index(unit) for unit in units]
@@ -78,7 +81,7 @@ def check_units(units: Sequence[str]) -> None:
 
 
 def is_date(value: str) -> bool:
-    """Whether a text is a date, with or without time, or a month."""
+    """Say whether a text is a date, with or without time, or a month."""
     return any(_moment(_parts(value), order) is not None for order in ORDERS)
 
 
@@ -98,11 +101,13 @@ def _readings(
     """The moments of all values, by the orders of day and month in which all are dates."""
     parts = {v: _parts(v) for v in values}
     depends = any("one" in part for part in parts.values())
-    orders = ("",) if not depends else (order,) if order else ORDERS
-    readings = {
-        known: {v: m for v, part in parts.items() if (m := _moment(part, known, months=months))}
-        for known in orders
-    }
+    orders: tuple[str, ...] = ("",)
+    if depends:
+        orders = (order,) if order else ORDERS
+    readings: dict[str, dict[str, Moment]] = {}
+    for known in orders:
+        moments = ((v, _moment(part, known, months=months)) for v, part in parts.items())
+        readings[known] = {v: moment for v, moment in moments if moment is not None}
     most = max(map(len, readings.values()))
     require(
         most == len(parts),
@@ -114,20 +119,25 @@ def _readings(
 
 
 def _parts(value: str) -> dict[str, str | None]:
-    """The year, month, day and time of a date as they are written; nothing of another text."""
-    match = next((m for form in _DATES if (m := form.fullmatch(value))), None)
-    return {} if match is None else match.groupdict()
+    """The year, month, day and time of a date as they are written; empty for any other text."""
+    for form in _DATES:
+        match = form.fullmatch(value)
+        if match is not None:
+            return match.groupdict()
+    return {}
 
 
 def _moment(parts: Mapping[str, str | None], order: str, *, months: bool = True) -> Moment | None:
-    """The moment that is written, with day and month in an order; None if there is none."""
+    """The moment that the parts describe, with day and month in an `order`; None for no moment."""
     named = dict(zip(order, (parts.get("one"), parts.get("two")), strict=False))
     year, month, day = (parts.get(part) or named.get(part) for part in "ymd")
     if not year or not month or not (day or months):
         return None
-    hours, colon, rest = (parts.get("time") or "").partition(":")
+    time = parts.get("time")
+    hours, colon, rest = ("" if time is None else time).partition(":")
+    first = int(day) if day else 1
     try:
-        return Moment(date(int(year), int(month), int(day or 1)), hours.zfill(2) + colon + rest)
+        return Moment(date(int(year), int(month), first), hours.zfill(2) + colon + rest)
     except ValueError:
         return None
 

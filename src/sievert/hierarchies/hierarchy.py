@@ -1,8 +1,8 @@
 """A hierarchy of generalisation: every value, and its label on each level.
 
-A hierarchy maps a value (level 0) to one label per level, up to one root. It is checked when it is
-made: every value has a label on every level (complete), and two values that share a label share all
-labels above it (nested).
+A hierarchy maps a value (level 0) to one label per level, up to one root. The constructor checks
+that it is complete (every value has a label on every level) and nested (two values that share a
+label share all labels above it).
 """
 
 import csv
@@ -28,7 +28,7 @@ class Hierarchy:
     """A checked hierarchy: `labels[value]` holds the labels of levels 1, 2, ..., height."""
 
     ladder: Mapping[str, tuple[str, ...]]  # the public name of `labels`
-    source: str = "hierarchy"  # where it is from, for messages
+    source: str = "hierarchy"  # its origin, for messages
     fixed: str | None = field(default=None, compare=False)  # a specification for other data
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class Hierarchy:
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """The labels of each value, those of level 1 first."""
+        """The labels of each value, from level 1 on."""
         return self.ladder
 
     def _check_nested(self) -> None:
@@ -92,7 +92,7 @@ class Hierarchy:
         return Hierarchy(ladder, self.source, self.fixed)
 
     def require(self, values: Iterable[str], column: str) -> None:
-        """Every value of a column must have its place; the error counts, it does not name."""
+        """Check that every value of a column is in the hierarchy; the error counts the others."""
         lacking = sum(1 for v in values if v not in self.labels)
         require(
             not lacking,
@@ -103,7 +103,7 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path) -> "Hierarchy":
-        """A CSV file as ARX writes them: no header, column 0 the value, column i its level i."""
+        """Read a CSV file as ARX writes it: no header, column 0 the value, column i its level i."""
         path = Path(path)
         text = read_text(path)
         labels: dict[str, tuple[str, ...]] = {}
@@ -120,8 +120,8 @@ class Hierarchy:
     ) -> "Hierarchy":
         """Cut one character more on each level: 35510, 3551*, 355**, ..., *****.
 
-        With `lengths` so many characters are kept on each level; `width` is that of the codes, the
-        longest value's unless given.
+        With `lengths`, each level keeps the given number of characters. `width` is the length of
+        the codes: by default, of the longest value.
 
         >>> Hierarchy.prefixes(["35510", "35000"]).at("35510", 2)
         '355**'
@@ -147,7 +147,7 @@ class Hierarchy:
 
     @classmethod
     def intervals(cls, values: Iterable[str], widths: Sequence[float]) -> "Hierarchy":
-        """Intervals of growing width, each dividing the next: 27, [25, 30), [20, 30), *.
+        """Make intervals of growing width, each dividing the next: 27, [25, 30), [20, 30), *.
 
         >>> Hierarchy.intervals(["27", "31"], [5, 10]).at("27", 2)
         '[20, 30)'
@@ -157,7 +157,7 @@ class Hierarchy:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file that holds a hierarchy."""
+    """Read the text of a hierarchy's file."""
     try:
         check_file(path)
         require(
@@ -171,11 +171,11 @@ def read_text(path: Path) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Make sure that a file can be opened."""
+    """Raise an error unless a file can be opened."""
     try:
         require(
             path.is_file() or not path.exists(),
-            f"{path.name or path}: not a regular file",
+            f"{path.name if path.name else path}: not a regular file",
             error=InputError,
         )
         path.open("rb").close()
@@ -184,7 +184,7 @@ def check_file(path: Path) -> None:
 
 
 def _rows(text: str, name: str) -> list[list[str]]:
-    """The rows of a hierarchy, cut at the delimiter that gives every row as many labels."""
+    """Split a hierarchy into rows at the delimiter that gives all rows equally many labels."""
     ragged: list[list[str]] = []
     try:
         for delimiter in DELIMITERS:
@@ -193,7 +193,10 @@ def _rows(text: str, name: str) -> list[list[str]]:
             widths = {len(row) for row in rows}
             if len(widths) == 1 and widths != {1}:
                 return rows
-            ragged = ragged or (rows if max(widths, default=1) > 1 else [])
+            if not ragged and max(widths, default=1) > 1:
+                ragged = rows
     except csv.Error:
         raise InputError(f"{name}: not a table of delimited text") from None
-    return ragged or [[line] for line in text.splitlines() if line]
+    if ragged:
+        return ragged
+    return [[line] for line in text.splitlines() if line]

@@ -1,4 +1,4 @@
-"""Levels of numbers: intervals of given widths, cuts at given or data-made places, open ends."""
+"""Levels of numbers: intervals of given widths, cuts at given places or quantiles, open ends."""
 
 import itertools
 import math
@@ -16,17 +16,18 @@ WIDTHS = "widths such as 5,10,20"
 
 
 def exact_numbers(values: Iterable[str], what: str = "intervals") -> dict[str, Fraction]:
-    """The number that each value is; an error that counts those that are none."""
+    """Convert each value to an exact number; an error counts the values that are no numbers."""
     distinct = dict.fromkeys(values)
     plain = (v for v in distinct if len(v) <= LONGEST and NUMBER.fullmatch(v))
     numbers = {v: Fraction(Decimal(v)) for v in plain}  # decimals are read in a third of the time
-    if wrong := len(distinct) - len(numbers):
+    wrong = len(distinct) - len(numbers)
+    if wrong:
         raise InputError(f"{what}: {wrong} value(s) are not finite numbers")
     return numbers
 
 
 def read_numbers(text: str, what: str, example: str) -> list[Fraction]:
-    """Numbers as they are typed, separated by commas."""
+    """Read numbers separated by commas."""
     parts = [part.strip() for part in text.split(",")]
     if not all(len(part) <= LONGEST and NUMBER.fullmatch(part) for part in parts):
         raise UsageError(f"{what} are not numbers", hint=example)
@@ -34,8 +35,9 @@ def read_numbers(text: str, what: str, example: str) -> list[Fraction]:
 
 
 def sorted_numbers(numbers: Iterable[Fraction]) -> list[Fraction]:
-    """Different numbers in ascending order; only those that are equal as floats are compared."""
-    by_float, numbers = dict[float, list[Fraction]](), list(numbers)
+    """Sort distinct numbers by their floats; only numbers of one float are compared exactly."""
+    by_float = dict[float, list[Fraction]]()
+    numbers = list(numbers)
     try:
         for number in numbers:
             by_float.setdefault(number.numerator / number.denominator, []).append(number)
@@ -46,7 +48,7 @@ def sorted_numbers(numbers: Iterable[Fraction]) -> list[Fraction]:
 
 
 def write_numbers(numbers: Iterable[Fraction]) -> str:
-    """The same numbers, with all their digits."""
+    """Write numbers with all their digits, separated by commas."""
     return ",".join(map(all_digits, numbers))
 
 
@@ -58,7 +60,7 @@ class NumberLevels(ABC):
 
     @abstractmethod
     def labels(self, value: str, number: Fraction) -> Iterable[str]:
-        """The labels of a number that is written so, below the root."""
+        """The labels of a `number`, below the root; `value` is its text."""
 
     def label_values(self, values: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The labels of every value, up to the root."""
@@ -87,9 +89,11 @@ class IntervalLevels(NumberLevels):
         self.text = f"interval:{write_numbers(self.widths)}"
 
     def label_values(self, values: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """The labels of every value, up to the root: the same in each interval of level 1."""
-        numbers, rows = exact_numbers(values, self.kind), dict[int, tuple[str, ...]]()
-        labelled, width = {}, self.widths[0]
+        """The labels of every value, up to the root; intervals of level 1 share theirs."""
+        numbers = exact_numbers(values, self.kind)
+        rows = dict[int, tuple[str, ...]]()
+        labelled = {}
+        width = self.widths[0]
         for value, number in numbers.items():
             place = number // width
             if place not in rows:
@@ -107,7 +111,7 @@ class IntervalLevels(NumberLevels):
 
 
 class CutLevels(NumberLevels):
-    """Numbers cut at given places, the outer intervals open: < 20, [20, 35), >= 35."""
+    """Intervals between given cuts, the outer intervals open: < 20, [20, 35), >= 35."""
 
     kind = "cuts"
 
@@ -142,9 +146,9 @@ def _label_between(cuts: Sequence[Fraction], number: Fraction) -> str:
 
 
 class EndLevels(NumberLevels):
-    """Numbers with open ends (top and bottom coding): < 18, the value itself, >= 85.
+    """Top and bottom coding: < 18, the value itself, >= 85.
 
-    Intervals may follow on further levels; those at an end are cut off there.
+    Intervals may follow on further levels; the outer intervals end at the open ends.
     """
 
     kind = "ends"
@@ -159,7 +163,9 @@ class EndLevels(NumberLevels):
             "ends: the first is below the second",
             hint=example,
         )
-        self.low, self.high, self.inner = low, high, inner
+        self.low = low
+        self.high = high
+        self.inner = inner
         ends = ",".join("" if end is None else all_digits(end) for end in (low, high))
         self.text = f"ends:{ends}" + ("" if inner is None else f"/{inner.text}")
 
@@ -180,15 +186,16 @@ class EndLevels(NumberLevels):
 
 
 def quantile_levels(counts: Mapping[str, int], groups: Sequence[int]) -> CutLevels:
-    """Cuts of numbers into groups of about as many records, at round numbers; 16, 8, 4 groups.
+    """Cut numbers into groups of about equal numbers of records, such as 16, 8 and 4 `groups`.
 
-    A cut is the roundest number that leaves the share of records below it within an eighth of
-    a group; equal numbers are not parted.
+    A cut is the roundest number for which the share of records below it is right to within an
+    eighth of a group. Equal numbers stay together.
 
     >>> quantile_levels({str(n * n): 1 for n in range(1, 101)}, [4, 2]).text
     'cuts:500,2500,6000/2500'
     """
-    exact, records = exact_numbers(counts, "quantile"), dict[tuple[int, int], int]()
+    exact = exact_numbers(counts, "quantile")
+    records = dict[tuple[int, int], int]()
     for value, number in exact.items():
         ratio = number.as_integer_ratio()  # fractions would take long to hash
         records[ratio] = records.get(ratio, 0) + counts[value]
@@ -207,20 +214,22 @@ def quantile_levels(counts: Mapping[str, int], groups: Sequence[int]) -> CutLeve
 def _cut(
     numbers: Sequence[Fraction], below: Sequence[int], records: int, place: int, groups: int
 ) -> Fraction | None:
-    """The cut below which about `place` of so many groups are; `below[i]`: up to numbers[i]."""
+    """The cut after about `place` of `groups` groups; `below[i]` records are up to `numbers[i]`."""
     if not below:
         return None
     wanted = Fraction(records * place, groups)
     near = Fraction(records, 8 * groups)
-    first, last = bisect_left(below, wanted - near), bisect_right(below, wanted + near) - 1
+    first = bisect_left(below, wanted - near)
+    last = bisect_right(below, wanted + near) - 1
     if first > last:  # many records have one number
         around = [i for i in (first - 1, first) if 0 <= i < len(below)]
-        first = last = min(around, key=lambda i: abs(below[i] - wanted))
+        first = min(around, key=lambda i: abs(below[i] - wanted))
+        last = first
     return _roundest(numbers[first], numbers[last + 1])
 
 
 def _roundest(low: Fraction, high: Fraction) -> Fraction:
-    """The roundest number above `low` and up to `high`; the nearest to their middle of several.
+    """The roundest number above `low` and up to `high`; of several, the nearest to the middle.
 
     >>> [int(_roundest(Fraction(a), Fraction(b))) for a, b in ((95, 130), (31, 38), (-3, 7))]
     [100, 35, 0]

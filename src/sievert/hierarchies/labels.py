@@ -1,4 +1,4 @@
-"""What labels are written like: numbers, intervals and the root."""
+"""The texts of labels: numbers, intervals and the root."""
 
 import re
 from decimal import Decimal, localcontext
@@ -18,36 +18,41 @@ _FROM = re.compile(rf"{_END}\s*\+", _FLAGS)
 
 
 def interval_ends(text: str) -> tuple[str, str, bool, bool] | None:
-    """The ends of an interval that a label names, empty where there is none; whether they are in.
+    """The ends of the interval that a label describes, empty without an end; whether they belong.
 
     >>> interval_ends("[20, 30)"), interval_ends("<= 5"), interval_ends("2*")
     (('20', '30', True, False), ('', '5', True, True), None)
     """
-    if match := _BRACKETS.fullmatch(text):
+    match = _BRACKETS.fullmatch(text)
+    if match is not None:
         return match[2], match[3], match[1] == "[", match[4] == "]"
-    if match := _BETWEEN.fullmatch(text):
+    match = _BETWEEN.fullmatch(text)
+    if match is not None:
         return match[1], match[2], True, True
-    if (match := _BEYOND.fullmatch(text)) and match[1] in ("<", "<=", "≤"):
+    match = _BEYOND.fullmatch(text)
+    if match is not None and match[1] in ("<", "<=", "≤"):
         return "", match[2], True, match[1] != "<"
-    if match:
+    if match is not None:
         return match[2], "", match[1] != ">", True
-    return (match[1], "", True, True) if (match := _FROM.fullmatch(text)) else None
+    match = _FROM.fullmatch(text)
+    return None if match is None else (match[1], "", True, True)
 
 
 def interval_label(low: Fraction | None, high: Fraction | None) -> str:
-    """The label of the numbers from `low` to below `high`; without an end where it is None.
+    """The label of the numbers from `low` to below `high`; None is no end.
 
     >>> interval_label(Fraction(20), Fraction(30)), interval_label(None, Fraction("0.5"))
     ('[20, 30)', '< 0.5')
     """
-    if low is None or high is None:
-        end = low if high is None else high
-        return ROOT if end is None else f"{'<' if low is None else '>='} {all_digits(end)}"
-    return f"[{all_digits(low)}, {all_digits(high)})"
+    if low is not None and high is not None:
+        return f"[{all_digits(low)}, {all_digits(high)})"
+    if low is not None:
+        return f">= {all_digits(low)}"
+    return ROOT if high is None else f"< {all_digits(high)}"
 
 
 def all_digits(number: Fraction) -> str:
-    """A number with all its digits: two intervals must not share a label."""
+    """Write a number with all its digits, so that two intervals never share a label."""
     if number.denominator == 1:
         return str(number.numerator)
     with localcontext(prec=PRECISION):

@@ -1,4 +1,4 @@
-"""What a hierarchy is written like: `interval:5,10`, a file, a tree, a function; read and made."""
+"""Specifications of hierarchies: `interval:5,10`, a file, a tree, a function; read and written."""
 
 import itertools
 import os
@@ -34,9 +34,9 @@ Maker = Callable[[Mapping[str, int]], Hierarchy]
 def to_hierarchy(
     given: Any, values: Iterable[str] | Mapping[str, int], column: str | None = None
 ) -> Hierarchy | None:
-    """The hierarchy that is meant: by a text, a tree, the labels of each value, or a function.
+    """Make the hierarchy that a text, a tree, the labels of each value or a function specifies.
 
-    `values` are those of the column, with how often each occurs, or as often as they occur.
+    `values` are the values of the column: each with its number of records, or all of them.
     """
     try:
         return _hierarchy(given, values)
@@ -61,9 +61,10 @@ def _hierarchy(given: Any, values: Iterable[str] | Mapping[str, int]) -> Hierarc
 
 
 def parse(spec: str, values: Iterable[str] | Mapping[str, int]) -> Hierarchy:
-    """What `--hierarchy COL=SPEC` means: a kind with its numbers, a file of labels, a tree."""
+    """Parse SPEC of `--hierarchy COL=SPEC`: a kind with its numbers, a file of labels, a tree."""
     counts = values if isinstance(values, Mapping) else Counter(values)
-    if (maker := _maker(spec)) is not None:
+    maker = _maker(spec)
+    if maker is not None:
         return maker(counts)
     path = Path(spec)
     if path.suffix.lower() in TREES:
@@ -72,7 +73,7 @@ def parse(spec: str, values: Iterable[str] | Mapping[str, int]) -> Hierarchy:
 
 
 def check_specification(given: Any) -> None:
-    """Make sure that a text is a specification, or a file that can be opened."""
+    """Raise an error unless a text is a specification, or a file that can be opened."""
     if isinstance(given, str | os.PathLike) and _maker(str(given)) is None:
         check_file(Path(given))
 
@@ -80,7 +81,7 @@ def check_specification(given: Any) -> None:
 def with_orders(
     hierarchies: Mapping[str, Any], orders: Mapping[str, Iterable[str]]
 ) -> dict[str, Any]:
-    """The same hierarchies, with the groups of `order:2,4` made from the orders that are given."""
+    """Replace each `order:2,4` by the hierarchy of its groups, if the column's order is given."""
     ordered = dict(hierarchies)
     for column, given in hierarchies.items():
         if column in orders and isinstance(given, str) and given.startswith("order:"):
@@ -92,17 +93,17 @@ def with_orders(
 
 
 def is_generated(given: Any) -> bool:
-    """Whether labels follow from the values, by a specification that names none of them."""
+    """Say whether a specification makes labels from the values, and names no value."""
     return isinstance(given, str) and _maker(given) is not None
 
 
 def is_made_from_data(given: Any) -> bool:
-    """Whether other data with the same specification may get other labels."""
+    """Say whether other data with the same specification may get other labels."""
     return isinstance(given, str) and given.partition(":")[0] in ("quantile", "order", "top")
 
 
 def read_hierarchies(path: str | Path) -> dict[str, Any]:
-    """The hierarchies of several columns: `[hierarchies]` of a TOML file."""
+    """Read the hierarchies of several columns: `[hierarchies]` of a TOML file."""
     path = Path(path)
     table = read_tree(path).get("hierarchies")
     require(
@@ -114,12 +115,12 @@ def read_hierarchies(path: str | Path) -> dict[str, Any]:
 
 
 def below_root(tree: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A tree below one root: so it is never taken for the labels of each value."""
+    """Put a tree below one root, so that it is never taken for the labels of each value."""
     return tree if [*tree] == [ROOT] else {ROOT: tree}
 
 
 def fixed_form(hierarchy: Hierarchy) -> str | dict[str, Any]:
-    """The same hierarchy for other data: a text without values, else a tree, which names them."""
+    """Write a hierarchy for other data: as a text without values, else as a tree of the values."""
     if hierarchy.fixed is not None:
         return hierarchy.fixed
     if hierarchy.source != "top":
@@ -136,7 +137,7 @@ def _labels(labels: Any) -> tuple[str, ...]:
 
 
 def _maker(spec: str) -> Maker | None:
-    """How a text makes a hierarchy from counted values; None of the name of a file."""
+    """The function that makes a hierarchy from counted values; None if the text names a file."""
     kind, sign, rest = spec.partition(":")
     if spec == ROOT:
         return lambda counts: Hierarchy(dict.fromkeys(counts, (ROOT,)), "one label", ROOT)
@@ -209,7 +210,8 @@ def _date(rest: str) -> Maker:
         "date: not an order of day, month and year",
         hint="date:month,year/dmy or date:month,year/mdy",
     )
-    return lambda counts: date_hierarchy(counts, units, order or None)
+    known = order if order else None
+    return lambda counts: date_hierarchy(counts, units, known)
 
 
 def _order_sizes(rest: str) -> list[int]:
@@ -254,7 +256,9 @@ def _whole_numbers(text: str, what: str, example: str, least: int) -> list[int]:
 
 
 def describe_level(given: Any, level: int, height: int, labels: int) -> str:
-    """A column on one level of the hierarchy that is written so, in words; it has so many labels.
+    """Say in words how a hierarchy, `given` as a text, changes a column on a `level`.
+
+    The level has `labels` labels, and the hierarchy `height` levels.
 
     >>> describe_level("interval:5,10", 2, 3, 7), describe_level("prefix", 2, 5, 9)
     ('in bands of 10', 'cut to the first 3 characters')
@@ -274,4 +278,6 @@ def describe_level(given: Any, level: int, height: int, labels: int) -> str:
     step = steps[level - 1]
     if kind == "quantile" and step != str(labels):  # many people have the same number
         return f"in {labels} bands"
-    return ONE.get((kind, step)) or WORDS[kind].format(step)
+    if (kind, step) in ONE:
+        return ONE[kind, step]
+    return WORDS[kind].format(step)

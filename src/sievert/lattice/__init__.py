@@ -1,9 +1,9 @@
 """Every subset of the quasi-identifiers, counted from the combinations of a larger one.
 
-Subsets are visited depth first: each is made from the combinations of a subset with one column
-more, and columns of many values are dropped first, so that most subsets are made from few cells,
-and never more tables are held than there are columns. Compiled loops where numba is there, NumPy
-otherwise.
+Subsets are visited depth first, and each is made from the combinations of a subset with one more
+column. Columns of many values are dropped first, so that most subsets are made from few cells.
+There are never more tables in memory than columns. The loops are compiled by numba, or else run in
+NumPy.
 """
 
 import itertools
@@ -28,17 +28,17 @@ from sievert.counts.cube import (
 from sievert.measures import kernel
 from sievert.numerics.acceleration import compile_loops
 
-LARGE = 1 << 27  # numbers of a table from which subsets are made one at a time, to spare memory
-MOST_VALUES = 64  # of a secret, to have a column each
+ONE_AT_A_TIME = 1 << 27  # numbers of a table from which threads would need too much memory
+MOST_VALUES = 64  # values of a secret that have a column each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SubsetSummary:
     """Class sizes of one subset of the columns, and the uncertainty that it leaves about a secret.
 
     `left` is N·H(S|Q) in bits, `least` the smallest n_q·H(S|q) of a class, `fewest` the fewest
-    values of a class, `most` the largest share of a value in a class (as two integers),
-    `dependence` the mutual information where it is too small to be had as a difference. Where
+    values of a class, `most` the largest share of a value in a class (as two integers).
+    `dependence` is the mutual information if it is too small to be computed as a difference. If
     people have several rows, `records` (in people) and `prior` differ from subset to subset.
     """
 
@@ -55,17 +55,17 @@ class SubsetSummary:
 
 
 def no_pace() -> None:
-    """Whatever the time is."""
+    """Do nothing: the default of `pace`."""
 
 
 class Lattice:
-    """Subsets of some columns of a cube, whose other column, if any, is a secret."""
+    """Subsets of the columns of a cube; one other column may be a secret."""
 
     def __init__(
         self, cube: Cube, secret: str | None = None, threads: int = 2, compiled: bool | None = None
     ) -> None:
         quasi = [c for c in cube.columns if c != secret]
-        # Columns of many values first: they are dropped first.
+        # Columns of many values come first, because they are dropped first.
         width = dict(zip(cube.columns, cube.widths, strict=True))
         self.order = sorted(quasi, key=lambda c: (-width[c], quasi.index(c)))
         self._place = {c: i for i, c in enumerate(quasi)}
@@ -76,31 +76,33 @@ class Lattice:
         self._threads = threads
         self._fast = compile_loops() is not None if compiled is None else compiled
         self._packable = cube.bits <= MOST_BITS
-        self.prior, self._values = 0.0, 1
+        self.prior = 0.0
+        self._values = 1
         if secret is not None:
             place = cube.columns.index(secret)
-            self._values, self._totals = len(cube.values[place]), cube.totals(place)
+            self._values = len(cube.values[place])
+            self._totals = cube.totals(place)
             present = self._totals[self._totals > 0]
             self.prior = kernel.entropy(present, np.ones_like(present), self.records)
         self._cells, self._table = self._root(cube, columns)
 
     def all(self, pace: Callable[[], None] = no_pace) -> dict[tuple[str, ...], SubsetSummary]:
-        """Every subset but the empty one; `pace` is called at each, and may raise to end it."""
+        """Summarise every subset but the empty one; `pace`, called at each, may raise to stop."""
         return {r.columns: r for r in self._everything(pace)}
 
     def some(self, subsets: Iterable[Sequence[str]]) -> Iterator[SubsetSummary]:
-        """Only these subsets, each made from the finest combinations."""
+        """Summarise these subsets only, each from the finest combinations."""
         return (self._about(self._direct(subset), subset) for subset in subsets)
 
     def up_to(self, size: int) -> Iterator[SubsetSummary]:
-        """Every subset of at most so many columns, small ones first."""
+        """Summarise every subset of at most `size` columns, small ones first."""
         for n in range(1, min(size, len(self._place)) + 1):
             yield from self.some(itertools.combinations(self._place, n))
 
     # -- making tables --------------------------------------------------------------------------
 
     def _root(self, cube: Cube, columns: list[str]) -> tuple[Cube, tuple[Any, Any]]:
-        """The finest cells; one row per class where the secret has few values."""
+        """Make the table of the finest cells: one row per class where the secret has few values."""
         if not (self._fast and self._packable):
             cells = cube.roll_up(columns)
             return cells, (cells.keys, cells.counts) if self._packable else (None, None)
@@ -121,7 +123,7 @@ class Lattice:
         return cube, (rollup.fill_matrix(keys, counts, self._low, matrix), matrix)
 
     def _direct(self, subset: Sequence[str]) -> tuple[Any, Any]:
-        """A subset made from the finest cells."""
+        """Make the table of a subset from the finest cells."""
         kept = [i for i, c in enumerate(self.order) if c in subset]
         keys, counts = self._table
         rows = counts is not None and counts.ndim == 2  # the secret is not a part of the keys
@@ -132,18 +134,22 @@ class Lattice:
 
             lows = [sum(self._widths[i + 1 :]) + sum(secret) for i in kept] + [0] * len(secret)
             new = rollup.fields(keys, np.array(lows, np.int64), np.array(widths, np.int64))
-            return (rollup.group_rows if rows else rollup.merge)(new, counts, sum(widths))
-        codes = [self._cells.codes[i] for i in (*kept, *([-1] if self._low else []))]
+            combine = rollup.group_rows if rows else rollup.merge
+            return combine(new, counts, sum(widths))
+        codes = [self._cells.codes[i] for i in kept]
+        if self._low:
+            codes.append(self._cells.codes[-1])
         if self._fast:
             return self._direct_wide(codes, widths)
         first, sums = merge_cells(codes, widths, self._cells.counts)
         return self._rank_cells(codes, first, widths), sums
 
     def _direct_wide(self, codes: list[Ints], widths: list[int]) -> tuple[Any, Any]:
-        """The same of columns that need too many bits together, which these may or may not."""
+        """Make the table of a subset where all columns together need too many bits for one key."""
         from sievert.lattice import rollup
 
-        counts, end = self._cells.counts, len(codes) - bool(self._low)
+        counts = self._cells.counts
+        end = len(codes) - 1 if self._low else len(codes)
         keys = narrow_keys(codes[:end], widths[:end], len(counts), rollup.rank)
         bits = sum(widths)
         if bits > MOST_BITS:
@@ -155,7 +161,7 @@ class Lattice:
         return rollup.merge(keys, counts, bits)
 
     def _rank_cells(self, codes: list[Ints], cells: Ints, widths: list[int]) -> Ints:
-        """Keys of sorted cells; where columns need too many bits, classes are numbered instead."""
+        """The keys of sorted cells; numbers of the classes if the columns need too many bits."""
         if sum(widths) <= MOST_BITS:
             return pack_codes([c[cells] for c in codes], widths, len(cells))
         differs = np.zeros(len(cells), dtype=bool)
@@ -173,17 +179,18 @@ class Lattice:
                 pace()
                 yield summary
             return
-        root, every = self._table, list(range(len(self.order)))
+        root = self._table
+        every = list(range(len(self.order)))
         yield self._about(root, self._place)
-        # The largest subtrees first, so that threads end together.
-        with ThreadPoolExecutor(1 if root[1].size > LARGE else self._threads) as pool:
+        # The largest subtrees come first, so that the threads end at about the same time.
+        with ThreadPoolExecutor(1 if root[1].size > ONE_AT_A_TIME else self._threads) as pool:
             subtrees = pool.map(lambda drop: list(self._below(root, every, drop, pace)), every)
             yield from itertools.chain.from_iterable(list(subtrees))
 
     def _below(
         self, table: tuple[Any, Any], kept: list[int], drop: int, pace: Callable[[], None]
     ) -> Iterator[SubsetSummary]:
-        """The subset without one more column, and those below it that drop later ones."""
+        """Summarise the subset without column `drop`, and its subsets without later columns."""
         if len(kept) == 1:
             return
         pace()
@@ -202,7 +209,8 @@ class Lattice:
             from sievert.lattice import rollup
 
             keys = rollup.without(table[0], low, width)
-            return (rollup.group_rows if table[1].ndim == 2 else rollup.merge)(keys, table[1], bits)
+            combine = rollup.group_rows if table[1].ndim == 2 else rollup.merge
+            return combine(keys, table[1], bits)
         below = np.uint64((1 << low) - 1)
         keys = ((table[0] >> np.uint64(low + width)) << np.uint64(low)) | (table[0] & below)
         first, sums = merge_cells([keys], [bits], table[1])
@@ -211,22 +219,29 @@ class Lattice:
     # -- what a table says ----------------------------------------------------------------------
 
     def _about(self, table: tuple[Any, Any], subset: Iterable[str]) -> SubsetSummary:
-        (keys, counts), columns = table, tuple(sorted(subset, key=self._place.__getitem__))
+        keys, counts = table
+        columns = tuple(sorted(subset, key=self._place.__getitem__))
         about = _about_fast if self._fast else _about_plain
         class_sizes, *secret = about(keys, counts, self._low) if self._low else [counts.ravel()]
         sizes = histogram(class_sizes)
         sizes.check(self.records)
         if not secret:
-            return SubsetSummary(columns, sizes)
+            return SubsetSummary(columns=columns, sizes=sizes)
         left, least, fewest, top, bottom = secret
         close = self.prior - left / self.records < kernel.CANCELLATION * self.prior
         dependence = self._dependence(keys, counts) if close else None
         return SubsetSummary(
-            columns, sizes, left, least, int(fewest), (int(top), int(bottom)), dependence
+            columns=columns,
+            sizes=sizes,
+            left=left,
+            least=least,
+            fewest=int(fewest),
+            most=(int(top), int(bottom)),
+            dependence=dependence,
         )
 
     def _dependence(self, keys: Ints, counts: Ints) -> float:
-        """Mutual information with all its digits, and 0 where the counts prove independence."""
+        """The mutual information with all its digits; 0 if the counts prove independence."""
         if counts.ndim == 2:
             row, value = np.nonzero(counts)
             sizes = counts.sum(axis=1, dtype=np.int64)[row]
@@ -234,7 +249,8 @@ class Lattice:
         else:
             starts = run_starts(keys >> np.uint64(self._low))
             lengths = np.diff(np.append(starts, len(keys)))
-            sizes, cells = np.repeat(np.add.reduceat(counts, starts), lengths), counts
+            sizes = np.repeat(np.add.reduceat(counts, starts), lengths)
+            cells = counts
             value = (keys & np.uint64((1 << self._low) - 1)).astype(np.int64)
         return kernel.mutual_information(
             cells, sizes, self._totals[value], np.ones(len(cells), dtype=np.int64), self.records

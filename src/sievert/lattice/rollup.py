@@ -8,16 +8,18 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.numerics.acceleration import jit
 
-DIGIT = 11  # bits of a key that are sorted by at a time
-LOGS = 1 << 16  # counts whose logarithms are looked up
+DIGIT = 11  # bits of a key for one pass of the sort
+LOGS = 1 << 16  # counts whose logarithms are in a table
 DENSE_BITS = 22
-INDEX_BITS = 18  # of keys whose rows are looked up in an array
+INDEX_BITS = 18  # bits of keys whose rows are looked up in an array
 
 
 @jit
 def without(keys: Ints, low: int, bits: int) -> Ints:
-    """Keys without the field of so many bits above the lowest `low`."""
-    below, by, rest = np.uint64((1 << low) - 1), np.uint64(low + bits), np.uint64(low)
+    """Remove the field of `bits` bits above the lowest `low` bits from the keys."""
+    below = np.uint64((1 << low) - 1)
+    by = np.uint64(low + bits)
+    rest = np.uint64(low)
     kept = np.empty(len(keys), dtype=np.uint64)
     for i in range(len(keys)):
         kept[i] = ((keys[i] >> by) << rest) | (keys[i] & below)
@@ -26,10 +28,11 @@ def without(keys: Ints, low: int, bits: int) -> Ints:
 
 @jit
 def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
-    """Keys of some fields only, the last one lowest."""
+    """Make keys of some fields only, the last field in the lowest bits."""
     packed = np.zeros(len(keys), dtype=np.uint64)
     for f in range(len(lows)):
-        by, bits = np.uint64(lows[f]), np.uint64(widths[f])
+        by = np.uint64(lows[f])
+        bits = np.uint64(widths[f])
         mask = np.uint64((1 << widths[f]) - 1)
         for i in range(len(keys)):
             packed[i] = (packed[i] << bits) | ((keys[i] >> by) & mask)
@@ -38,7 +41,7 @@ def fields(keys: Ints, lows: Ints, widths: Ints) -> Ints:
 
 @jit
 def _sum_dense(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
-    """Counts of equal keys added up in an array with a place for every key."""
+    """Add up the counts of equal keys in an array with a place for every key."""
     sums = np.zeros(1 << bits, dtype=np.int64)
     for i in range(len(keys)):
         sums[keys[i]] += counts[i]
@@ -48,10 +51,13 @@ def _sum_dense(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 
 @jit
 def _radix_sort(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
-    """Keys in ascending order and their counts, by digits from the lowest."""
-    size, mask = 1 << DIGIT, np.uint64((1 << DIGIT) - 1)
-    source, target = keys, np.empty_like(keys)
-    numbers, others = counts, np.empty_like(counts)
+    """Sort keys in ascending order with their counts, digit by digit from the lowest."""
+    size = 1 << DIGIT
+    mask = np.uint64((1 << DIGIT) - 1)
+    source = keys
+    target = np.empty_like(keys)
+    numbers = counts
+    others = np.empty_like(counts)
     for shift in range(0, bits, DIGIT):
         by = np.uint64(shift)
         starts = np.zeros(size + 1, dtype=np.int64)
@@ -66,9 +72,11 @@ def _radix_sort(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
             target[starts[digit]] = source[i]
             others[starts[digit]] = numbers[i]
             starts[digit] += 1
-        if shift == 0:  # what was given stays as it is
-            source, target = target, np.empty_like(keys)
-            numbers, others = others, np.empty_like(counts)
+        if shift == 0:  # the arguments stay as they are
+            source = target
+            target = np.empty_like(keys)
+            numbers = others
+            others = np.empty_like(counts)
         else:
             source, target = target, source
             numbers, others = others, numbers
@@ -83,8 +91,10 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
     ordered, times = _radix_sort(keys, counts, bits)
     different = 0
     for i in range(len(ordered)):
-        different += i == 0 or ordered[i] != ordered[i - 1]
-    merged, sums = np.empty(different, dtype=np.uint64), np.zeros(different, dtype=np.int64)
+        if i == 0 or ordered[i] != ordered[i - 1]:
+            different += 1
+    merged = np.empty(different, dtype=np.uint64)
+    sums = np.zeros(different, dtype=np.int64)
     at = -1
     for i in range(len(ordered)):
         if i == 0 or ordered[i] != ordered[i - 1]:
@@ -96,18 +106,20 @@ def merge(keys: Ints, counts: Ints, bits: int) -> tuple[Ints, Ints]:
 
 @jit
 def rank(keys: Ints) -> tuple[Ints, int]:
-    """The place of each key among the different ones, and how many these are."""
+    """The rank of each key among the different keys, and the number of different keys."""
     ordered, places = _radix_sort(keys, np.arange(len(keys)), 64)
-    ranks, different = np.empty_like(keys), 0
+    ranks = np.empty_like(keys)
+    different = 0
     for i in range(len(keys)):
-        different += i == 0 or ordered[i] != ordered[i - 1]
+        if i == 0 or ordered[i] != ordered[i - 1]:
+            different += 1
         ranks[places[i]] = different - 1
     return ranks, different
 
 
 @jit
 def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
-    """The different keys in the order they come, and the sums of their rows."""
+    """The different keys in the order of their first place, and the sums of their rows."""
     where = np.empty(len(keys), dtype=np.int32)
     number = 0
     if bits <= INDEX_BITS:
@@ -115,7 +127,8 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
         for i in range(len(keys)):
             row = place[keys[i]]
             if row < 0:
-                row = place[keys[i]] = number
+                row = number
+                place[keys[i]] = number
                 number += 1
             where[i] = row
     else:
@@ -131,7 +144,8 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
             while place[slot] >= 0 and slots[slot] != key:
                 slot = np.int64(np.uint64(slot + 1) & mask)
             if place[slot] < 0:
-                place[slot], slots[slot] = number, key
+                place[slot] = number
+                slots[slot] = key
                 number += 1
             where[i] = place[slot]
     different = np.empty(number, dtype=np.uint64)
@@ -146,8 +160,9 @@ def group_rows(keys: Ints, matrix: Ints, bits: int) -> tuple[Ints, Ints]:
 
 @jit
 def fill_matrix(keys: Ints, counts: Ints, low: int, matrix: Ints) -> Ints:
-    """Sorted cells as one row per class and one column per value; returns the keys of the rows."""
-    by, mask = np.uint64(low), np.uint64((1 << low) - 1)
+    """Fill one row per class and one column per value from sorted cells; return the rows' keys."""
+    by = np.uint64(low)
+    mask = np.uint64((1 << low) - 1)
     row_keys = np.empty(len(matrix), dtype=np.uint64)
     row = -1
     for i in range(len(keys)):
@@ -183,16 +198,24 @@ def _times_log(n: Any, logs: Any) -> float:
 
 @jit
 def _summarise(sizes: Ints, most: Ints, values: Ints, own: Any) -> Any:
-    """What `about` returns, from the records of each class, of its commonest value, and so on."""
-    top, bottom = np.int64(0), np.int64(1)
-    total = lost = 0.0
-    least, fewest = math.inf, np.int64(1 << 62)
+    """The result of `about`, from the size, commonest value and number of values of each class."""
+    top = np.int64(0)
+    bottom = np.int64(1)
+    total = 0.0
+    lost = 0.0
+    least = math.inf
+    fewest = np.int64(1 << 62)
     for q in range(len(sizes)):
-        least, fewest = min(least, own[q]), min(fewest, values[q])
+        least = min(least, own[q])
+        fewest = min(fewest, values[q])
         if float(most[q]) * float(bottom) > float(top) * float(sizes[q]):
-            top, bottom = most[q], sizes[q]
+            top = most[q]
+            bottom = sizes[q]
         after = total + own[q]
-        lost += (total - after) + own[q] if total >= own[q] else (own[q] - after) + total
+        if total >= own[q]:
+            lost += (total - after) + own[q]
+        else:
+            lost += (own[q] - after) + total
         total = after
     return sizes, total + lost, least, fewest, top, bottom
 
@@ -201,15 +224,21 @@ def _summarise(sizes: Ints, most: Ints, values: Ints, own: Any) -> Any:
 def about_rows(matrix: Ints, logs: Any) -> Any:
     """Like `about`, for one row per class and one column per value of the secret."""
     classes = len(matrix)
-    sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
-    values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
+    sizes = np.zeros(classes, dtype=np.int64)
+    most = np.zeros(classes, dtype=np.int64)
+    values = np.zeros(classes, dtype=np.int64)
+    own = np.zeros(classes)
     for row in range(classes):
-        nq, commonest, different, left = np.int64(0), np.int64(0), np.int64(0), 0.0
+        nq = np.int64(0)
+        commonest = np.int64(0)
+        different = np.int64(0)
+        left = 0.0
         for s in range(matrix.shape[1]):
             n = np.int64(matrix[row, s])
             nq += n
             commonest = max(commonest, n)
-            different += n > 0
+            if n > 0:
+                different += 1
         if different > 1:
             whole = _times_log(nq, logs)
             left = whole
@@ -220,30 +249,39 @@ def about_rows(matrix: Ints, logs: Any) -> Any:
                 for s in range(matrix.shape[1]):
                     if matrix[row, s]:
                         left += _information_left(nq, np.int64(matrix[row, s]))
-        sizes[row], most[row], values[row], own[row] = nq, commonest, different, left
+        sizes[row] = nq
+        most[row] = commonest
+        values[row] = different
+        own[row] = left
     return _summarise(sizes, most, values, own)
 
 
 @jit
 def about(keys: Ints, counts: Ints, low: int) -> Any:
-    """Of sorted cells whose `low` lowest bits are the secret.
+    """Summarise sorted cells whose `low` lowest bits are the secret.
 
-    Returns the class sizes; the sum over cells of n·log2(nq / n), compensated; the least such sum
+    Return the class sizes; the sum over cells of n·log2(nq / n), compensated; the least such sum
     of a class; the fewest values of a class; the greatest share n / nq as its two integers.
     """
-    by, classes = np.uint64(low), 0
+    by = np.uint64(low)
+    classes = 0
     for i in range(len(keys)):
-        classes += i == 0 or keys[i] >> by != keys[i - 1] >> by
-    sizes, most = np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64)
-    values, own = np.zeros(classes, dtype=np.int64), np.zeros(classes)
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            classes += 1
+    sizes = np.zeros(classes, dtype=np.int64)
+    most = np.zeros(classes, dtype=np.int64)
+    values = np.zeros(classes, dtype=np.int64)
+    own = np.zeros(classes)
     q = -1
     for i in range(len(keys)):
-        q += i == 0 or keys[i] >> by != keys[i - 1] >> by
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            q += 1
         sizes[q] += counts[i]
         most[q] = max(most[q], counts[i])
         values[q] += 1
     q = -1
     for i in range(len(keys)):
-        q += i == 0 or keys[i] >> by != keys[i - 1] >> by
+        if i == 0 or keys[i] >> by != keys[i - 1] >> by:
+            q += 1
         own[q] += _information_left(sizes[q], counts[i])
     return _summarise(sizes, most, values, own)

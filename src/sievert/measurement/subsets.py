@@ -173,10 +173,18 @@ class Subsets:
             return next(lattice.some([()]))
         everybody = Sizes.from_arrays([n], [1])
         if secret is None:
-            return SubsetSummary((), everybody)
+            return SubsetSummary(columns=(), sizes=everybody)
         totals = self.combinations.secrets[secret].totals(-1)
         left, most = n * lattice.prior, (int(totals.max()), n)
-        return SubsetSummary((), everybody, left, left, int((totals > 0).sum()), most, 0.0)
+        return SubsetSummary(
+            columns=(),
+            sizes=everybody,
+            left=left,
+            least=left,
+            fewest=int((totals > 0).sum()),
+            most=most,
+            dependence=0.0,
+        )
 
     def _record(self, rolled: Mapping[str | None, SubsetSummary]) -> None:
         first, records = next(iter(rolled.values())), self.combinations.records

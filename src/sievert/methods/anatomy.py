@@ -15,7 +15,7 @@ from sievert.methods.intruder import Seed, check_whole, generator
 from sievert.methods.recoding import Columns, check_columns, encode, save
 
 GROUP = "group"
-USE = 0x5A3D1E05  # tells the random numbers of buckets from those of other methods
+USE = 0x5A3D1E05  # separates the random numbers of buckets from those of other methods
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Anatomised:
     """A release in two tables, both in the order of their buckets.
 
     `quasi_table` has the quasi-identifiers of each record, in random order within a bucket;
-    `sensitive_table` the secrets, sorted within a bucket. `groups` (the bucket of each record of
-    the input) and `order` (the record of the input in each row of `quasi_table`) are for the
-    publisher only, and are not written: they tell who has which secret.
+    `sensitive_table` has the secrets, sorted within a bucket. `groups` (the bucket of each record
+    of the input) and `order` (the record of the input in each row of `quasi_table`) reveal who has
+    which secret: they are for the publisher only, and are not written.
     """
 
     quasi_table: Mapping[str, list[Text]]
@@ -52,21 +52,21 @@ class Anatomised:
         save(sensitive, self.sensitive_table, [*inputs, quasi], force=force)
 
 
-def anatomised(
+def anatomise(
     data: Columns,
     quasi: Sequence[str],
     sensitive: str,
     l: int,  # noqa: E741
     seed: Seed = 0,
 ) -> Anatomised:
-    """Buckets of l to 2l - 1 records whose secrets all differ (Xiao and Tao, 2006).
+    """Make buckets of l to 2l - 1 records whose secrets all differ (Xiao and Tao, 2006).
 
-    As long as l secrets have records left, a bucket takes a random record of each of the l that
-    have most (of as many: the secret that sorts first). Each record that is left over goes to a
-    random bucket without its secret.
+    As long as l secrets have records left, a bucket takes a random record of each of the l secrets
+    with most records (ties: the secret that sorts first). Each remaining record goes to a random
+    bucket without its secret.
 
     >>> data = {"age": ["27", "31", "38", "40"], "illness": ["flu", "cold", "flu", "cold"]}
-    >>> found = anatomised(data, ["age"], "illness", 2)
+    >>> found = anatomise(data, ["age"], "illness", 2)
     >>> found.sensitive_table
     {'group': ['0', '0', '1', '1'], 'illness': ['cold', 'flu', 'cold', 'flu']}
     """
@@ -80,7 +80,8 @@ def anatomised(
     )
     check_whole(l, "l", least=2)
     secret, values = _sorted_codes(columns[sensitive])
-    counts, records = np.bincount(secret), len(secret)
+    counts = np.bincount(secret)
+    records = len(secret)
     often = int(np.count_nonzero(counts * l > records))
     require(
         not often,
@@ -90,33 +91,41 @@ def anatomised(
     )
     rng = generator(seed, USE)
     groups = _assign_buckets(secret, counts, l, rng)
-    order, sorted_ = np.lexsort((rng.permutation(records), groups)), np.lexsort((secret, groups))
+    order = np.lexsort((rng.permutation(records), groups))
+    sorted_ = np.lexsort((secret, groups))
     keys = {name: [columns[name][i] for i in order.tolist()] for name in quasi}
     return Anatomised(
-        {**keys, GROUP: [str(g) for g in groups[order].tolist()]},
-        {
+        quasi_table={**keys, GROUP: [str(g) for g in groups[order].tolist()]},
+        sensitive_table={
             GROUP: [str(g) for g in groups[sorted_].tolist()],
             sensitive: [values[code] for code in secret[sorted_].tolist()],
         },
-        groups,
-        order,
+        groups=groups,
+        order=order,
     )
 
 
 def _sorted_codes(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
-    """Codes in the order of the texts, missing first, and what they stand for."""
+    """Codes in the order of the texts, missing first, and the texts of these codes."""
     codes, values = encode(texts)
-    order = sorted(range(len(values)), key=lambda i: (values[i] is not None, values[i] or ""))
+
+    def rank(code: int) -> tuple[bool, str]:
+        text = values[code]
+        return (False, "") if text is None else (True, text)
+
+    order = sorted(range(len(values)), key=rank)
     place = np.empty(len(values), dtype=np.int64)
     place[order] = np.arange(len(values))
     return place[codes], [values[i] for i in order]
 
 
 def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Generator) -> Ints:
-    """The bucket of each record."""
+    """Assign a bucket to each record."""
     records = len(secret)
     shuffled = rng.permutation(records)
-    by_value = shuffled[np.argsort(secret[shuffled], kind="stable")]  # those of one secret together
+    by_value = shuffled[
+        np.argsort(secret[shuffled], kind="stable")
+    ]  # the records of each secret together
     end = np.cumsum(counts).tolist()
     chosen: list[int] = []  # secrets, `size` for each bucket
     left = [(-count, code) for code, count in enumerate(counts.tolist())]
@@ -126,7 +135,8 @@ def _assign_buckets(secret: Ints, counts: Ints, size: int, rng: np.random.Genera
             chosen.append(code)
             if count < -1:
                 heapq.heappush(left, (count + 1, code))
-    taken_of, buckets = np.array(chosen, dtype=np.int64), len(chosen) // size
+    taken_of = np.array(chosen, dtype=np.int64)
+    buckets = len(chosen) // size
     # The n-th time a secret is chosen takes its n-th record.
     by_secret = np.argsort(taken_of, kind="stable")
     times = np.bincount(taken_of, minlength=len(counts))

@@ -1,4 +1,4 @@
-"""What an intruder knows and is left with: groups, frequencies, and the checks of all methods."""
+"""The knowledge of an intruder: groups and frequencies; checks that all methods share."""
 
 import itertools
 import math
@@ -18,10 +18,10 @@ MOST = 1 << 62
 
 @dataclass(frozen=True)
 class Groups:
-    """The records in groups that agree in some columns, in the order of their codes.
+    """Groups of records that agree in some columns, in the order of their codes.
 
-    `ids` has the group of each record, from 0 on; `sizes` the records of each group; `keys` its
-    codes, one place for each of `columns`.
+    `ids` has the group of each record, from 0 on; `sizes` the number of records of each group;
+    `keys` its codes, one for each of `columns`.
     """
 
     columns: tuple[int, ...]
@@ -36,7 +36,7 @@ class Groups:
 
 
 def subsets(columns: int, sizes: Iterable[int] | None = None) -> Iterator[tuple[int, ...]]:
-    """Every set of columns but the empty one, or those of some sizes, small ones first.
+    """Every non-empty set of columns, or every set of some `sizes`; small sets first.
 
     >>> list(subsets(3, sizes=[2, 3]))
     [(0, 1), (0, 2), (1, 2), (0, 1, 2)]
@@ -51,10 +51,10 @@ def subsets(columns: int, sizes: Iterable[int] | None = None) -> Iterator[tuple[
     )
 
 
-def grouped(codes: Any, columns: Sequence[int]) -> Groups:
-    """The records in groups that agree in these columns.
+def group_records(codes: Any, columns: Sequence[int]) -> Groups:
+    """Group the records that agree in some columns.
 
-    >>> found = grouped([[1, 0], [0, 5], [1, 0], [1, 5]], [0, 1])
+    >>> found = group_records([[1, 0], [0, 5], [1, 0], [1, 5]], [0, 1])
     >>> found.ids, found.sizes, found.keys.tolist()
     (array([1, 0, 1, 2]), array([1, 2, 1]), [[0, 5], [1, 0], [1, 5]])
     """
@@ -67,14 +67,14 @@ def grouped(codes: Any, columns: Sequence[int]) -> Groups:
     return next(_walk_subsets(known, iter([chosen])))
 
 
-def every(codes: Any, sizes: Iterable[int] | None = None) -> Iterator[Groups]:
-    """The groups of every set of columns, or of those of some sizes, small ones first."""
+def group_by_subsets(codes: Any, sizes: Iterable[int] | None = None) -> Iterator[Groups]:
+    """Group the records by every set of columns, or by sets of some `sizes`; small sets first."""
     known = matrix(codes)
     return _walk_subsets(known, subsets(known.shape[1], sizes))
 
 
 def matrix(codes: Any) -> Ints:
-    """Codes of the known columns, checked: one row per record, one column each, from 0 on."""
+    """Check the codes of the known columns: one row per record, one column each, from 0 on."""
     known = np.asarray(codes)
     require(
         known.ndim == 2 and known.size and known.dtype.kind in "iu",
@@ -85,20 +85,21 @@ def matrix(codes: Any) -> Ints:
 
 
 def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Groups]:
-    """Groups of each set, made from those of the columns it begins with like the one before."""
+    """Group by each set of columns, reusing the groups of the columns shared with the last set."""
     widths = [int(top) + 1 for top in known.max(axis=0)]
     prefix: list[tuple[int, Ints, int]] = []  # a column, the groups up to it, how many
     for columns in chosen:
-        alike = sum(
-            1
-            for _ in itertools.takewhile(
-                lambda pair: pair[0][0] == pair[1], zip(prefix, columns, strict=False)
-            )
-        )
+        alike = 0
+        while alike < min(len(prefix), len(columns)) and prefix[alike][0] == columns[alike]:
+            alike += 1
         del prefix[alike:]
         for column in columns[alike:]:
-            ids, count = (prefix[-1][1], prefix[-1][2]) if prefix else (np.int64(0), 1)
-            codes, width = known[:, column], widths[column]
+            ids: Any = np.int64(0)
+            count = 1
+            if prefix:
+                _, ids, count = prefix[-1]
+            codes = known[:, column]
+            width = widths[column]
             if count * width > MOST:
                 codes, width = rank_keys(codes, width)
             prefix.append((column, *rank_keys(ids * width + codes, count * width)))
@@ -106,11 +107,11 @@ def _walk_subsets(known: Ints, chosen: Iterable[tuple[int, ...]]) -> Iterator[Gr
         member = np.empty(count, dtype=np.int64)
         member[ids] = np.arange(len(ids))
         keys = np.stack([known[member, c] for c in columns], axis=1)
-        yield Groups(columns, ids, np.bincount(ids, minlength=count), keys)
+        yield Groups(columns=columns, ids=ids, sizes=np.bincount(ids, minlength=count), keys=keys)
 
 
 Seed = int | Sequence[int]
-WHOLE = 2**53  # up to which a double is exact
+WHOLE = 2**53  # doubles are exact for whole numbers up to this
 LONG = 2**62
 
 
@@ -119,14 +120,14 @@ class Method(Protocol):
 
     @property
     def axis(self) -> float | None:
-        """The utility on the axis of the paper; None where it has none."""
+        """The utility on the axis of the paper; None if the method has none."""
 
     def probabilities(self, groups: Groups) -> Floats:
-        """Of each group the probability of every value of the domain."""
+        """The probability of every value of the domain for each group."""
 
 
 def generator(seed: Seed, *places: int) -> np.random.Generator:
-    """Random numbers for one use: the last of the places tells uses apart and is not 0."""
+    """Make a generator for one use; the last of the places differs between uses and is not 0."""
     given = list(seed) if isinstance(seed, Sequence) else [seed]
     require(
         given and all(int(s) >= 0 for s in given),
@@ -136,7 +137,7 @@ def generator(seed: Seed, *places: int) -> np.random.Generator:
 
 
 def check_domain(values: Any) -> Floats:
-    """The values a confidential number may take, checked: finite and ascending."""
+    """Check the values that a confidential number may have: finite and ascending."""
     try:
         domain = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -150,7 +151,7 @@ def check_domain(values: Any) -> Floats:
 
 
 def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
-    """Codes of a confidential column, checked: whole numbers from `least` to below `size`."""
+    """Check the codes of a confidential column: whole numbers from `least` to below `size`."""
     checked = np.asarray(codes)
     require(
         checked.ndim == 1 and len(checked) and checked.dtype.kind in "iu",
@@ -164,7 +165,7 @@ def check_codes(codes: Any, size: int, *, least: int = 0) -> Ints:
 
 
 def check_whole(number: Any, name: str, least: int = 1) -> None:
-    """An error unless it is a whole number of at least so much."""
+    """Raise an error unless a number is whole and at least `least`."""
     require(
         isinstance(number, int) and number >= least,
         f"{name} is a whole number of at least {least}",
@@ -174,11 +175,12 @@ def check_whole(number: Any, name: str, least: int = 1) -> None:
 def check_table(
     known: Any, secret: Any, values: Any, sizes: Sequence[int] | None
 ) -> tuple[Ints, Ints, Floats, tuple[int, ...]]:
-    """Codes of the known and of the confidential column, its domain, and the known columns' sizes.
+    """Check the known and the confidential columns, the domain, and the known columns' sizes.
 
-    A known column has as many values as its largest code says unless sizes are given.
+    By default, the largest code of a known column decides the number of its values.
     """
-    codes, domain = matrix(known), check_domain(values)
+    codes = matrix(known)
+    domain = check_domain(values)
     hidden = check_codes(secret, len(domain))
     require(
         len(hidden) == len(codes), "known and confidential columns have one place a record each"
@@ -193,16 +195,16 @@ def check_table(
 
 
 def check_records(groups: Groups, records: int) -> None:
-    """An error unless the groups are of so many records."""
+    """Raise an error unless the groups have the given number of `records`."""
     require(
         len(groups.ids) == records, "groups and confidential values have one place a record each"
     )
 
 
 def nearest(number: float, times: int, over: int = 1) -> int:
-    """number·times/over to the nearest whole one, exactly, halves to the even one.
+    """Round number·times/over to the nearest whole number, exactly; halves to the even one.
 
-    The number is the decimal it prints as.
+    The number is read as the decimal that it prints as.
 
     >>> nearest(0.05, 2500), nearest(10, 24, 200), nearest(0.5, 5)
     (125, 1, 2)
@@ -211,7 +213,7 @@ def nearest(number: float, times: int, over: int = 1) -> int:
 
 
 def scale_to_integers(values: Floats) -> tuple[Ints, int]:
-    """Numbers, read as they print, as whole multiples of one unit; how many units make 1.
+    """Write numbers, read as they print, as multiples of one unit; also return units per 1.
 
     >>> scale_to_integers(np.array([0.1, 2.25]))
     (array([ 2, 45]), 20)
@@ -225,7 +227,7 @@ def scale_to_integers(values: Floats) -> tuple[Ints, int]:
 
 
 def windows(first: Ints, last: Ints, size: int) -> Floats:
-    """One row for each window: equal probabilities from place `first` to `last`.
+    """Make one row for each window: equal probabilities from place `first` to `last`.
 
     >>> windows(np.array([0, 1]), np.array([1, 1]), 3)
     array([[0.5, 0.5, 0. ],
@@ -237,29 +239,32 @@ def windows(first: Ints, last: Ints, size: int) -> Floats:
 
 
 def mean_rows(groups: Groups, kinds: Ints, rows: Floats) -> Floats:
-    """Of each group the mean, over its records, of the row of the record's kind."""
+    """The mean over the records of each group of the row of the record's kind."""
     number = len(rows)
     pairs, count = rank_keys(groups.ids * number + kinds, groups.count * number)
-    owner, kind = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    owner[pairs], kind[pairs] = groups.ids, kinds
-    times, columns = np.bincount(pairs, minlength=count), np.ascontiguousarray(rows.T)
+    owner = np.empty(count, dtype=np.int64)
+    kind = np.empty(count, dtype=np.int64)
+    owner[pairs] = groups.ids
+    kind[pairs] = kinds
+    times = np.bincount(pairs, minlength=count)
+    columns = np.ascontiguousarray(rows.T)
     by_value = [np.bincount(owner, times * column[kind], groups.count) for column in columns]
     return np.ascontiguousarray((np.stack(by_value) / groups.sizes).T)
 
 
-WITHHELD = -1  # the code of a record, or of a value, that was not released
+WITHHELD = -1  # the code of a record or value that is not released
 NEAR = 1e-9
 
 
 def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -> Floats:
-    """Of each group how often its released records have each of `size` values.
+    """The relative frequency of each of `size` values in the released records of each group.
 
-    `released` has one code for each original record, WITHHELD where there is none: there every
-    value is as likely. With `classes`, the released class of each record (WITHHELD if it was left
-    out), every record of a group counts as the whole class that it is in.
+    `released` has one code for each original record, WITHHELD for a record without one: then all
+    values are equally likely. With `classes`, the released class of each record (WITHHELD if it was
+    left out), every record of a group counts as its whole class.
 
-    >>> from sievert.methods.intruder import grouped
-    >>> people = grouped([[0], [0], [1]], [0])
+    >>> from sievert.methods.intruder import group_records
+    >>> people = group_records([[0], [0], [1]], [0])
     >>> frequencies(people, [0, 0, 1], 2)
     array([[1., 0.],
            [0., 1.]])
@@ -282,17 +287,17 @@ def frequencies(groups: Groups, released: Any, size: int, classes: Any = None) -
         np.all(codes[among == WITHHELD] == WITHHELD),
         "a record that was left out has no released value",
     )
-    # Class 0 holds those left out: nothing is known of them, so all values are as likely.
+    # Class 0 has the records left out: nothing is known of them, so all values are equally likely.
     ids, count = rank_keys(np.append(among + 1, 0), int(among.max()) + 2)
     return mean_rows(
         groups, ids[:-1], _group_frequencies(ids, count, np.append(codes, WITHHELD), size)
     )
 
 
-def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
-    """Probabilities from elsewhere, checked: a row for each group, a place for each value.
+def check_probabilities(groups: Groups, probabilities: Any, size: int) -> Floats:
+    """Check probabilities from elsewhere: a row for each group, a column for each value.
 
-    Rows may miss 1 by rounding (1e-9) and are then made to add up.
+    Rows may differ from 1 by rounding (1e-9), and are scaled to add up to 1.
     """
     try:
         rows = np.array(probabilities, dtype=np.float64)
@@ -314,7 +319,7 @@ def supplied(groups: Groups, probabilities: Any, size: int) -> Floats:
 
 
 def _group_frequencies(ids: Any, count: int, codes: Any, size: int) -> Floats:
-    """Frequencies in each group; a value that was withheld is spread over all."""
+    """The frequencies in each group; a withheld value is spread evenly over all values."""
     shown = codes != WITHHELD
     counts = np.bincount(ids[shown] * size + codes[shown], minlength=count * size).reshape(-1, size)
     sizes = np.bincount(ids, minlength=count)

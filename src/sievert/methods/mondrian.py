@@ -1,4 +1,4 @@
-"""Mondrian: records are cut into boxes of at least k, each released as the ranges of its box."""
+"""Mondrian: boxes of at least k records, each released as the ranges of its box."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sievert.methods.intruder import WHOLE, check_whole
 from sievert.methods.recoding import Columns, Released, check_columns, encode
 
 Labels = Literal["tight", "region"]
-MOST_LISTED = 1 << 26  # values in all braces of a column
+MOST_LISTED = 1 << 26  # values in all braces of a column together
 LONGEST = 400  # characters of a number
 QUOTED = frozenset(',{}"\r\n')
 
@@ -29,17 +29,17 @@ def mondrian(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     labels: Labels = "tight",
 ) -> Released:
-    """Strict Mondrian (LeFevre, DeWitt and Ramakrishnan, 2006): local recoding.
+    """Recode locally by strict Mondrian (LeFevre, DeWitt and Ramakrishnan, 2006).
 
-    A box is cut between two values of one column, as close to its median as can be, if both sides
-    keep k records: the column with the widest range, as a part of that of its domain, among those
-    that can be cut. Numbers are ordered by value; texts by `orders`, by their hierarchy (values
-    with a common label stand together), or as texts. A given order or hierarchy is also the
-    domain; else the domain is what occurs.
+    A box is cut between two values of one column, as close to its median as possible, if both sides
+    keep k records. The column is the one with the widest range, as a share of the range of its
+    domain, among the columns that can be cut. Numbers are ordered by value; texts by `orders`, by
+    their hierarchy (values with a common label stand together), or as texts. A given order or
+    hierarchy is also the domain; else the domain is the values that occur.
 
-    A released value is a plain one where the box has one value, else `[low, high]` for numbers and
-    `{a,b,c}`, all values of the domain from low to high, for texts. "tight" labels end at values
-    that the box's records have, "region" labels where the cuts left it.
+    A released value is a plain one if the box has one value. Else it is `[low, high]` for numbers
+    and `{a,b,c}`, all values of the domain from low to high, for texts. "tight" labels end at
+    values of the box's records, "region" labels at the cuts.
 
     >>> data = {"age": ["27", "31", "38", "45"], "town": ["Bonn", "Bonn", "Ulm", "Bonn"]}
     >>> found = mondrian(data, ["age", "town"], 2)
@@ -49,12 +49,14 @@ def mondrian(
     columns = check_columns(data, quasi)
     check_whole(k, "k")
     require(labels in ("tight", "region"), "labels are 'tight' or 'region'")
-    for name in orders or {}:
+    orders = orders if orders else {}
+    hierarchies = hierarchies if hierarchies else {}
+    for name in orders:
         if name not in quasi:
             raise unknown("quasi-identifier", name, quasi)
     axes = [
-        _Axis.from_texts(c, columns[c], (orders or {}).get(c), (hierarchies or {}).get(c))
-        for c in quasi
+        _Axis.from_texts(name, columns[name], orders.get(name), hierarchies.get(name))
+        for name in quasi
     ]
     records = len(axes[0].codes)
     require(
@@ -70,9 +72,9 @@ def mondrian(
     return Released(columns, tuple(quasi), classes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Axis:
-    """One column: codes in the order of its domain, and where each value lies on a scale."""
+    """One column: codes in the order of its domain, and the place of each value on a scale."""
 
     name: str
     codes: Ints
@@ -104,20 +106,28 @@ class _Axis:
         place = {value: at for at, value in enumerate(domain)}
         scale = np.arange(len(domain), dtype=np.float64)
         if numbers:
-            # Spellings of one number are one value, told by the shortest.
+            # Spellings of one number are one value; the shortest one is released.
             pairs = sorted(zip(numbers, domain, strict=True), key=lambda p: (p[0], len(p[1]), p[1]))
             at_number = {number: at for at, number in enumerate(sorted(set(numbers)))}
             place = {value: at_number[number] for number, value in pairs}
             domain = list(dict(reversed(pairs)).values())[::-1]
             scale = _scale(list(at_number))
         at = np.array([place[value] for value in values], dtype=np.int64)
-        return cls(name, at[codes], domain, bool(numbers), scale, float(scale[-1]) or 1.0)
+        return cls(
+            name=name,
+            codes=at[codes],
+            values=domain,
+            numeric=bool(numbers),
+            scale=scale,
+            span=float(scale[-1]) if scale[-1] else 1.0,
+        )
 
     def labels(self, low: Ints, high: Ints) -> tuple[list[str], Ints]:
-        """The different labels of some ranges of codes, and which of them each range has."""
+        """The distinct labels of some ranges of codes, and the place of each range's label."""
         size = len(self.values)
         keys, label_of = np.unique(low * size + high, return_inverse=True)
-        first, last = keys // size, keys % size
+        first = keys // size
+        last = keys % size
         listed = int((last - first + 1).sum())
         require(
             self.numeric or listed <= MOST_LISTED,
@@ -138,15 +148,16 @@ class _Axis:
 
 
 def _cut_boxes(axes: Sequence[_Axis], k: int) -> tuple[Ints, dict[Labels, list[Ints]]]:
-    """The class of each record; of each column and class, the codes of its two ends, by labels.
+    """Cut boxes; return the class of each record, and the two ends of each class by labels.
 
     All boxes of one depth are cut at a time, until none can be cut. The records of a box stand
-    together in `order`; they are parted in place.
+    together in `order`, and are split in place. The ends are codes, for each column and class.
     """
     codes = np.stack([axis.codes for axis in axes])
     records = codes.shape[1]
     order = np.arange(records)
-    start, size = np.zeros(1, dtype=np.int64), np.array([records])
+    start = np.zeros(1, dtype=np.int64)
+    size = np.array([records])
     first = np.zeros((len(axes), 1), dtype=np.int64)
     last = np.array([[len(axis.values) - 1] for axis in axes])
     done: list[list[Ints]] = []
@@ -163,15 +174,20 @@ def _cut_boxes(axes: Sequence[_Axis], k: int) -> tuple[Ints, dict[Labels, list[I
         still = column < 0
         done.append([each[..., still] for each in (start, size, low, high, first, last)])
         inside = ~still[box]
-        members, box, places = members[inside], box[inside], places[inside]
+        members = members[inside]
+        box = box[inside]
+        places = places[inside]
         right = codes[column[box], members] > cut[box]
         many = np.bincount(box[right], minlength=len(size))
-        front = places < (start + size - many)[box]  # where those on the left go
-        order[places[front]], order[places[~front]] = members[~right], members[right]
+        front = places < (start + size - many)[box]  # where the records on the left go
+        order[places[front]] = members[~right]
+        order[places[~front]] = members[right]
         some = np.flatnonzero(~still)
-        halves = column[some], np.arange(len(some))
-        before, behind = last[:, some], first[:, some]
-        before[halves], behind[halves] = cut[some], cut[some] + 1
+        halves = (column[some], np.arange(len(some)))
+        before = last[:, some]
+        behind = first[:, some]
+        before[halves] = cut[some]
+        behind[halves] = cut[some] + 1
         first = np.concatenate((first[:, some], behind), axis=1)
         last = np.concatenate((before, last[:, some]), axis=1)
         kept = (size - many)[some]
@@ -197,12 +213,13 @@ def _choose_cuts(
     high: Ints,
     k: int,
 ) -> tuple[Ints, Ints]:
-    """For each box the column to cut, -1 where none can be, and the last code on the left."""
+    """Choose for each box the column to cut, -1 if there is none, and the last code on the left."""
     widths = np.stack(
         [(a.scale[h] - a.scale[g]) / a.span for a, g, h in zip(axes, low, high, strict=True)]
     )
     space = max(len(axis.values) for axis in axes)
-    column, cut = np.full(len(size), -1, dtype=np.int64), np.zeros(len(size), dtype=np.int64)
+    column = np.full(len(size), -1, dtype=np.int64)
+    cut = np.zeros(len(size), dtype=np.int64)
     for along in np.argsort(-widths, axis=0, kind="stable"):
         each = np.arange(len(size))
         wanted = (column < 0) & (low[along, each] < high[along, each]) & (size >= 2 * k)
@@ -212,23 +229,25 @@ def _choose_cuts(
         boxes = box[chosen]
         keys = np.sort(boxes * space + codes[along[boxes], members[chosen]])
         ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-        owner, code = keys[ends] // space, keys[ends] % space
+        owner = keys[ends] // space
+        code = keys[ends] % space
         many = np.where(wanted, size, 0)
         left = ends + 1 - (np.cumsum(many) - many)[owner]
         fewer = np.minimum(left, size[owner] - left)
         starts = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-        # The most even cut of each box; of two the one that has the median on its left.
+        # The most even cut of each box; of two, the cut with the median on its left.
         best = np.maximum.reduceat(fewer * space + code, starts)
         cuttable = best >= k * space
         where = owner[starts][cuttable]
-        column[where], cut[where] = along[where], best[cuttable] % space
+        column[where] = along[where]
+        cut[where] = best[cuttable] % space
     return column, cut
 
 
 def _domain(
     name: str, values: list[str], order: Iterable[str] | None, hierarchy: Hierarchy | None
 ) -> list[str]:
-    """The values of a column in their order."""
+    """Sort the values of a column, or return its domain in order."""
     if order is not None:
         domain = list(order)
         require(
@@ -245,7 +264,7 @@ def _domain(
     if hierarchy is None:
         return sorted(values)
     hierarchy.require(values, name)
-    # Labels in the order in which they first come, from the top down.
+    # Labels are ranked by their first occurrence, from the top down.
     ranks: list[dict[str, int]] = [{} for _ in range(hierarchy.height)]
     for labels in hierarchy.labels.values():
         for rank, label in zip(ranks, labels, strict=True):
@@ -257,7 +276,7 @@ def _domain(
 
 
 def _numbers(texts: Sequence[str]) -> list[int]:
-    """Numbers as whole multiples of one unit; none if a text is no number, or a code like 007."""
+    """Write numbers as multiples of one unit; none if a text is no number, or a code like 007."""
     for text in texts:
         digits = text.lstrip("+-")
         is_code = digits[:1] == "0" and digits[1:2].isdigit()
@@ -269,7 +288,7 @@ def _numbers(texts: Sequence[str]) -> list[int]:
 
 
 def _decimal(text: str) -> str:
-    """A number in digits, without an exponent.
+    """Write a number in digits, without an exponent.
 
     >>> _decimal("+1e3"), _decimal("-.5"), _decimal("7.50")
     ('1000', '-0.5', '7.50')
@@ -278,14 +297,14 @@ def _decimal(text: str) -> str:
 
 
 def _scale(numbers: list[int]) -> Floats:
-    """How far ascending numbers are from the first: exact, or as parts of the whole range."""
+    """The distances of ascending numbers from the first: exact, or as parts of the whole range."""
     whole = numbers[-1] - numbers[0]
     unit = 1 if whole < WHOLE else whole
     return np.array([(number - numbers[0]) / unit for number in numbers])
 
 
 def _quote(text: str) -> str:
-    """A value as it stands in braces: in quotes where it would not be told from its neighbours.
+    """Write a value for a list in braces: in quotes if it contains a separator or outer blanks.
 
     >>> _quote("a"), _quote("b,c"), _quote(" d")
     ('a', '"b,c"', '" d"')

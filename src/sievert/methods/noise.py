@@ -1,4 +1,4 @@
-"""Noise: every column is released with binomial noise added to the places of its values."""
+"""Noise: every column is released with binomial noise added to the codes of its values."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from sievert.methods.intruder import (
     check_records,
     check_table,
     generator,
-    grouped,
+    group_records,
     mean_rows,
     nearest,
     windows,
@@ -24,18 +24,18 @@ from sievert.methods.intruder import (
 
 Weights = Literal["uniform", "posterior"]
 Matching = Literal["oracle", "likelihood"]
-USE = 0x5A3D1E03  # tells the random numbers of noise from those of other methods
-BLOCK = 1 << 12  # released combinations weighed at a time
-CELLS = 1 << 18  # weights held at a time
-TABLE = 1 << 22  # weights looked up at a time, of one column
+USE = 0x5A3D1E03  # separates the random numbers of noise from those of other methods
+BLOCK = 1 << 12  # released combinations that are weighted at a time
+CELLS = 1 << 18  # weights that are computed at a time
+TABLE = 1 << 22  # entries of a column's table of weights at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Noisy:
     """A release with noise: codes after noise, which may lie outside the domains.
 
-    `spans` has the largest difference M of two noises for each known column, `span` that of the
-    confidential one; `sizes` the values of each known column.
+    `spans` has the largest difference M of two noises for each known column, `span` the one of the
+    confidential column. `sizes` has the number of values of each known column.
     """
 
     percent: float
@@ -57,13 +57,14 @@ class Noisy:
 
     @property
     def axis(self) -> float | None:
-        """1/noise, of a noise in parts of the domain; None where there is no noise."""
+        """1/noise, with the noise as a share of the domain; None without noise."""
         return 100 / self.percent if self.percent else None
 
     @property
     def numbers(self) -> Floats:
-        """The released confidential numbers; beyond the domain its last steps go on."""
-        values, size = self.values, len(self.values)
+        """The released confidential numbers; the last steps of the domain continue beyond it."""
+        values = self.values
+        size = len(self.values)
         if size == 1:
             return np.asarray(values[self.secret])  # nothing to add noise to
         inside = values[np.clip(self.secret, 0, size - 1)]
@@ -72,7 +73,7 @@ class Noisy:
 
     @property
     def nearest(self) -> Ints:
-        """The released known codes, each moved to the nearest one of its domain."""
+        """The released known codes, moved to the nearest code of the domain."""
         return np.clip(self.known, 0, np.array(self.sizes) - 1)
 
     def probabilities(
@@ -82,14 +83,17 @@ class Noisy:
         weights: Weights = "uniform",
         matching: Matching = "oracle",
         prior: Any = None,
+        block: int = BLOCK,
+        cells: int = CELLS,
     ) -> Floats:
-        """Of each group the mean of `reachable` over the released records that match it.
+        """The mean of `origin_probabilities` over the released records that match each group.
 
-        "oracle": those of the group's own records. "likelihood": all of them, by the probability
-        that noise takes what is known of the target to the released codes.
+        With the matching "oracle", the group's own records match. With "likelihood", all records
+        match, weighted by the probability that noise changes the known codes to the released ones;
+        `block` combinations and `cells` weights are computed at a time.
         """
         check_records(groups, len(self.secret))
-        rows = reachable(len(self.values), self.span, weights, prior)
+        rows = origin_probabilities(len(self.values), self.span, weights, prior)
         kinds = self.secret + self.span // 2
         require(
             np.all(np.asarray(rows.any(axis=1))[kinds]),
@@ -97,25 +101,31 @@ class Noisy:
             error=InputError,
         )
         require(matching in ("oracle", "likelihood"), "matching is 'oracle' or 'likelihood'")
-        return (mean_rows if matching == "oracle" else self._likely)(groups, kinds, rows)
+        if matching == "oracle":
+            return mean_rows(groups, kinds, rows)
+        return self._match_by_likelihood(groups, kinds, rows, block, cells)
 
-    def _likely(self, groups: Groups, kinds: Ints, rows: Floats) -> Floats:
+    def _match_by_likelihood(
+        self, groups: Groups, kinds: Ints, rows: Floats, block: int, cells: int
+    ) -> Floats:
+        """The mean of `rows` over all records for each group, weighted by their likelihood."""
         spans = [self.spans[c] for c in groups.columns]
         moved = [self.known[:, c] + self.spans[c] // 2 for c in groups.columns]
-        # Released combinations, those of one confidential code side by side.
-        seen = grouped(np.stack([kinds, *moved], axis=1), range(len(moved) + 1))
+        # Released combinations, sorted by their confidential code.
+        seen = group_records(np.stack([kinds, *moved], axis=1), range(len(moved) + 1))
         tops = groups.keys.max(axis=0) + 1
         weights = np.zeros((groups.count, len(rows)))
-        step = max(1, min(BLOCK, TABLE // int(tops.max())))
+        step = max(1, min(block, TABLE // int(tops.max())))
         for at in range(0, seen.count, step):
-            keys, times = seen.keys[at : at + step], seen.sizes[at : at + step]
+            keys = seen.keys[at : at + step]
+            times = seen.sizes[at : at + step]
             starts = np.flatnonzero(np.append(True, keys[1:, 0] != keys[:-1, 0]))
             tables = [
                 _move_weights(span, int(top), keys[:, place])
                 for place, (span, top) in enumerate(zip(spans, tops, strict=True), 1)
             ]
             tables[0] *= times
-            chunk = max(1, CELLS // len(keys))
+            chunk = max(1, cells // len(keys))
             for here in range(0, groups.count, chunk):
                 codes = groups.keys[here : here + chunk]
                 weight = tables[0][codes[:, 0]]
@@ -129,7 +139,7 @@ class Noisy:
         return np.asarray(np.einsum("gk,kd->gd", weights / total[:, None], rows))
 
 
-def noisy(
+def add_noise(
     known: Any,
     secret: Any,
     values: Any,
@@ -138,54 +148,57 @@ def noisy(
     *,
     sizes: Sequence[int] | None = None,
 ) -> Noisy:
-    """Noise of some percent of each domain on every column.
+    """Add noise of some `percent` of each domain to every column.
 
-    Categories are moved along the order of their codes. `sizes` has the values of each known
-    column; those up to the largest code unless given.
+    Categories are moved along the order of their codes. `sizes` has the number of values of each
+    known column; by default, of its codes up to the largest.
 
-    >>> found = noisy([[0], [5], [9]], [0, 1, 2], [10, 20, 30], 20)
+    >>> found = add_noise([[0], [5], [9]], [0, 1, 2], [10, 20, 30], 20)
     >>> found.spans, found.span
     ((2,), 0)
     """
     codes, hidden, domain, widths = check_table(known, secret, values, sizes)
-    spans = tuple(span_of(size, percent) for size in widths)
-    span = span_of(len(domain), percent)
+    spans = tuple(noise_span(size, percent) for size in widths)
+    span = noise_span(len(domain), percent)
     noise = [_draw_noise(m, len(codes), seed, place) for place, m in enumerate(spans, 2)]
     return Noisy(
-        float(percent),
-        codes + np.stack(noise, axis=1),
-        widths,
-        spans,
-        hidden + _draw_noise(span, len(codes), seed, 1),
-        domain,
-        span,
+        percent=float(percent),
+        known=codes + np.stack(noise, axis=1),
+        sizes=widths,
+        spans=spans,
+        secret=hidden + _draw_noise(span, len(codes), seed, 1),
+        values=domain,
+        span=span,
     )
 
 
-def span_of(size: int, percent: float) -> int:
+def noise_span(size: int, percent: float) -> int:
     """M = 2·round(percent/100·(|D| - 1)/2): noise is Binomial(M, 1/2) - M/2.
 
-    >>> [span_of(25, percent) for percent in (5, 10, 20, 25, 50, 100)]
+    >>> [noise_span(25, percent) for percent in (5, 10, 20, 25, 50, 100)]
     [2, 2, 4, 6, 12, 24]
     """
     require(0 <= percent < math.inf, "noise is a finite percentage, not below 0")
     return 2 * nearest(percent, size - 1, 200)
 
 
-def reachable(size: int, span: int, weights: Weights = "uniform", prior: Any = None) -> Floats:
-    """Of each released place, from -M/2 to |D| - 1 + M/2, the probabilities of the original one.
+def origin_probabilities(
+    size: int, span: int, weights: Weights = "uniform", prior: Any = None
+) -> Floats:
+    """The probabilities of the original code for each released code -M/2, ..., |D| - 1 + M/2.
 
-    "uniform": equal on the places that noise can have come from. "posterior": proportional to
-    prior(d)·C(M, c' - d + M/2); the prior is equal for all d unless given.
+    "uniform": equal on the codes that noise can have changed to it. "posterior": proportional to
+    prior(d)·C(M, c' - d + M/2); by default the prior is equal for all d.
 
-    >>> reachable(3, 2)[1], reachable(3, 2, "posterior")[2]
+    >>> origin_probabilities(3, 2)[1], reachable(3, 2, "posterior")[2]
     (array([0.5, 0.5, 0. ]), array([0.25, 0.5 , 0.25]))
     """
     half = span // 2
     released = np.arange(-half, size + half)
     if weights == "uniform":
         require(prior is None, "only 'posterior' weights have a prior")
-        first, last = np.maximum(released - half, 0), np.minimum(released + half, size - 1)
+        first = np.maximum(released - half, 0)
+        last = np.minimum(released + half, size - 1)
         return windows(first, last, size)
     require(weights == "posterior", "weights are 'uniform' or 'posterior'")
     chance = _check_prior(prior, size)
@@ -214,7 +227,7 @@ def _check_prior(prior: Any, size: int) -> Floats:
 
 
 def _binomials(span: int) -> tuple[Floats, Ints]:
-    """C(M, k) for k from 0 to M, each as a fraction from 1/2 to 1 and a power of 2."""
+    """C(M, k) for k from 0 to M, as fractions from 1/2 to 1 and powers of 2."""
     terms = list(
         itertools.accumulate(range(span), lambda c, k: c * (span - k) // (k + 1), initial=1)
     )
@@ -223,7 +236,7 @@ def _binomials(span: int) -> tuple[Floats, Ints]:
 
 
 def _move_weights(span: int, size: int, released: Ints) -> Floats:
-    """Weights of moving each code below `size` to each released one, counted from -M/2 on."""
+    """The weights of a change of each code below `size` to each released code from -M/2 on."""
     fraction, power = _binomials(span)
     by_step = np.zeros(span + 3)
     by_step[1:-1] = np.ldexp(fraction, power - power.max())

@@ -1,7 +1,7 @@
-"""Query restriction: only sums over many records are released, in a chain of ranges that overlap.
+"""Query restriction: only sums over many records are released, for a chain of overlapping ranges.
 
-Records are shuffled and cut into blocks of l = Q/2; each query is the sum over two neighbouring
-blocks. All arithmetic is in whole multiples of the domain's unit, and exact.
+Records are shuffled and cut into blocks of l = Q/2 records. Each query is the sum over two
+neighbouring blocks. All arithmetic is exact, in whole multiples of the domain's unit.
 """
 
 from dataclasses import dataclass
@@ -29,19 +29,19 @@ from sievert.methods.intruder import (
     windows,
 )
 
-USE = 0x5A3D1E02  # tells the random numbers of the shuffle from those of other methods
-FINE = 10**12  # units of an answer, beyond which sums of doubles may miss the right one
-PARTS = 10**9  # of the largest answer: how much wider bounds are then
-NEAR = Fraction(1, 1000)  # of a unit
+USE = 0x5A3D1E02  # separates the random numbers of the shuffle from those of other methods
+FINE = 10**12  # units of an answer from which sums of doubles may be inexact
+PARTS = 10**9  # bounds are then wider by the largest answer divided by this
+NEAR = Fraction(1, 1000)  # units by which an answer may differ from a multiple
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Restricted:
-    """A chain of range sums, and what follows from it for every record.
+    """A chain of range sums, and the bounds of every record that follow from it.
 
-    `order` has the records in the order of the ranges; `first` and `last` are the places in
-    `values` of the least and greatest value that each record may have, `low` and `high` its bounds
-    before they are cut to the domain.
+    `order` has the records in the order of the ranges. `first` and `last` are the places in
+    `values` of the least and the greatest possible value of each record. `low` and `high` are its
+    bounds before they are cut to the domain.
     """
 
     size: int
@@ -61,23 +61,25 @@ class Restricted:
 
     @cached_property
     def _kinds(self) -> tuple[Ints, Floats]:
-        """Of each record which window it has; the probabilities in each window."""
+        """The window of each record, and the probabilities in each window."""
         size = len(self.values)
         kinds, count = rank_keys(self.first * size + self.last, size * size)
-        first, last = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-        first[kinds], last[kinds] = self.first, self.last
+        first = np.empty(count, dtype=np.int64)
+        last = np.empty(count, dtype=np.int64)
+        first[kinds] = self.first
+        last[kinds] = self.last
         return kinds, windows(first, last, size)
 
     def probabilities(self, groups: Groups) -> Floats:
-        """Of each group the mean over its records of equal probabilities on D within [L, U]."""
+        """The mean over each group's records of equal probabilities on D within [L, U]."""
         check_records(groups, len(self.order))
         return mean_rows(groups, *self._kinds)
 
 
-def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricted:
-    """Sums over ranges of `size` (Q) shuffled records, each overlapping the next by half.
+def restrict_queries(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricted:
+    """Release sums over ranges of `size` (Q) shuffled records; neighbours overlap by half.
 
-    >>> found = restricted([0, 4, 1, 0, 3, 2, 2, 1], [1, 2, 3, 4, 5], 4)
+    >>> found = restrict_queries([0, 4, 1, 0, 3, 2, 2, 1], [1, 2, 3, 4, 5], 4)
     >>> len(found.answers), bool(np.all(found.low <= found.high))
     (3, True)
     """
@@ -92,13 +94,14 @@ def restricted(secret: Any, values: Any, size: int, seed: Seed = 0) -> Restricte
     return _restrict(sums[1:] + sums[:-1], domain, whole, units, size, order)
 
 
-def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
-    """What follows from given answers: one for each range of `size` records, by their `order`.
+def infer_from_answers(answers: Any, values: Any, size: int, order: Any) -> Restricted:
+    """Infer the bounds of every record from answers, one for each range of `size` records.
 
-    Answers may be off by rounding: each is read as the nearest multiple of the domain's unit. Where
-    doubles cannot tell these apart, bounds are wider by 1e-9 of the largest answer there could be.
+    `order` has the records in the order of the ranges. Answers may be rounded: each is read as the
+    nearest multiple of the domain's unit. If doubles are not exact enough for that, bounds are
+    wider by 1e-9 of the largest possible answer.
 
-    >>> chain = answered([9, 16, 14], [1, 2, 3, 4, 5], 4, range(8))
+    >>> chain = infer_from_answers([9, 16, 14], [1, 2, 3, 4, 5], 4, range(8))
     >>> list(zip(chain.low.tolist(), chain.high.tolist()))[::2]
     [(1.0, 2.0), (1.0, 5.0), (4.0, 5.0), (1.0, 4.0)]
     """
@@ -133,20 +136,22 @@ def answered(answers: Any, values: Any, size: int, order: Any) -> Restricted:
 def chain_bounds(
     answers: Ints, size: int, low: int, high: int, slack: int = 0
 ) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """Bounds that sums over neighbouring blocks leave, where values are from `low` to `high`.
+    """Bound values from `low` to `high` by their sums over neighbouring blocks.
 
-    They are the least and greatest sum of each block, and those of any one of its records.
-    Exact for whole numbers: neighbouring blocks add up to an answer, so one number t tells the sums
-    of all blocks, B_j = ±(h_j + t), and inside a block all records but one are free. `slack` widens
-    the interval of t.
+    Return the least and the greatest sum of each block, and the same of any one of its records.
+    The bounds are exact for whole numbers: neighbouring blocks add up to an answer, so one number t
+    determines the sums of all blocks, B_j = ±(h_j + t), and inside a block all records but one are
+    free. `slack` widens the interval of t.
     """
     half = size // 2
     reach = len(answers) * _largest(answers) + 4 * (size * max(abs(low), abs(high)) + slack)
     kind: Any = np.int64 if reach < LONG else object
-    sign, shift = np.ones(len(answers) + 1, dtype=kind), np.zeros(len(answers) + 1, dtype=kind)
+    sign = np.ones(len(answers) + 1, dtype=kind)
+    shift = np.zeros(len(answers) + 1, dtype=kind)
     sign[1::2] = -1
     shift[1:] = -np.cumsum(sign[:-1] * answers.astype(kind))
-    least, most = half * low, half * high
+    least = half * low
+    most = half * high
     turned = (sign < 0).astype(np.int64)
     t_low = (np.array([least, -most], dtype=kind)[turned] - shift).max() - slack
     t_high = (np.array([most, -least], dtype=kind)[turned] - shift).min() + slack
@@ -155,8 +160,10 @@ def chain_bounds(
         "no values between the least and the greatest have these sums",
         error=InputError,
     )
-    ends = sign * (shift + t_low), sign * (shift + t_high)
-    sum_low, sum_high, others = np.minimum(*ends), np.maximum(*ends), half - 1
+    ends = (sign * (shift + t_low), sign * (shift + t_high))
+    sum_low = np.minimum(*ends)
+    sum_high = np.maximum(*ends)
+    others = half - 1
     return (sum_low, sum_high), (
         np.maximum(sum_low - others * high, low),
         np.minimum(sum_high - others * low, high),
@@ -172,12 +179,15 @@ def _restrict(
     order: Ints,
     slack: int = 0,
 ) -> Restricted:
-    low, high, half = int(whole[0]), int(whole[-1]), size // 2
+    low = int(whole[0])
+    high = int(whole[-1])
+    half = size // 2
     (sum_low, sum_high), (lows, highs) = chain_bounds(sums, size, low, high, slack)
-    # Records behind the last block are in no query: a block of their own.
+    # Records behind the last block are in no query; they are a block of their own.
     block = np.empty(len(order), dtype=np.int64)
     block[order] = np.minimum(np.arange(len(order)) // half, len(lows))
-    lows, highs = np.append(lows, low), np.append(highs, high)
+    lows = np.append(lows, low)
+    highs = np.append(highs, high)
     first = np.searchsorted(whole, lows.astype(whole.dtype), "left")
     last = np.searchsorted(whole, highs.astype(whole.dtype), "right") - 1
     require(
@@ -188,20 +198,20 @@ def _restrict(
     middle = _numbers(sum_low + sum_high, size * units)
     middle = np.append(middle, middle.mean())
     return Restricted(
-        size,
-        domain,
-        order,
-        _numbers(sums, units),
-        _numbers(lows, units)[block],
-        _numbers(highs, units)[block],
-        first[block],
-        last[block],
-        middle[block],
+        size=size,
+        values=domain,
+        order=order,
+        answers=_numbers(sums, units),
+        low=_numbers(lows, units)[block],
+        high=_numbers(highs, units)[block],
+        first=first[block],
+        last=last[block],
+        estimates=middle[block],
     )
 
 
 def _half(size: int, records: int) -> int:
-    """l = Q/2, for a Q that a chain over so many records can have."""
+    """l = Q/2, for a Q that a chain over `records` can have."""
     require(size >= 2 and size % 2 == 0, f"a query is over an even number of records, not {size}")
     require(size <= records, f"a query over {size} records needs as many; there are {records}")
     return size // 2
@@ -212,9 +222,7 @@ def _largest(whole: Ints) -> int:
 
 
 def _numbers(whole: Ints, units: int) -> Floats:
-    """Whole multiples as doubles, each the nearest one."""
-    return (
-        np.asarray(whole.astype(np.int64) / units)
-        if units < LONG and _largest(whole) < WHOLE
-        else np.asarray(whole.astype(object) / units).astype(np.float64)
-    )
+    """Convert whole multiples to the nearest doubles."""
+    if units < LONG and _largest(whole) < WHOLE:
+        return np.asarray(whole.astype(np.int64) / units)
+    return np.asarray(whole.astype(object) / units).astype(np.float64)

@@ -1,7 +1,6 @@
-"""Recoding: every value of a column becomes the label it has on one level of a hierarchy.
+"""Recoding: every value of a column becomes its label on one level of a hierarchy.
 
-Data are plain columns: a mapping of names to sequences of text, None where a value is missing. Read
-a file before it comes here.
+Data are plain columns: a mapping of names to sequences of text, None for a missing value.
 """
 
 import csv
@@ -21,18 +20,18 @@ from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.methods.full_domain import LevelledColumn, Search
 from sievert.methods.full_domain.losses import HEIGHTS
-from sievert.methods.intruder import check_whole, grouped
+from sievert.methods.intruder import check_whole, group_records
 
 Columns = Mapping[str, Sequence[Any]]
-MOST_NODES = 1 << 20  # of a lattice of levels
+MOST_NODES = 1 << 20  # nodes of a lattice of levels
 
 
 @dataclass(frozen=True)
 class Released:
-    """A table whose quasi-identifiers were made coarser, its records in the order of the input.
+    """A table with coarser quasi-identifiers, its records in the order of the input.
 
-    `columns` has every column of the input, those of `quasi` recoded; `classes` the class of each
-    record, from 0 on: records of one class have the same quasi-identifiers.
+    `columns` has every column of the input, with the columns of `quasi` recoded. `classes` has the
+    class of each record, from 0 on: records of one class have the same quasi-identifiers.
     """
 
     columns: Mapping[str, list[Text]]
@@ -53,7 +52,7 @@ class Released:
 
 @dataclass(frozen=True)
 class Recoded(Released):
-    """A table on one level of each hierarchy; `suppressed` tells which records have only `*`."""
+    """A table on one level of each hierarchy; `suppressed` marks the records that have only `*`."""
 
     levels: Mapping[str, int]
     heights: Mapping[str, int]
@@ -62,24 +61,24 @@ class Recoded(Released):
     @property
     def loss(self) -> float:
         """The mean of level/height over the quasi-identifiers; a column of height 0 counts as 0."""
-        parts = (Fraction(self.levels[c], self.heights[c] or 1) for c in self.quasi)
+        parts = (Fraction(self.levels[c], max(1, self.heights[c])) for c in self.quasi)
         return float(sum(parts, Fraction(0)) / len(self.quasi))
 
 
-def recoded(
+def recode(
     data: Columns,
     quasi_levels: Mapping[str, int],
     hierarchies: Mapping[str, Hierarchy],
     *,
     suppress: int | None = None,
 ) -> Recoded:
-    """Full-domain recoding: each quasi-identifier on a given level of its hierarchy.
+    """Recode each quasi-identifier to a given level of its hierarchy (full-domain recoding).
 
     With `suppress=k`, records in classes of fewer than k have `*` in every quasi-identifier. A
     missing value stays missing, except on a top level that has one label for all.
 
     >>> ages = Hierarchy.intervals(["27", "31", "38"], [10])
-    >>> found = recoded({"age": ["27", "31", "38"]}, {"age": 1}, {"age": ages}, suppress=2)
+    >>> found = recode({"age": ["27", "31", "38"]}, {"age": 1}, {"age": ages}, suppress=2)
     >>> found.columns["age"], found.loss
     (['*', '[30, 40)', '[30, 40)'], 0.5)
     """
@@ -103,9 +102,9 @@ def smallest_recoding(
     """The full-domain recoding of least loss whose classes have at least k records.
 
     At most the share `suppressed` of the records may be suppressed instead. The loss is the mean
-    of level/height; of recodings that lose as much the one that suppresses fewest records, then the
-    one with lower levels in the first columns. A column without a hierarchy stays as it is. `most`
-    limits the combinations of levels.
+    of level/height. Ties are decided by the fewest suppressed records, then by lower levels in the
+    first columns. A column without a hierarchy stays as it is. `most` limits the combinations of
+    levels.
 
     >>> data = {"age": ["27", "29", "38", "31"], "sex": ["f", "f", "m", "m"]}
     >>> ages = Hierarchy.intervals(data["age"], [5, 10])
@@ -126,7 +125,7 @@ def smallest_recoding(
         error=ExhaustedError,
     )
     allowed = math.floor(Fraction(repr(float(suppressed))) * len(codes))
-    cells = grouped(codes, range(len(levelled)))
+    cells = group_records(codes, range(len(levelled)))
     search = Search(levelled, cells.keys, cells.sizes, k=k, suppress=allowed, loss=HEIGHTS.id)
     recoding = search.run()
     if recoding is None:
@@ -142,8 +141,9 @@ def _levelled(
     quasi: Iterable[str],
     hierarchies: Mapping[str, Hierarchy],
 ) -> tuple[list[LevelledColumn], Ints]:
-    """Every column on its levels, and per record the number of its value in each."""
-    levelled, codes = [], []
+    """Every column with its levels, and the codes of all records."""
+    levelled = []
+    codes = []
     for name in quasi:
         places, values = encode(columns[name])
         column, numbers = LevelledColumn.of_values(name, values, hierarchies.get(name))
@@ -159,7 +159,7 @@ def _on(
     levels: Sequence[int],
     suppress: int | None,
 ) -> Recoded:
-    """The table on these levels."""
+    """Recode a table to these levels."""
     pairs = list(zip(levelled, levels, strict=True))
     for column, level in pairs:
         require(
@@ -170,29 +170,31 @@ def _on(
     tables = [column.tables[level] for column, level in pairs]
     codes = np.stack([table[own] for table, own in zip(tables, codes.T, strict=True)], axis=1)
     labels = [list(column.labels[level]) for column, level in pairs]
-    classes = grouped(codes, range(len(levelled)))
+    classes = group_records(codes, range(len(levelled)))
     small = np.zeros(len(codes), dtype=bool)
-    if suppress is not None and (small := (classes.sizes < suppress)[classes.ids]).any():
+    if suppress is not None:
+        small = (classes.sizes < suppress)[classes.ids]
+    if small.any():
         labels = [texts if ROOT in texts else [*texts, ROOT] for texts in labels]
         codes[small] = [texts.index(ROOT) for texts in labels]
-        classes = grouped(codes, range(len(levelled)))
+        classes = group_records(codes, range(len(levelled)))
     quasi = tuple(column.name for column in levelled)
     columns |= {
         name: [texts[code] for code in column.tolist()]
         for name, texts, column in zip(quasi, labels, codes.T, strict=True)
     }
     return Recoded(
-        columns,
-        quasi,
-        classes.ids,
-        dict(zip(quasi, levels, strict=True)),
-        {column.name: column.levels - 1 for column in levelled},
-        small,
+        columns=columns,
+        quasi=quasi,
+        classes=classes.ids,
+        levels=dict(zip(quasi, levels, strict=True)),
+        heights={column.name: column.levels - 1 for column in levelled},
+        suppressed=small,
     )
 
 
 def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
-    """Plain columns, checked: text (numbers as they print) or None, one place per record each."""
+    """Check plain columns of one length; their values become text, as they print, or None."""
     require(
         isinstance(data, Mapping),
         "data are plain columns",
@@ -219,15 +221,13 @@ def check_columns(data: Columns, quasi: Iterable[str]) -> dict[str, list[Text]]:
 
 def _texts(values: Iterable[Any]) -> list[Text]:
     items = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return (
-        items
-        if set(map(type, items)) <= {str, type(None)}
-        else [None if v is None or v != v else str(v) for v in items]
-    )
+    if set(map(type, items)) <= {str, type(None)}:
+        return items
+    return [None if v is None or v != v else str(v) for v in items]
 
 
 def encode(texts: Sequence[Text]) -> tuple[Ints, list[Text]]:
-    """The place of every text among the different ones, and these as they come.
+    """The place of every text among the distinct texts, and these in order of appearance.
 
     >>> encode(["b", "a", "b"])
     (array([0, 1, 0]), ['b', 'a'])
@@ -244,7 +244,7 @@ def save(
     *,
     force: bool = False,
 ) -> None:
-    """Columns as a CSV file, whole or not at all; a missing value is an empty field."""
+    """Write columns to a CSV file, whole or not at all; a missing value is an empty field."""
     from sievert import files
 
     with files.write_whole(path, sources=sources, force=force) as target, files.name_output(path):

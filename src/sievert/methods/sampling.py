@@ -1,4 +1,4 @@
-"""Sampling: some records are released as they are, the others not at all."""
+"""Sampling: a random part of the records is released unchanged."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,12 +19,12 @@ from sievert.methods.intruder import (
 )
 
 Prior = Literal["uniform", "sample"]
-USE = 0x5A3D1E01  # tells the random numbers of sampling from those of other methods
+USE = 0x5A3D1E01  # separates the random numbers of sampling from those of other methods
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample of records: `taken` tells which, `secret` holds codes into `values`."""
+    """A sample of records: `taken` marks them, `secret` has codes of `values`."""
 
     fraction: float
     taken: Bools
@@ -37,14 +37,15 @@ class Sample:
         return self.fraction
 
     def probabilities(self, groups: Groups, *, prior: Prior = "uniform") -> Floats:
-        """p_i = f_i/|Mo| + (1 - |Ms|/|Mo|)·prior_i for each group Mo, of which Ms was sampled.
+        """p_i = f_i/|Mo| + (1 - |Ms|/|Mo|)·prior_i for each group Mo with the sample Ms.
 
-        The prior is that of a match that was not sampled: "uniform" on the domain, or the
-        frequencies in the whole "sample".
+        The prior of a match that was not sampled is "uniform" on the domain, or the frequencies in
+        the whole "sample".
         """
         require(prior in ("uniform", "sample"), "the prior of sampling is 'uniform' or 'sample'")
         check_records(groups, len(self.secret))
-        size, sample = len(self.values), self.secret[self.taken]
+        size = len(self.values)
+        sample = self.secret[self.taken]
         cells = groups.ids[self.taken] * size + sample
         counts = np.bincount(cells, minlength=groups.count * size).reshape(-1, size)
         unseen = groups.sizes - counts.sum(axis=1)
@@ -58,10 +59,10 @@ class Sample:
         )
 
 
-def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample:
-    """A simple random sample without replacement.
+def draw_sample(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample:
+    """Draw a simple random sample without replacement.
 
-    >>> found = sampled([0, 0, 2, 3, 1], [10, 20, 30, 40], 0.6)
+    >>> found = draw_sample([0, 0, 2, 3, 1], [10, 20, 30, 40], 0.6)
     >>> int(found.taken.sum())
     3
     """
@@ -72,4 +73,4 @@ def sampled(secret: Any, values: Any, fraction: float, seed: Seed = 0) -> Sample
     require(number, f"a sample of {fraction:g} of {plural(len(codes), 'record')} has none")
     taken = np.zeros(len(codes), dtype=bool)
     taken[generator(seed, USE).choice(len(codes), number, replace=False)] = True
-    return Sample(float(fraction), taken, codes, domain)
+    return Sample(fraction=float(fraction), taken=taken, secret=codes, values=domain)

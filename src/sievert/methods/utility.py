@@ -1,4 +1,4 @@
-"""Utility on one axis for all methods: how well means over ranges are answered from a release."""
+"""Utility of all methods on one axis: the error of means over ranges, computed from a release."""
 
 import math
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ from sievert.arrays import Bools, Floats, Ints
 from sievert.errors import InputError, require
 from sievert.methods.intruder import Seed, check_table, generator, matrix
 
-USE = 0x5A3D1E04  # tells the random numbers of queries from those of the methods
-ROUNDS = 200  # of drawing queries, until enough have an answer
-ZERO = 1e-9  # of the mean absolute number: a mean below it is 0
+USE = 0x5A3D1E04  # separates the random numbers of queries from those of the methods
+ROUNDS = 200  # rounds of drawing queries, until enough have an answer
+ZERO = 1e-9  # share of the mean absolute number below which a mean is 0
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Mean of a confidential column where one known column, or two, lie in a range.
+    """Queries for the mean of a confidential column where one or two known columns are in a range.
 
-    `columns` has two places a query, the second -1 where there is one column; `low` and `high` the
-    ends of the ranges as codes, both included; `truth` the answers of the original.
+    `columns` has two places per query, the second -1 if there is one column. `low` and `high` are
+    the ends of the ranges as codes, both included. `truth` has the answers of the original.
     """
 
     columns: Ints
@@ -32,9 +32,9 @@ class Queries:
 
 @dataclass(frozen=True)
 class Utility:
-    """Root mean square relative error of the answers from a release.
+    """The root mean square relative error of the answers from a release.
 
-    `unanswered` queries met no record of the release; its overall mean stands for their answer.
+    `unanswered` queries have no record of the release; its overall mean is their answer.
     """
 
     error: float
@@ -51,35 +51,45 @@ def range_queries(
     *,
     sizes: Sequence[int] | None = None,
 ) -> Queries:
-    """Random range-mean queries whose answer on the original exists and is not 0.
+    """Draw range-mean queries whose answer on the original exists and is not 0.
 
-    One known column or two different ones, as likely; the ends of a range are two codes drawn alike
-    from the column's values.
+    One known column and two different ones are equally likely. The ends of a range are two codes
+    drawn evenly from the column's values.
     """
     codes, hidden, domain, columns = check_table(known, secret, values, sizes)
     require(number >= 1, "at least one query is needed")
-    numbers, widths = domain[hidden], np.array(columns, dtype=np.int64)
-    rng, missing = generator(seed, USE), number
+    numbers = domain[hidden]
+    widths = np.array(columns, dtype=np.int64)
+    rng = generator(seed, USE)
+    missing = number
     kept: list[Queries] = []
     for _ in range(ROUNDS):
         drawn = _draw_queries(rng, number, widths)
         means, counts, sizes_ = _means(drawn, codes, numbers)
         good = np.flatnonzero((counts > 0) & (np.abs(means) > ZERO * sizes_))[:missing]
-        kept.append(Queries(drawn.columns[good], drawn.low[good], drawn.high[good], means[good]))
+        kept.append(
+            Queries(
+                columns=drawn.columns[good],
+                low=drawn.low[good],
+                high=drawn.high[good],
+                truth=means[good],
+            )
+        )
         missing -= len(good)
         if not missing:
             return Queries(
-                *(
-                    np.concatenate([getattr(q, part) for q in kept])
-                    for part in ("columns", "low", "high", "truth")
-                )
+                columns=np.concatenate([q.columns for q in kept]),
+                low=np.concatenate([q.low for q in kept]),
+                high=np.concatenate([q.high for q in kept]),
+                truth=np.concatenate([q.truth for q in kept]),
             )
     raise InputError("too few ranges have records and a mean other than 0")
 
 
 def utility(queries: Queries, known: Any, numbers: Any) -> Utility:
-    """How well the queries are answered from released codes and confidential numbers."""
-    codes, values = matrix(known), np.asarray(numbers, dtype=np.float64)
+    """Measure the error of answers from released codes and confidential numbers."""
+    codes = matrix(known)
+    values = np.asarray(numbers, dtype=np.float64)
     require(
         values.shape == codes.shape[:1] and np.isfinite(values).all(),
         "a release has one finite confidential number for each record",
@@ -105,18 +115,21 @@ def _draw_queries(rng: np.random.Generator, number: int, widths: Ints) -> Querie
         columns = np.where(rng.random((number, 1)) < 0.5, two, columns)
     tops = np.append(widths, 1)[columns]  # no column: one code
     ends = np.sort(rng.integers(np.repeat(tops[:, :, None], 2, axis=2)), axis=2)
-    return Queries(columns, ends[:, :, 0], ends[:, :, 1], np.zeros(number))
+    return Queries(columns=columns, low=ends[:, :, 0], high=ends[:, :, 1], truth=np.zeros(number))
 
 
 def _means(queries: Queries, codes: Ints, numbers: Floats) -> tuple[Floats, Ints, Floats]:
-    """Of each query the mean, the records in its ranges, and the mean absolute number."""
+    """The mean of each query, the records in its ranges, and the mean absolute number."""
     plain = np.concatenate((codes, np.zeros((len(codes), 1), dtype=np.int64)), axis=1)
     sums = np.zeros((3, len(queries.truth)))
     for pair in np.unique(queries.columns, axis=0):
         mine = np.flatnonzero((queries.columns == pair).all(axis=1))
-        cells, ends, shape = np.zeros(len(codes), dtype=np.int64), [], []
+        cells = np.zeros(len(codes), dtype=np.int64)
+        ends = []
+        shape = []
         for side, column in enumerate(pair.tolist()):
-            low, high = queries.low[mine, side], queries.high[mine, side] + 1
+            low = queries.low[mine, side]
+            high = queries.high[mine, side] + 1
             cuts = np.unique(np.concatenate((low, high)))
             cells = cells * (len(cuts) + 1) + np.searchsorted(cuts, plain[:, column], "right")
             ends.append((np.searchsorted(cuts, low) + 1, np.searchsorted(cuts, high) + 1))

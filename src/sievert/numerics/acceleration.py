@@ -1,4 +1,4 @@
-"""What makes large tables fast: threads, and loops compiled by numba."""
+"""Threads, and loops compiled by numba, for large tables."""
 
 from collections.abc import Callable
 from functools import cache
@@ -11,12 +11,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def thread_count(threads: int | None) -> int:
-    """How many threads to use: as many as wanted, or one for each core of this process."""
+    """The number of threads to use: `threads`, or one for each core of this process."""
     return machine.core_count() if threads is None else threads
 
 
 def jit(function: F) -> F:
-    """Compile a loop once; its code is kept beside the source and runs without the GIL."""
+    """Compile a loop that runs without the GIL; the compiled code is cached beside the source."""
     return jit_with(function)
 
 
@@ -63,7 +63,7 @@ def inline_if_possible(function: F) -> F:
 
 
 def jit_only(function: F) -> F:
-    """Compile a loop that is of no use uncompiled; without numba, to call it is an error."""
+    """Compile a loop that is useless uncompiled; without numba, a call of it is an error."""
     try:
         return jit(function)
     except ImportError:
@@ -75,7 +75,7 @@ def jit_only(function: F) -> F:
             )
 
         return cast("F", refuse)
-    except RuntimeError:  # no place to keep it: compiled anew in every process
+    except RuntimeError:  # no place for a cache: compiled anew in every process
         from numba import njit
 
         return cast("F", njit(nogil=True)(function))
@@ -83,9 +83,9 @@ def jit_only(function: F) -> F:
 
 @cache
 def compile_loops(*functions: Callable[..., Any]) -> tuple[Callable[..., Any], ...] | None:
-    """These functions compiled; None without numba or a place to keep compiled code."""
+    """Compile some functions; None without numba or a place for its cache."""
     try:
-        jit(thread_count)  # asks for numba and the place even where no function is given
+        jit(thread_count)  # needs numba and the cache even if no function is given
         return tuple(jit(function) for function in functions)
     except (ImportError, OSError, RuntimeError, ValueError):
         return None

@@ -1,20 +1,20 @@
 """What the machine and its operating system offer: cores, memory, processes, signals.
 
-Every call that some system lacks is here, with what happens without it. Only `__main__` has some
-of its own: it lets signals wait before it imports anything.
+Every call that some system lacks is here, with a replacement. Only `__main__` has such calls, too,
+because it blocks signals before it imports anything.
 
-- no `fork` (Windows): the command line works in its own process. A crash of a reader is then a
-  crash, and neither --timeout nor --memory can stop a library that does not answer.
-- no `resource` (Windows): core dumps are left to the system, and the peak of memory is 0, unknown.
-- no `/proc` (macOS, Windows): what a process holds is unknown, so that only the engine keeps to
-  --memory; and what a dead process has left is not swept, where it cannot be told that it is dead.
-- no signal masks (Windows): a signal while a command starts ends it without a word.
-- no files opened to be read that can be synced, and no directories (Windows): files are opened to
-  be written, and directories are not synced.
-- no locks on files (Windows): a file is taken instead, and waited for as long as it is there.
-- no users by number (Windows): what lies in a private directory is taken to be one's own.
+- no `fork` (Windows): the command line works in its own process. A crash of a reader ends the
+  command, and neither --timeout nor --memory can stop a library that does not answer.
+- no `resource` (Windows): the system decides about core dumps; the peak of memory is 0, unknown.
+- no `/proc` (macOS, Windows): the memory of a process is unknown, so that only the engine obeys
+  --memory. Files of a dead process are not removed if nobody can tell that it is dead.
+- no signal masks (Windows): a signal while a command starts ends it without a message.
+- no sync of directories, or of files opened for reading (Windows): files are opened for writing,
+  and directories are not synced.
+- no locks on files (Windows): a file is the lock, for as long as it exists.
+- no users by number (Windows): files in a private directory are assumed to be one's own.
 - no files in memory (macOS, Windows): small files are read by an engine of their own, more slowly.
-- no size of the memory (Windows): 4 GiB are assumed; --memory says otherwise.
+- no size of the memory (Windows): 4 GiB are assumed unless --memory says otherwise.
 """
 
 import _thread
@@ -36,22 +36,24 @@ try:
     import fcntl
     import resource
 except ImportError:
-    resource = fcntl = None
+    resource = None
+    fcntl = None
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SIGNALS = tuple(getattr(signal, name) for name in NAMES if hasattr(signal, name))
-ASSUMED_MEMORY = 4 << 30  # bytes of a machine that does not tell
+ASSUMED_MEMORY = 4 << 30  # bytes of a machine whose memory is unknown
 IS_POSIX = os.name == "posix"
 
 
-# -- what there is --------------------------------------------------------------------------------
+# -- cores and memory -----------------------------------------------------------------------------
 
 
 def core_count() -> int:
-    """The cores that this process may use, or those of the machine."""
+    """The number of cores that this process may use, or else of the machine."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    cores = os.cpu_count()
+    return 1 if cores is None else cores
 
 
 def physical_memory() -> int:
@@ -63,7 +65,7 @@ def physical_memory() -> int:
 
 
 def peak_memory() -> int:
-    """The most bytes this process has held at once so far; 0 where that cannot be told."""
+    """The largest number of bytes that this process has used at once; 0 if it is unknown."""
     if resource is None:
         return 0
     most: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -71,7 +73,7 @@ def peak_memory() -> int:
 
 
 def address_limit() -> int | None:
-    """How many bytes of addresses a process may use; None if nobody has limited them."""
+    """The number of addresses, in bytes, that a process may use; None without a limit."""
     if resource is None:
         return None
     most: int = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -79,7 +81,7 @@ def address_limit() -> int | None:
 
 
 def peak_addresses() -> int | None:
-    """The most bytes of addresses this process has used; None where that cannot be told."""
+    """The largest number of addresses, in bytes, that this process has used; None if unknown."""
     with suppress(OSError, ValueError):
         peak = re.search(r"VmPeak:\s*(\d+) kB", Path("/proc/self/status").read_text())
         return int(peak[1]) << 10 if peak else 0
@@ -87,7 +89,7 @@ def peak_addresses() -> int | None:
 
 
 def limit_own_process() -> None:
-    """No core dumps with data in them; no more memory than the machine has."""
+    """Forbid core dumps, which would contain data, and more memory than the machine has."""
     if resource is None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -99,12 +101,12 @@ def limit_own_process() -> None:
 
 
 def has_memory_files() -> bool:
-    """Whether a file may lie in memory, without a name in any directory."""
+    """Say whether the system has files in memory, without a name in any directory."""
     return hasattr(os, "memfd_create") and Path("/proc/self/fd").exists()
 
 
 def memory_file() -> tuple[int, Path]:
-    """A file in memory, where there are such: its number, and the path by which it is read."""
+    """Make a file in memory, if the system has these; return its number and its path."""
     number = os.memfd_create("sievert")
     return number, Path(f"/proc/self/fd/{number}")
 
@@ -113,23 +115,23 @@ def memory_file() -> tuple[int, Path]:
 
 
 def can_fork() -> bool:
-    """Whether work may be done in a child process that begins with all that is loaded here."""
+    """Say whether the system can make a child process that has all that is loaded here."""
     return hasattr(os, "fork")
 
 
 def fork() -> int:
-    """Make a child process, where that can be done: 0 in the child, its number in the parent."""
+    """Make a child process, if the system can: 0 in the child, its number in the parent."""
     return os.fork()
 
 
 def wait_for_exit(child: int) -> int:
-    """The exit code of a child; minus the number of the signal that ended it."""
+    """Wait for a child; return its exit code, or minus the number of the signal that ended it."""
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 
 
 def is_readable(pipe: int, seconds: float) -> bool:
-    """Whether a pipe has something to read, or its other end is gone, within some seconds."""
+    """Say whether a pipe gets something to read, or loses its other end, within some `seconds`."""
     return bool(select.select([pipe], [], [], seconds)[0])
 
 
@@ -142,7 +144,7 @@ def children(process: int) -> list[int]:
 
 
 def resident_memory(process: int) -> int:
-    """The bytes of data that a process and its children hold; not what lies in files as well."""
+    """The bytes of memory of a process and its children, without mapped files."""
     pages = 0
     for each in (process, *children(process)):
         with suppress(OSError, ValueError):
@@ -152,7 +154,7 @@ def resident_memory(process: int) -> int:
 
 
 def count_killed_for_memory() -> int:
-    """How many processes the system has killed for want of memory since it started."""
+    """Count the processes that the system has killed for lack of memory since it started."""
     try:
         lines = Path("/proc/vmstat").read_text().splitlines()
     except OSError:
@@ -161,7 +163,7 @@ def count_killed_for_memory() -> int:
 
 
 def was_killed(code: int) -> bool:
-    """Whether this exit code says that the system, or somebody else, has ended a process."""
+    """Say whether an exit code means that somebody killed the process."""
     return hasattr(signal, "SIGKILL") and code == -signal.SIGKILL
 
 
@@ -172,11 +174,13 @@ def kill_family(process: int) -> None:
 
 
 def start_time(process: int) -> int | None:
-    """When a process started, in the kernel's ticks; 0 where that cannot be told, None if dead."""
+    """The start of a process, in the kernel's ticks; 0 if it is unknown, None if it is dead."""
     with suppress(OSError, IndexError, ValueError):
         state, *rest = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        return None if state in "ZX" else int(rest[18])  # dead, but nobody has asked how it ended
-    if not IS_POSIX:  # where to ask a process is to stop it
+        return (
+            None if state in "ZX" else int(rest[18])
+        )  # dead, but its parent has not waited for it
+    if not IS_POSIX:  # signal 0 would stop the process
         return 0
     try:
         os.kill(process, 0)
@@ -186,7 +190,7 @@ def start_time(process: int) -> int | None:
 
 
 def current_boot() -> str:
-    """This start of this machine, and this container: process numbers mean something only here."""
+    """A text for this start of this machine and container, where process numbers are valid."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
         return f"{boot}{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -195,7 +199,7 @@ def current_boot() -> str:
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Whether a file belongs to whoever runs this process."""
+    """Say whether a file belongs to the user of this process."""
     return not hasattr(os, "getuid") or status.st_uid == os.getuid()
 
 
@@ -203,19 +207,19 @@ def is_own(status: os.stat_result) -> bool:
 
 
 def send_signal(process: int, number: int) -> None:
-    """Send a process a signal, where processes were forked."""
+    """Send a signal to a process that was forked."""
     os.kill(process, number)
 
 
 def hold_signals(hold: bool) -> None:
-    """Let signals wait, where a system can do so, or let them in."""
+    """Block signals, if the system can, or unblock them."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK if hold else signal.SIG_UNBLOCK, SIGNALS)
 
 
 @contextmanager
 def held_signals() -> Iterator[None]:
-    """Let signals wait in the block; after it they wait only if they did so before."""
+    """Block signals within the `with` block; afterwards restore the former state."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -228,9 +232,9 @@ def held_signals() -> Iterator[None]:
 
 @contextmanager
 def handled_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let signals in for the block, to `handler`; they wait, where a system can, before and after.
+    """Pass signals to `handler` within the `with` block; block them before and after it.
 
-    A signal that is ignored stays so: `nohup` asks for that.
+    A signal that is ignored stays ignored, as `nohup` demands.
     """
     before = {number: signal.getsignal(number) for number in SIGNALS}
     handled = [number for number in SIGNALS if before[number] not in (signal.SIG_IGN, None)]
@@ -241,14 +245,14 @@ def handled_signals(handler: Callable[[int, FrameType | None], None]) -> Iterato
             hold_signals(False)
             yield
         finally:
-            hold_signals(True)  # those that came until now are handled here
+            hold_signals(True)  # signals that came until now are handled here
     finally:
         for number in handled:
             signal.signal(number, before[number])
 
 
 def signal_main_thread(thread: int, number: int) -> None:
-    """Send the main thread a signal: a call that waits is woken in its own thread only."""
+    """Send a signal to the main thread; only a signal to its own thread wakes a waiting call."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(thread, number)
     else:
@@ -256,7 +260,7 @@ def signal_main_thread(thread: int, number: int) -> None:
 
 
 def sync(path: Path) -> None:
-    """See to it that a file, or the names in a directory where one can be opened, is on disk."""
+    """Write a file, or the names in a directory where the system allows it, through to the disk."""
     if not IS_POSIX and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if IS_POSIX else os.O_RDWR)
@@ -268,17 +272,19 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def lock(path: Path, seconds: float = 0.0) -> Iterator[bool]:
-    """Hold the lock on a path, one process at a time; False if it is not free in some seconds.
+    """Take the lock on a path, one process at a time; yield False if it is not free in `seconds`.
 
-    A directory is locked itself, a file by an empty one beside it, PATH.lock, which stays. The
-    system frees the lock when the process ends, however it ends. Where it cannot, PATH.lock is the
-    lock, and is removed.
+    A directory is locked itself, a file by an empty file beside it, PATH.lock, which stays. The
+    system frees the lock when the process ends, however it ends. On a system without locks, the
+    existence of PATH.lock is the lock.
     """
-    own, mode = path.with_name(f"{path.name}.lock"), os.O_CREAT | os.O_RDWR
+    own = path.with_name(f"{path.name}.lock")
+    mode = os.O_CREAT | os.O_RDWR
     if fcntl is None:
         mode |= os.O_EXCL
     elif path.is_dir():
-        own, mode = path, os.O_RDONLY
+        own = path
+        mode = os.O_RDONLY
     until = time.monotonic() + seconds
     handle: int | None = None
     while handle is None:

@@ -10,11 +10,11 @@ from sievert.errors import InvariantError, require
 
 EULER = 0.5772156649015329
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
-# From here on the asymptotic series of ln Gamma and digamma have all digits.
-LARGE = 16
-# B_2k/(2k), k = 1, 2, ...: what digamma lacks of ln x - 1/(2x), by powers of 1/x^2.
+# The asymptotic series of ln Gamma and digamma are exact to all digits from here on.
+ASYMPTOTIC = 16
+# B_2k/(2k), k = 1, 2, ...: the terms of digamma after ln x - 1/(2x), by powers of 1/x^2.
 DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
-# B_2k/(2k(2k - 1)): what ln Gamma lacks of Stirling's formula, by odd powers of 1/x.
+# B_2k/(2k(2k - 1)): the terms of ln Gamma after Stirling's formula, by odd powers of 1/x.
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)
 
 
@@ -25,9 +25,10 @@ def rise(z: float, m: int) -> float:
     True
     """
     head = 0.0
-    while z < LARGE and m > 0:
+    while z < ASYMPTOTIC and m > 0:
         head += 1.0 / z
-        z, m = z + 1.0, m - 1
+        z = z + 1.0
+        m = m - 1
     if m == 0:
         return head
     log = math.log1p(m / z)
@@ -35,7 +36,7 @@ def rise(z: float, m: int) -> float:
 
 
 def _digamma_step(z: float, m: float, log: float) -> float:
-    """What digamma(z+m) - digamma(z) exceeds log = ln(1+m/z) by, for a large z."""
+    """The excess of digamma(z+m) - digamma(z) over log = ln(1+m/z), for a large z."""
     rest = m / (2.0 * z * (z + m))
     power = 1.0
     for k, b in enumerate(DIGAMMA, 1):
@@ -46,10 +47,11 @@ def _digamma_step(z: float, m: float, log: float) -> float:
 
 def rises(z: float, m: Ints) -> Floats:
     """`rise` for one z and many m."""
-    head = np.concatenate([[0.0], np.cumsum(1.0 / (z + np.arange(LARGE)))])
-    sums: Floats = head[np.minimum(m, LARGE).astype(np.int64)]
-    many = m > LARGE
-    z, rest = z + LARGE, m[many].astype(np.float64) - LARGE
+    head = np.concatenate([[0.0], np.cumsum(1.0 / (z + np.arange(ASYMPTOTIC)))])
+    sums: Floats = head[np.minimum(m, ASYMPTOTIC).astype(np.int64)]
+    many = m > ASYMPTOTIC
+    z = z + ASYMPTOTIC
+    rest = m[many].astype(np.float64) - ASYMPTOTIC
     log = np.log1p(rest / z)
     tail = log + rest / (2.0 * z * (z + rest))
     for k, b in enumerate(DIGAMMA, 1):
@@ -66,7 +68,7 @@ def weighted_rise(z: float, m: int) -> float:
     """
     if z <= m:
         return m - z * rise(z + 1.0, m)
-    if z < LARGE:
+    if z < ASYMPTOTIC:
         return math.fsum(j / (z + j) for j in range(1, m + 1))
     y = m / (z + 1.0)
     w = y / (2.0 + y)
@@ -77,7 +79,7 @@ def weighted_rise(z: float, m: int) -> float:
 def log_gamma_step(x: float, d: float) -> float:
     """ln Gamma(x+d) - ln Gamma(x) for 0 <= d <= 1, without its cancellation."""
     head = 0.0
-    while x < LARGE:
+    while x < ASYMPTOTIC:
         head -= math.log1p(d / x)
         x += 1.0
     log = math.log1p(d / x)
@@ -91,7 +93,7 @@ def log_gamma_step(x: float, d: float) -> float:
 
 def stirling_remainder(x: float) -> float:
     """The remainder of Stirling's formula: ln Gamma(x) - ((x - 1/2)·ln x - x + ln(2·pi)/2)."""
-    if x < LARGE:
+    if x < ASYMPTOTIC:
         return math.lgamma(x) - ((x - 0.5) * math.log(x) - x + HALF_LOG_2PI)
     series = 0.0
     for k in reversed(STIRLING):
@@ -100,24 +102,27 @@ def stirling_remainder(x: float) -> float:
 
 
 def gamma_ratios(x: Floats, t: Floats) -> Complex:
-    """Gamma(x + it)/Gamma(x) for ascending x, a row each."""
+    """Gamma(x + it)/Gamma(x) for ascending x, one row per x."""
     ratios = np.empty((len(x), len(t)), dtype=np.complex128)
-    few = int(np.searchsorted(x, LARGE))
+    few = int(np.searchsorted(x, ASYMPTOTIC))
     ratios[few:] = _large_gamma_ratios(x[few:, None], t)
     if few:
         small = x[:few, None]
         product = 1.0 + 1j * (t / small)
-        for j in range(1, LARGE):
+        for j in range(1, ASYMPTOTIC):
             product *= 1.0 + 1j * (t / (small + j))
-        ratios[:few] = _large_gamma_ratios(small + LARGE, t) / product
+        ratios[:few] = _large_gamma_ratios(small + ASYMPTOTIC, t) / product
     return ratios
 
 
 def _large_gamma_ratios(x: Floats, t: Floats) -> Complex:
-    """Gamma(x + it)/Gamma(x) for large x: Stirling's series, the leading terms cancelled."""
-    turn, log = np.arctan(t / x), 0.5 * np.log1p((t / x) ** 2)
+    """Gamma(x + it)/Gamma(x) for large x, by Stirling's series without its leading terms."""
+    turn = np.arctan(t / x)
+    log = 0.5 * np.log1p((t / x) ** 2)
     inverse: Complex = np.asarray(1.0 / (x + 1j * t))
-    square, rest, at_x = inverse * inverse, np.zeros_like(inverse), np.zeros_like(x)
+    square = inverse * inverse
+    rest = np.zeros_like(inverse)
+    at_x = np.zeros_like(x)
     for k in reversed(STIRLING):
         rest *= square
         rest += k
@@ -126,41 +131,50 @@ def _large_gamma_ratios(x: Floats, t: Floats) -> Complex:
     rest -= at_x / x
     phase = (x - 0.5) * turn + t * log - t + t * np.log(x) + rest.imag
     size = np.exp((x - 0.5) * log - t * turn + rest.real)
-    rest.real, rest.imag = size * np.cos(phase), size * np.sin(phase)
+    rest.real = size * np.cos(phase)
+    rest.imag = size * np.sin(phase)
     return rest
 
 
 def harmonic_numbers(n: Ints) -> Floats:
     """1 + 1/2 + ... + 1/n = psi(n + 1) + Euler's constant."""
-    head = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, LARGE))))
-    z = np.maximum(n, LARGE).astype(np.float64)
+    head = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, ASYMPTOTIC))))
+    z = np.maximum(n, ASYMPTOTIC).astype(np.float64)
     w = 1.0 / (z * z)
     series = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
     tail = np.log(z) + EULER + 0.5 / z - series
-    return np.asarray(np.where(n < LARGE, head[np.minimum(n, LARGE - 1)], tail))
+    return np.asarray(np.where(n < ASYMPTOTIC, head[np.minimum(n, ASYMPTOTIC - 1)], tail))
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function changes its sign between two points, to the last digits.
+    """The point between `low` and `high` where a function changes its sign, to the last digits.
 
-    Inverse quadratic steps where they are to be trusted, else halves (Chandrupatla 1997).
+    Inverse quadratic steps where they are safe, else bisection (Chandrupatla 1997).
     """
-    a, b = high, low
-    fa, fb = function(a), function(b)
+    a = high
+    b = low
+    fa = function(a)
+    fb = function(b)
     t = 0.5
     for _ in range(200):
         x = a + t * (b - a)
         fx = function(x)
         if (fx > 0) == (fa > 0):
-            c, fc = a, fa
+            c = a
+            fc = fa
         else:
-            c, b, fc, fb = b, a, fb, fa
-        a, fa = x, fx
+            c = b
+            b = a
+            fc = fb
+            fb = fa
+        a = x
+        fa = fx
         best = a if abs(fa) < abs(fb) else b
         close = 4e-16 * abs(best) + 1e-300
         if fa == 0.0 or abs(b - a) <= close:
             return best
-        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        xi = (a - b) / (c - b)
+        phi = (fa - fb) / (fc - fb)
         t = 0.5
         if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
             t = fa / (fb - fa) * fc / (fb - fc)
@@ -190,12 +204,12 @@ def divergence(u: Floats) -> Floats:
 
 LN2 = math.log(2.0)
 TINY = 1e-300
-TERMS = 1_000_000  # of the continued fraction; it needs about the root of the larger parameter
+TERMS = 1_000_000  # terms of the continued fraction, about the root of the larger parameter
 NORMAL_QUANTILE = 1.959963984540054  # of two-sided 95 %
 
 
 def two_sided(z: float) -> float:
-    """The chance that a standard normal number is as far from 0 as z.
+    """The probability that a standard normal number is at least as far from 0 as z.
 
     >>> round(two_sided(1.959963984540054), 12)
     0.05
@@ -204,15 +218,15 @@ def two_sided(z: float) -> float:
 
 
 def central(z: float) -> float:
-    """The chance that a standard normal number is nearer to 0 than z: 1 - `two_sided`."""
+    """The probability that a standard normal number is nearer to 0 than z: 1 - `two_sided`."""
     return math.erf(abs(z) / math.sqrt(2))
 
 
 def chi_square(x: float, degrees: int) -> float:
-    """The chance that a chi-square number of so many degrees of freedom is at least x.
+    """The probability that a chi-square number of some `degrees` of freedom is at least x.
 
-    Sums of positive terms: a Poisson distribution for even degrees, and erfc with terms of half
-    whole order for odd ones.
+    The sum has positive terms only: of a Poisson distribution for even degrees, and erfc with
+    terms of half-integer order for odd degrees.
 
     >>> round(chi_square(3.841458820694124, 1), 12), round(chi_square(5.991464547107979, 2), 12)
     (0.05, 0.05)
@@ -220,7 +234,8 @@ def chi_square(x: float, degrees: int) -> float:
     require(degrees >= 1, "degrees of freedom are a whole number from 1 on")
     if x <= 0:
         return 1.0
-    half, odd = x / 2, degrees % 2
+    half = x / 2
+    odd = degrees % 2
     log = math.log(half)
     terms = [math.erfc(math.sqrt(half))] if odd else []
     orders = (k + 0.5 * odd for k in range(degrees // 2))
@@ -229,7 +244,7 @@ def chi_square(x: float, degrees: int) -> float:
 
 
 def poisson_below(number: int, mean: float) -> float:
-    """The chance that a Poisson variable with this mean is at most `number`.
+    """The probability that a Poisson variable with a `mean` is at most `number`.
 
     >>> round(poisson_below(2, 3.0), 4)
     0.4232
@@ -241,7 +256,7 @@ def poisson_below(number: int, mean: float) -> float:
 
 
 def beta_interval(b: float, c: float, level: float = 0.9) -> tuple[float, float]:
-    """Where a Beta(b, c) variable lies with probability `level`, both tails being equal.
+    """The interval of a Beta(b, c) variable with probability `level` and equal tails.
 
     >>> [round(end, 12) for end in beta_interval(1.0, 1.0)]
     [0.05, 0.95]
@@ -251,7 +266,7 @@ def beta_interval(b: float, c: float, level: float = 0.9) -> tuple[float, float]
 
 
 def beta_quantile(b: float, c: float, p: float) -> float:
-    """Below which a Beta(b, c) variable lies with probability p; 0 if it is less than 1e-300."""
+    """The quantile p of a Beta(b, c) variable; 0 if it is less than 1e-300."""
     require(
         0.0 < b < math.inf and 0.0 < c < math.inf,
         "the parameters of a Beta variable are positive and finite",
@@ -262,7 +277,7 @@ def beta_quantile(b: float, c: float, p: float) -> float:
 
 
 def _lower_quantile(b: float, c: float, p: float) -> float:
-    """A quantile that is at most 1/2: in logarithms, where it keeps its digits."""
+    """A quantile that is at most 1/2, computed in logarithms, which keep its digits."""
     goal = math.log(p)
 
     def excess(y: float) -> float:
@@ -270,7 +285,8 @@ def _lower_quantile(b: float, c: float, p: float) -> float:
 
     # P(Beta <= x) is at most 2·x^b/(b·B(b, c)) for x <= 1/2.
     least = (goal - LN2 + math.lgamma(b + 1.0) + math.lgamma(c) - math.lgamma(b + c)) / b
-    low, high = max(math.log(TINY), least), math.log(0.5)
+    low = max(math.log(TINY), least)
+    high = math.log(0.5)
     if low >= high or excess(high) <= 0.0:
         return 0.5
     return 0.0 if excess(low) >= 0.0 else math.exp(root(excess, low, high))
@@ -295,7 +311,7 @@ def _log_below(b: float, c: float, x: float) -> float:
 def _log_tail(b: float, c: float, x: float, y: float) -> float:
     """ln P(Beta(b, c) <= x) for x up to about the mean; y = 1 - x."""
     n = b + c
-    more = b - n * x if x < 0.5 else n * y - c  # the same number, from whichever is exact
+    more = b - n * x if x < 0.5 else n * y - c  # one number, from the exact one of x and y
     left, right = divergence(np.array([more / (n * x), -more / (n * y)]))
     log = 0.5 * math.log(b / n * c) - HALF_LOG_2PI - n * float(x * left + y * right)
     log += stirling_remainder(n) - stirling_remainder(b) - stirling_remainder(c)
@@ -307,13 +323,15 @@ def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
 
     The continued fraction of DiDonato and Morris 1992, which keeps the digits of a small y.
     """
-    fraction = up = b * (more + 1.0) / (b + 1.0)
+    fraction = b * (more + 1.0) / (b + 1.0)
+    up = fraction
     down = 0.0
     for m in range(1, TERMS):
         part = m * (c - m) * x / (b + 2 * m - 1.0)
         above = part * x * (b + m - 1.0) * (b + c + m - 1.0) / (b + 2 * m - 1.0)
         beside = m + part + (b + m) * (more + 1.0 + m * (1.0 + y)) / (b + 2 * m + 1.0)
-        down, up = 1.0 / (beside + above * down), beside + above / up
+        down = 1.0 / (beside + above * down)
+        up = beside + above / up
         fraction *= down * up
         if abs(down * up - 1.0) < 4e-16:
             return fraction
@@ -321,7 +339,7 @@ def _fraction(b: float, c: float, x: float, y: float, more: float) -> float:
 
 
 def wilson(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share of trials, which need not be a whole number.
+    """Wilson's score interval of the share of successes in trials, which may be fractions.
 
     >>> [round(end, 6) for end in wilson(23, 100)]
     [0.158433, 0.321544]

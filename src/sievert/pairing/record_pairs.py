@@ -14,7 +14,7 @@ from sievert.counts import microdata
 from sievert.counts.cube import Cube
 from sievert.counts.questions import Questions
 from sievert.errors import Caution, InputError, require
-from sievert.estimators import binned
+from sievert.estimators import bin_numbers
 from sievert.formatting import plural
 from sievert.hierarchies import ROOT, Hierarchy
 from sievert.losses.label_sets import label_coverage
@@ -417,11 +417,11 @@ def cut_numbers(release: Release, edges: Mapping[str, Any]) -> Release:
 
 
 def _cut_column(column: PairedColumn, edges: Any) -> PairedColumn:
-    before, after = binned(column.value_numbers, edges), column.label_numbers
+    before, after = bin_numbers(column.value_numbers, edges), column.label_numbers
     column = replace(column, original=before[column.original], values=_bins(before))
     if after is None:
         return column
-    inside = binned(after, edges)
+    inside = bin_numbers(after, edges)
     return replace(column, released=np.append(inside, GONE)[column.released], labels=_bins(inside))
 
 

@@ -1,4 +1,4 @@
-"""From the sample to the population: pure functions of counts, no engine, no files."""
+"""Estimates of the population from a sample: pure functions of counts, no engine, no files."""
 
 from sievert.population.estimate import Estimate, dominance, p_percent, population_size
 from sievert.population.individual_risk import (

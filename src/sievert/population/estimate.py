@@ -1,4 +1,4 @@
-"""The result of an estimate about a population, and the numbers of a sample it starts from."""
+"""Estimates about a population, the sample they start from, and rules of dominance."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ Amount = int | float | Decimal | Fraction
 class Estimate:
     """An estimate about the population, its method, and further numbers.
 
-    `value` is None, with a `reason`, where the number is undefined; it is never NaN.
+    If the number is undefined, `value` is None, with a `reason`; it is never NaN.
     """
 
     value: float | None
@@ -39,7 +39,7 @@ class Estimate:
 def population_size(
     records: int, *, size: int | None = None, fraction: float | str | Decimal | None = None
 ) -> int:
-    """N, given itself or by the sampling fraction f: N = round(n/f), f as it is written.
+    """The size N of the population: `size`, or round(n/f) for the exact decimal fraction f.
 
     >>> population_size(30162, fraction=0.1), population_size(30162, size=50_000)
     (301620, 50000)
@@ -65,7 +65,7 @@ def population_size(
 
 @dataclass(frozen=True)
 class SampleClasses:
-    """The numbers of a histogram of class sizes that the models share."""
+    """A histogram of class sizes with the numbers that the models share."""
 
     sizes: Sizes
     records: int
@@ -91,29 +91,31 @@ class SampleClasses:
 
     @property
     def log_outside(self) -> float:
-        """ln(1 - f), with all its digits for f near 0 and near 1."""
+        """ln(1 - f), exact to all digits for f near 0 and near 1."""
         small = 2 * self.records <= self.population
         return math.log1p(-self.fraction) if small else math.log(self.outside / self.population)
 
     def of_size(self, size: int) -> int:
-        """c_i, the number of classes with so many records."""
+        """c_i, the number of classes with `size` records."""
         return int(self.sizes.times[self.sizes.sizes == size].sum())
 
     def without_model(self, method: str) -> Estimate | None:
-        """Where no model is needed: the sample is the population, or nobody in it is unique."""
+        """The estimate if no model is needed: the sample is the population, or nobody is unique."""
         alone = self.of_size(1)
         if self.outside and alone:
             return None
-        value, way = (0.0, method) if self.outside else (ratio(alone, self.records), "counted")
-        return Estimate(value, way, details={"sample_uniques": alone})
+        details = {"sample_uniques": alone}
+        if self.outside:
+            return Estimate(0.0, method, details=details)
+        return Estimate(ratio(alone, self.records), "counted", details=details)
 
 
 # -- whether one or two people make up most of a class's total of a numeric secret ----------------
 #
-# x_1 >= x_2 >= ... are the contributions to the total X of one class. Somebody who is in the class
-# subtracts their own contribution from a published total; what is left may be nearly one person's.
-# Both rules are those of the Handbook on Statistical Disclosure Control (Hundepool et al. 2012,
-# chapter 4) and hold for contributions that are not negative.
+# x_1 >= x_2 >= ... are the contributions to the total X of one class. A member of the class can
+# subtract their own contribution from a published total; the rest may be nearly one person's.
+# Both rules are in the Handbook on Statistical Disclosure Control (Hundepool et al. 2012, chapter
+# 4) and hold for contributions that are not negative.
 
 
 def dominance(
@@ -125,8 +127,8 @@ def dominance(
 ) -> Estimate:
     """The (n, k) rule: (x_1 + ... + x_n)/X, `flagged` where it exceeds k percent.
 
-    `contributions` may be the n largest alone where the `total` is given. n = 2 and k = 85 are the
-    example of the handbook's glossary; n = 1 overlooks what the second largest knows.
+    With a `total`, `contributions` may be the n largest only. n = 2 and k = 85 are the example of
+    the handbook's glossary; n = 1 ignores the knowledge of the second largest.
 
     >>> found = dominance([50, 30, 15, 5])
     >>> found.value, found.details["flagged"]
@@ -144,9 +146,9 @@ def p_percent(
 ) -> Estimate:
     """The p% rule: (X - x_1 - x_2)/x_1, `flagged` where it is below p percent.
 
-    By so much the second largest overestimates the largest when they subtract their own
-    contribution from the total. `contributions` may be the two largest alone where the `total` is
-    given. p = 10 is the handbook's example; it flags less than n = 2 with k = 10000/(100 + p).
+    This is the relative error with which the second largest contributor can estimate the largest
+    contribution. With a `total`, `contributions` may be the two largest only. p = 10 is the
+    handbook's example; it flags less than n = 2 with k = 10000/(100 + p).
 
     >>> found = p_percent([52_000, 50_000], total=110_000)
     >>> round(found.value, 3), found.details["flagged"]
@@ -162,15 +164,17 @@ def p_percent(
 def _rule(
     method: str, share: Fraction | None, reason: str | None, limits: dict[str, Any], flagged: bool
 ) -> Estimate:
-    """Without any contribution nobody can be found, with a negative one nobody knows."""
+    """Make the estimate of a rule; with a negative contribution `flagged` is unknown."""
     details = {**limits, "flagged": None if reason == NEGATIVE else flagged}
-    return Estimate(None if share is None else float(share), method, reason, details)
+    return Estimate(
+        value=None if share is None else float(share), method=method, reason=reason, details=details
+    )
 
 
 def _exactly(
     contributions: Iterable[Amount], n: int, total: Amount | None
 ) -> tuple[list[Fraction], str | None, Fraction]:
-    """The n largest contributions, why there is no share of them, and the exact total."""
+    """The n largest contributions, the reason why they have no share, and the exact total."""
     try:
         values = [Fraction(x) for x in contributions]
         whole = sum(values, Fraction(0)) if total is None else Fraction(total)
@@ -180,5 +184,9 @@ def _exactly(
     require(
         whole >= sum(values, Fraction(0)) or min(values) < 0, "the contributions exceed their total"
     )
-    reason = NEGATIVE if min(values) < 0 else NOTHING if whole == 0 else None
+    reason = None
+    if min(values) < 0:
+        reason = NEGATIVE
+    elif whole == 0:
+        reason = NOTHING
     return nlargest(n, values), reason, whole

@@ -1,8 +1,8 @@
 """The individual risk of a weighted sample: E[1/F | f] of every record, its sum, its households.
 
-A record stands for w people; f records share its quasi-identifiers, F is the sum of their weights,
-p = f/F. Given f, the number of people F' is negative binomial, and r = E[1/F'] is the chance that
-a match with one of them is right (Benedetti and Franconi 1998).
+A record represents w people, f records share its quasi-identifiers, F is the sum of their weights,
+and p = f/F. Given f, the number of people F' is negative binomial, and r = E[1/F'] is the
+probability that a match with one of them is right (Benedetti and Franconi 1998).
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,18 @@ from sievert.measures.kernel import total
 from sievert.population.estimate import Estimate
 
 METHODS = ("exact", "approx")
-# So many terms of the series in 1 - p leave less than 1e-18 where p >= 1/2 or f >= FEW.
-TERMS, FEW = 56, 20
-NODES, PANEL = 16, 2.0
+# Terms of the series in 1 - p: the rest is less than 1e-18 if p >= 1/2 or f >= FEW.
+TERMS = 56
+FEW = 20
+NODES = 16
+PANEL = 2.0
 
 
 @dataclass(frozen=True)
 class Weighted:
     """`records[i]` records have the frequency `frequency[i]`; their weights exceed it by `excess`.
 
-    F - f is what the risk depends on where p is near 1, so it is subtracted before it is rounded:
+    If p is near 1, the risk depends on F - f. So the difference is computed before rounding, and
     exactly for integers, decimals and fractions.
     """
 
@@ -38,21 +40,21 @@ class Weighted:
 
     @classmethod
     def of_classes(cls, frequency: Any, weight: Any, times: Any) -> Self:
-        """From a histogram of classes: `times` classes of f records have F as their weight."""
+        """Convert a histogram of classes: `times` classes of f records have the weight F."""
         return cls.of_records(frequency, weight, np.asarray(frequency) * np.asarray(times))
 
     @classmethod
     def of_records(cls, frequency: Any, weight: Any, times: Any = None) -> Self:
-        """From a histogram of records, as where a missing value matches anything: no classes.
+        """Convert a histogram of records, for missing values that match anything: no classes.
 
-        f may be a fraction there. Without `times` every entry is one record.
+        Here f may be a fraction. Without `times` every entry is one record.
         """
-        f, weight = np.asarray(frequency), np.asarray(weight)
-        excess = (
-            np.array(list(map(_difference, weight.tolist(), f.tolist())))
-            if weight.dtype == object
-            else (weight - f).astype(np.float64)
-        )
+        f = np.asarray(frequency)
+        weight = np.asarray(weight)
+        if weight.dtype == object:
+            excess = np.array(list(map(_difference, weight.tolist(), f.tolist())))
+        else:
+            excess = (weight - f).astype(np.float64)
         records = np.ones(len(f), dtype=np.int64) if times is None else np.asarray(times)
         frequency = f.astype(np.float64)
         require(len(f) and records.sum(), "a sample without records has no risk")
@@ -73,7 +75,7 @@ class Weighted:
 
 
 def _difference(weight: Any, frequency: Any) -> float:
-    """F - f, rounded once; NaN where F is no number."""
+    """F - f, rounded once; NaN if F is no number."""
     try:
         return float(Fraction(weight) - Fraction(frequency))
     except (ValueError, OverflowError, TypeError):
@@ -91,7 +93,8 @@ def individual_risk(weighted: Weighted, method: str = "exact") -> Floats:
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
-    f, odds = weighted.frequency, weighted.excess / weighted.frequency
+    f = weighted.frequency
+    odds = weighted.excess / weighted.frequency
     exact = (f < 3) | (method == "exact")
     p = 1.0 / (1.0 + odds)
     risks = np.asarray(p / ((f - 1.0) + p))
@@ -105,7 +108,8 @@ def _exact(f: Floats, odds: Floats) -> Floats:
     p >= 1/2 or a large f: the series (p/f)·sum_k k!/(f+1)_k·(1-p)^k, which is the same function
     by Pfaff's transformation. Else upwards from 1 <= f < 2 by r(f+1) = (1/f - r(f))/odds.
     """
-    risks, hard = _series(f, odds), (odds > 1.0) & (f < FEW)
+    risks = _series(f, odds)
+    hard = (odds > 1.0) & (f < FEW)
     risks[hard] = _upwards(f[hard], odds[hard])
     return risks
 
@@ -120,7 +124,8 @@ def _series(f: Floats, odds: Floats) -> Floats:
 
 def _upwards(f: Floats, odds: Floats) -> Floats:
     whole = np.floor(f)
-    part, risks = f - whole, np.log1p(odds) / odds
+    part = f - whole
+    risks = np.log1p(odds) / odds
     broken = part > 0
     if broken.any():
         risks[broken] = _fractional(1.0 + part[broken], odds[broken])
@@ -131,13 +136,13 @@ def _upwards(f: Floats, odds: Floats) -> Floats:
 
 
 def _fractional(f: Floats, odds: Floats) -> Floats:
-    """r for 1 < f < 2 and odds > 1: the integral up to y = 1/odds is a series, the rest Gauss's.
+    """r for 1 < f < 2 and odds > 1: a series up to y = 1/odds, and Gauss's quadrature beyond.
 
     odds^(-f)·[r(f, 1) + integral of exp((f-1)·s)/(1 + exp(-s)) over 0 < s < ln(odds)].
     """
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     reach = np.log(odds)
-    panels = int(np.ceil(reach.max() / PANEL)) or 1
+    panels = max(1, int(np.ceil(reach.max() / PANEL)))
     width = reach / panels
     risks = _series(f, np.ones_like(f)) * np.exp(-f * reach)
     for panel in range(panels):
@@ -162,24 +167,27 @@ def expected_reidentifications(weighted: Weighted, method: str = "exact") -> Est
 def global_risk(weighted: Weighted, method: str = "exact") -> Estimate:
     """The mean of the individual risks over all records."""
     expected = expected_reidentifications(weighted, method)
-    mean = (expected.value or 0.0) / sum(int(n) for n in weighted.records)
+    assert expected.value is not None
+    mean = expected.value / sum(int(n) for n in weighted.records)
     return Estimate(mean, method, details=expected.details)
 
 
 def household_risks(risks: Any, households: Any) -> Floats:
-    """For each record the chance that somebody of its household is found: 1 - prod (1 - r).
+    """The probability for each record that a member of its household is found: 1 - prod (1 - r).
 
-    `households` are whole numbers, the same for the members of one household. Members are taken to
-    be found independently of each other.
+    `households` are whole numbers, the same for the members of one household. The members are
+    assumed to be found independently of each other.
 
     >>> household_risks([0.02, 0.5, 0.03, 0.03], [1, 7, 1, 1]).round(6).tolist()
     [0.077918, 0.5, 0.077918, 0.077918]
     """
-    r, ids = np.asarray(risks, dtype=np.float64), np.asarray(households)
+    r = np.asarray(risks, dtype=np.float64)
+    ids = np.asarray(households)
     require(r.shape == ids.shape and len(r), "one household for each record is needed")
     require(((r >= 0) & (r <= 1)).all(), "a risk is at least 0 and at most 1")
     order = np.lexsort((r, ids))  # so that the order of the records cannot change a digit
-    r, ids = r[order], ids[order]
+    r = r[order]
+    ids = ids[order]
     starts = run_starts(ids)
     with np.errstate(divide="ignore"):
         joint = -np.expm1(np.add.reduceat(np.log1p(-r), starts))

@@ -1,4 +1,4 @@
-"""Risk where the population is known: how many people share each class of the sample.
+"""Risks if the population is known: the number of people in each class of the sample.
 
 f_q records of the sample and F_q people of the population have the same quasi-identifiers. With a
 population table nothing is estimated: every number here is a count divided by a count.
@@ -18,15 +18,15 @@ from sievert.measures.kernel import ratio, total
 from sievert.population.estimate import NO_UNIQUES, Estimate
 
 THRESHOLDS = (0.05, 0.1, 0.2)
-MOST = 2.0**62  # below it no sum of people leaves 64 bits
+MOST = 2.0**62  # below it every sum of people fits into 64 bits
 
 
 @dataclass(frozen=True)
 class Known:
     """A histogram: `times[i]` classes have `sample[i]` records and `population[i]` people.
 
-    Classes of the population that the sample lacks (0 records) may be there; only the number of
-    people depends on them.
+    Classes that the sample lacks (0 records) may be included; only the number of people depends on
+    them.
     """
 
     sample: Ints
@@ -35,7 +35,7 @@ class Known:
 
     @classmethod
     def of(cls, sample: Any, population: Any, times: Any) -> Self:
-        """Check that the one is a sample of the other; put the rows into one order."""
+        """Check that the sample is part of the population; sort the rows."""
         f, people, t = (np.asarray(x, dtype=np.int64) for x in (sample, population, times))
         require(
             (people.astype(np.float64) * t).sum() < MOST,
@@ -44,7 +44,8 @@ class Known:
         )
         records = f * t
         require(records.sum(), "a sample without records has no risk")
-        missing, above = int(records[people == 0].sum()), int(records[f > people].sum())
+        missing = int(records[people == 0].sum())
+        above = int(records[f > people].sum())
         require(
             not missing,
             f"{plural(missing, 'record')} of the sample in classes that the population lacks",
@@ -67,7 +68,7 @@ class Known:
 
     @property
     def sizes(self) -> Sizes:
-        """The histogram of the sample's classes alone."""
+        """The histogram of the sample's classes only."""
         inside = self.sample > 0
         return Sizes.from_arrays(self.sample[inside], self.times[inside])
 
@@ -82,19 +83,22 @@ class Known:
         return int(self.times[self.sample > 0].sum())
 
     def people(self, *, sampled: bool) -> int:
-        """The people in the classes of the sample, or in all."""
+        """The number of people in the classes of the sample, or in all classes."""
         people = self.population * self.times
-        return int((people[self.sample > 0] if sampled else people).sum())
+        if sampled:
+            people = people[self.sample > 0]
+        return int(people.sum())
 
     def at_risk(self, thresholds: Sequence[float]) -> dict[str, float]:
-        """Share of the records with 1/F_q above each threshold."""
-        records, n = self.sample * self.times, self.records
+        """The share of the records with 1/F_q above each threshold."""
+        records = self.sample * self.times
+        n = self.records
         with np.errstate(divide="ignore"):
             risk = 1.0 / self.population
         return {f"{x:g}": ratio(int(records[risk > x].sum()), n) for x in thresholds}
 
     def expected_matches(self, weights: Floats | None = None) -> float:
-        """The sum over classes of f_q/F_q: records matched rightly by guesses within classes."""
+        """The sum over classes of f_q/F_q: the expected number of records matched rightly."""
         inside = self.sample > 0
         records = (self.sample[inside] * self.times[inside]).astype(np.float64)
         terms = records / self.population[inside].astype(np.float64)
@@ -102,7 +106,7 @@ class Known:
 
 
 def prosecutor(sizes: Sizes, thresholds: Sequence[float] = THRESHOLDS) -> Estimate:
-    """Risk from somebody who knows that a person is in the sample.
+    """The risk from an attacker who knows that a person is in the sample.
 
     Highest 1/min f_q, average u/n (the value), shares of records with 1/f_q above thresholds.
     El Emam and Dankar 2008.
@@ -119,7 +123,7 @@ def prosecutor(sizes: Sizes, thresholds: Sequence[float] = THRESHOLDS) -> Estima
 
 
 def journalist(known: Known, thresholds: Sequence[float] = THRESHOLDS) -> Estimate:
-    """Risk from somebody who does not know whether a person is in the sample.
+    """The risk from an attacker who does not know whether a person is in the sample.
 
     Highest 1/min F_q over the classes of the sample, average (the value) max(u/sum F_q, (1/n)·sum
     f_q/F_q), shares of records with 1/F_q above thresholds. El Emam and Dankar 2008, as in ARX.
@@ -140,7 +144,7 @@ def journalist(known: Known, thresholds: Sequence[float] = THRESHOLDS) -> Estima
 
 
 def marketer(known: Known) -> Estimate:
-    """The share of the records matched rightly by somebody who matches them all.
+    """The share of the records that an attacker who matches all of them matches rightly.
 
     (1/n)·sum over classes of f_q/F_q. Dankar and El Emam 2010.
 
@@ -151,7 +155,7 @@ def marketer(known: Known) -> Estimate:
 
 
 def known_unique_match(known: Known) -> Estimate:
-    """The chance that a match of a unique record with one person is right, counted.
+    """The probability that a match of a unique record with one person is right, counted.
 
     Classes with f_q = 1, divided by the people in them. Skinner and Elliot 2002.
 
@@ -167,7 +171,7 @@ def known_unique_match(known: Known) -> Estimate:
 
 
 def truta_minimal(known: Known, population: int) -> Estimate:
-    """Share of the population that is unique in the sample and in the population.
+    """The share of the population that is unique in the sample and in the population.
 
     #{q: f_q = F_q = 1}/N. Truta, Fotouhi and Barth-Jones 2004.
 
@@ -180,9 +184,9 @@ def truta_minimal(known: Known, population: int) -> Estimate:
 
 
 def truta_maximal(known: Known, population: int) -> Estimate:
-    """Share of the population matched rightly by guesses within classes: (1/N)·sum f_q/F_q.
+    """The share of the population that is matched rightly: (1/N)·sum f_q/F_q.
 
-    n/N times the marketer's risk. Truta, Fotouhi and Barth-Jones 2004.
+    It is n/N times the marketer's risk. Truta, Fotouhi and Barth-Jones 2004.
 
     >>> example = Known.of([1, 0, 1, 2, 5], [1, 1, 2, 4, 5], [1, 1, 1, 1, 1])
     >>> truta_maximal(example, 13).value == 3 / 13
@@ -197,11 +201,11 @@ def truta_weighted(
     weights: Mapping[tuple[int, int], float],
     otherwise: float = 0.0,
 ) -> Estimate:
-    """Between the two: (1/(N·w_11))·sum over classes of w(f_q, F_q)·f_q/F_q.
+    """A weighted share between both: (1/(N·w_11))·sum over classes of w(f_q, F_q)·f_q/F_q.
 
-    `weights` holds w(f, F) for the pairs that matter, `otherwise` is that of all other pairs; none
-    is negative and none exceeds w(1, 1). Equal weights give the maximal measure, w(1, 1) alone the
-    minimal one. Truta, Fotouhi and Barth-Jones 2004, from the abstract and the paper that cites it.
+    `weights` has w(f, F) by pair, and `otherwise` is the weight of all other pairs. No weight is
+    negative or exceeds w(1, 1). Equal weights give the maximal measure, w(1, 1) alone the minimal
+    one. Truta, Fotouhi and Barth-Jones 2004, from the abstract and the paper that cites it.
 
     >>> example = Known.of([1, 0, 1, 2, 5], [1, 1, 2, 4, 5], [1, 1, 1, 1, 1])
     >>> truta_weighted(example, 13, {(1, 1): 1.0}, otherwise=0.5).value == 2 / 13

@@ -1,8 +1,8 @@
-"""How many people are unique in the population, estimated from the sizes of a sample's classes.
+"""Estimates of the share of unique people in the population, from the classes of a sample.
 
-A table of n records is a sample of a population of N people. c_i classes of the sample have i
-records, u classes in all, f = n/N. Every estimate is a share of the population and rests on a
-model, which it names; two estimates of one share may differ by a factor.
+A table of n records is a sample of a population of N people, and f = n/N. The sample has u classes,
+and c_i classes of i records. Every estimate is a share of the population and names its model. Two
+estimates of one share may differ by a factor.
 """
 
 import itertools
@@ -31,9 +31,10 @@ NO_PAIRS = "no class of the sample has two records"
 NO_SOLUTION = "the equations of the model have no solution"
 MISFIT = "above the sample's own share of uniques: the model does not fit the classes"
 RESIDUAL = 1e-9
-# Logits of beta: far below any that a count could ask for, and where 1 - beta still counts.
-LOWEST, HIGHEST = -1e12, 36.0
-# A term of Zayatz's sum smaller than exp(-CUT) of the first cannot change a digit, however many.
+# Logits of beta: far below all that counts can need, and the last where 1 - beta matters.
+LOWEST = -1e12
+HIGHEST = 36.0
+# Terms of Zayatz's sum smaller than exp(-CUT) of the first change no digit, however many.
 CUT = 57.0
 
 
@@ -48,7 +49,8 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
     0.124580441627
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    if (estimate := sample.without_model("zayatz")) is not None:
+    estimate = sample.without_model("zayatz")
+    if estimate is not None:
         return estimate
     alone = sample.of_size(1)
     others = sizes.sizes >= 2
@@ -64,8 +66,8 @@ def zayatz(sizes: Sizes, population: int) -> Estimate:
 def _drawn_once(sample: SampleClasses, sizes: NDArray[Any]) -> Floats:
     """h(i)/h(1) for ascending sizes i >= 2: i times the product of the chances not to be drawn.
 
-    Its logarithm is the sum of ln((N-n-j)/(N-1-j)) over j < i-1, carried from size to size. It ends
-    where a factor is 0, or where n^2 times the product is too small to matter.
+    Its logarithm is the sum of ln((N-n-j)/(N-1-j)) over j < i-1, continued from size to size. The
+    sum ends if a factor is 0, or if n^2 times the product is too small to matter.
     """
     ratios = np.zeros(len(sizes))
     last = 3 + (CUT + 2 * math.log(sample.records)) / -sample.log_outside
@@ -95,16 +97,24 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
     0.056943737
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    if (estimate := sample.without_model("pitman")) is not None:
+    estimate = sample.without_model("pitman")
+    if estimate is not None:
         return estimate
     alone = sample.of_size(1)
     if sample.classes == sample.records:
-        return Estimate(None, "pitman", ALL_UNIQUE, {"sample_uniques": alone})
+        return Estimate(
+            value=None, method="pitman", reason=ALL_UNIQUE, details={"sample_uniques": alone}
+        )
     theta, alpha = _pitman_maximum(sample)
     log_ratio = log_gamma_step(theta + alpha, 1.0 - alpha)
     large = math.exp(log_ratio - (1.0 - alpha) * math.log(population))
     exact = math.exp(log_ratio - log_gamma_step(theta + alpha + (population - 1), 1.0 - alpha))
     value = large if large <= 1.0 else exact
+    edge = None
+    if alpha == 0.0:
+        edge = "alpha = 0"
+    elif theta == 0.0:
+        edge = "theta = 0"
     return Estimate(
         value,
         "pitman",
@@ -113,7 +123,7 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
             "alpha": alpha,
             "exact": exact,
             "form": "large N" if large <= 1.0 else "exact",
-            "edge": "alpha = 0" if alpha == 0.0 else "theta = 0" if theta == 0.0 else None,
+            "edge": edge,
             "doubt": MISFIT if value > alone / sample.records else None,
             "sample_uniques": alone,
         },
@@ -121,7 +131,7 @@ def pitman(sizes: Sizes, population: int) -> Estimate:
 
 
 def _pitman_maximum(sample: SampleClasses) -> tuple[float, float]:
-    """theta and alpha of greatest likelihood: theta for every alpha, then the best alpha.
+    """Maximise the likelihood in theta for every alpha, then in alpha.
 
     The score in theta changes its sign once, from + to -: N(x) = min([x/alpha], u-1) -
     min([x], n-1) does, and the score is the integral of N(x)/(theta+x)^2.
@@ -131,34 +141,40 @@ def _pitman_maximum(sample: SampleClasses) -> tuple[float, float]:
         return _alpha_score(_pitman_theta(alpha, sample.classes, sample.records), alpha, sample)
 
     edges = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
-    edges += [1 - 10.0**-k for k in (*range(3, 16), 15)]  # where nothing falls, the last one
+    edges += [
+        1 - 10.0**-k for k in (*range(3, 16), 15)
+    ]  # the last one if the likelihood falls nowhere
     falls = next((k for k, edge in enumerate(edges) if slope(edge) <= 0.0), len(edges) - 1)
     alpha = root(slope, edges[falls - 1], edges[falls]) if falls else 0.0
     return _pitman_theta(alpha, sample.classes, sample.records), alpha
 
 
 def _pitman_theta(alpha: float, classes: int, records: int) -> float:
-    """The theta of greatest likelihood for one alpha, 0 where the likelihood falls from there."""
+    """The theta of greatest likelihood for one alpha; 0 if the likelihood falls from 0 on."""
 
     def score(log_theta: float) -> float:
         return _theta_score(math.exp(log_theta), alpha, classes, records)
 
     if alpha > 0.0 and rise(1.0, classes - 1) <= alpha * rise(1.0, records - 1):
         return 0.0
-    low = high = math.log(classes)
-    down = up = 1.0
+    low = math.log(classes)
+    high = low
+    down = 1.0
+    up = 1.0
     while score(low) < 0.0:
-        low, down = low - down, 2 * down
+        low -= down
+        down *= 2
     while score(high) > 0.0:
-        high, up = high + up, 2 * up
+        high += up
+        up *= 2
     return math.exp(root(score, low, high))
 
 
 def _theta_score(theta: float, alpha: float, classes: int, records: int) -> float:
     """theta times sum_{j<u} 1/(theta+j·alpha) - sum_{j<n} 1/(theta+j), j from 1.
 
-    Where theta is large, the two sums are nearly (u-1)/theta and (n-1)/theta: that part is left
-    out of both.
+    For a large theta, the two sums are nearly (u-1)/theta and (n-1)/theta. These parts are left out
+    of both.
     """
     m = classes - 1
     if theta > classes:
@@ -189,22 +205,32 @@ def snb(sizes: Sizes, population: int) -> Estimate:
     0.0715043478
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    if (estimate := sample.without_model("snb")) is not None:
+    estimate = sample.without_model("snb")
+    if estimate is not None:
         return estimate
-    alone, pairs = sample.of_size(1), sample.of_size(2)
+    alone = sample.of_size(1)
+    pairs = sample.of_size(2)
     classes = shlosser(sizes, population)
     details: dict[str, Any] = {"classes": classes, "sample_uniques": alone}
     if pairs == 0:
-        return Estimate(None, "snb", NO_PAIRS, details)
-    model = _Slide(classes, sample.fraction, sample.outside / population, alone, pairs)
+        return Estimate(value=None, method="snb", reason=NO_PAIRS, details=details)
+    model = _Slide(
+        classes=classes,
+        fraction=sample.fraction,
+        outside=sample.outside / population,
+        alone=alone,
+        pairs=pairs,
+    )
     if not model.excess(LOWEST) < 0.0 < model.excess(HIGHEST):
-        return Estimate(None, "snb", NO_SOLUTION, details)
+        return Estimate(value=None, method="snb", reason=NO_SOLUTION, details=details)
     x = root(model.excess, LOWEST, HIGHEST)
-    alpha, log_beta = model.alpha(x), log_logistic(x)
-    residual, beta = max(map(abs, model.residuals(x))), math.exp(log_beta)
+    alpha = model.alpha(x)
+    log_beta = log_logistic(x)
+    residual = max(map(abs, model.residuals(x)))
+    beta = math.exp(log_beta)
     details |= {"alpha": alpha, "beta": beta, "log_beta": log_beta, "residual": residual}
     if residual > RESIDUAL:
-        return Estimate(None, "snb", NO_SOLUTION, details)
+        return Estimate(value=None, method="snb", reason=NO_SOLUTION, details=details)
     return Estimate(classes / population * math.exp(alpha * log_beta), "snb", details=details)
 
 
@@ -215,18 +241,21 @@ def shlosser(sizes: Sizes, population: int) -> float:
     ·([sum (1-f)^i·c_i]/[sum i·f·(1-f)^(i-1)·c_i])^2. Haas and Stokes 1998, equation 30b.
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    alone, f = sample.of_size(1), sample.fraction
+    alone = sample.of_size(1)
+    f = sample.fraction
     if alone == 0 or sample.outside == 0:
         return float(sample.classes)
-    i, c = sizes.sizes.astype(np.float64), sizes.times.astype(np.float64)
-    once, twice = sample.log_outside, sample.log_outside + math.log1p(f)
+    i = sizes.sizes.astype(np.float64)
+    c = sizes.times.astype(np.float64)
+    once = sample.log_outside
+    twice = sample.log_outside + math.log1p(f)
     first = total(c * i * np.exp((i - 1) * twice)) * f * f
     second = total(-c * np.exp(i * twice) * np.expm1(-i * math.log1p(f)))
     missed = total(c * np.exp(i * once)) / (total(c * i * np.exp((i - 1) * once)) * f)
     return sample.classes + alone * first / second * missed * missed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Slide:
     """The two equations of the slide negative binomial model, reduced to one in x = logit(beta).
 
@@ -245,17 +274,20 @@ class _Slide:
 
     def parts(self, x: float) -> tuple[float, float, float]:
         """a, d and D."""
-        a, beta = math.exp(log_logistic(-x)), math.exp(log_logistic(x))
+        a = math.exp(log_logistic(-x))
+        beta = math.exp(log_logistic(x))
         return a, self.outside * a, self.fraction + self.outside * beta
 
     def alpha(self, x: float) -> float:
         """The root of (f·a·d/2)·alpha^2 + (f·a·(2-d)/2 - r·D·d)·alpha = r·D^2, r = c_2/c_1."""
         a, d, rest = self.parts(x)
         r = self.pairs / self.alone
-        square, constant = self.fraction * a * d / 2, r * rest * rest
+        square = self.fraction * a * d / 2
+        constant = r * rest * rest
         linear = self.fraction * a * (2 - d) / 2 - r * rest * d
         discriminant = math.sqrt(linear * linear + 4 * square * constant)
-        small, large = linear + discriminant, discriminant - linear
+        small = linear + discriminant
+        large = discriminant - linear
         return 2 * constant / small if linear > 0 else large / (2 * square)
 
     def excess(self, x: float) -> float:
@@ -272,7 +304,7 @@ class _Slide:
         return math.log1p(-self.fraction * a / rest) if near else log_logistic(x) - math.log(rest)
 
     def residuals(self, x: float) -> tuple[float, float]:
-        """How far both equations are off, relative to c_1 and c_2."""
+        """The errors of both equations, relative to c_1 and c_2."""
         a, d, rest = self.parts(x)
         alpha = self.alpha(x)
         common = self.classes * self.fraction * math.exp(alpha * self.log_share(x))
@@ -284,18 +316,20 @@ class _Slide:
 def dankar(sizes: Sizes, population: int) -> Estimate:
     """Share of the population that is unique, by the decision rule of Dankar et al. 2012.
 
-    f <= 0.1: Pitman, or Zayatz where Pitman has no answer. f > 0.1: the smaller of Zayatz and the
-    slide negative binomial, or Zayatz where that has none. `taken` says which it was.
+    f <= 0.1: Pitman, or Zayatz if Pitman has no answer. f > 0.1: the smaller of Zayatz and the
+    slide negative binomial, or Zayatz if the latter has no answer. `taken` names the model.
 
     >>> found = dankar(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
     >>> found.details["taken"], round(found.value, 10)
     ('pitman', 0.056943737)
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    if (estimate := sample.without_model("dankar")) is not None:
+    estimate = sample.without_model("dankar")
+    if estimate is not None:
         return estimate
     model = pitman if 10 * sample.records <= population else snb
-    first, second = model(sizes, population), zayatz(sizes, population)
+    first = model(sizes, population)
+    second = zayatz(sizes, population)
     assert second.value is not None
     better = first.value is not None and (model is pitman or first.value <= second.value)
     taken = first if better else second
@@ -312,16 +346,17 @@ def dankar(sizes: Sizes, population: int) -> Estimate:
 def cautious(sizes: Sizes, population: int) -> Estimate:
     """Share of the population that is unique: the largest of Zayatz, Pitman and SNB.
 
-    Each counts as at most c_1/n, the sample's own share: whoever is unique in the population is
-    unique in every sample, so a model that gives more does not fit, and c_1/n is taken. Zayatz
-    always has an answer, 1 where every record is unique. `taken` says whose it was.
+    No share exceeds c_1/n, the sample's own share, because a person who is unique in the population
+    is unique in every sample. If a model gives more, it does not fit, and c_1/n is taken. Zayatz
+    always has an answer: 1 if every record is unique. `taken` names the model.
 
     >>> found = cautious(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
     >>> found.details["taken"], round(found.value, 10)
     ('zayatz', 0.1245804416)
     """
     sample = SampleClasses.from_sizes(sizes, population)
-    if (estimate := sample.without_model("cautious")) is not None:
+    estimate = sample.without_model("cautious")
+    if estimate is not None:
         return estimate
     considered = {model.__name__: model(sizes, population) for model in (zayatz, pitman, snb)}
     own = ratio(sample.of_size(1), sample.records)
@@ -336,11 +371,11 @@ def cautious(sizes: Sizes, population: int) -> Estimate:
 
 
 def unique_match(sizes: Sizes, population: int) -> Estimate:
-    """The chance that a match of a unique record with one person is right.
+    """The probability that a match of a unique record with one person is right.
 
     theta = f·c_1/(f·c_1 + 2·(1-f)·c_2), standard error
-    theta^2·sqrt(2·(1-f)·(2-f)·c_2 + 6·(1-f)^2·c_3)/(f·c_1), for a sample in which everybody had
-    the same chance to be. Skinner and Elliot 2002.
+    theta^2·sqrt(2·(1-f)·(2-f)·c_2 + 6·(1-f)^2·c_3)/(f·c_1), for a sample that was drawn with equal
+    probabilities. Skinner and Elliot 2002.
 
     >>> found = unique_match(Sizes.from_arrays([1, 2, 3, 4, 7, 12], [40, 15, 6, 3, 2, 1]), 1280)
     >>> round(found.value, 12), round(found.details["standard_error"], 12)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sievert.arrays import Floats, Ints, Text
 from sievert.errors import InputError, require, unknown
-from sievert.estimators import binned, quantile_bins
+from sievert.estimators import bin_numbers, quantile_bins
 from sievert.formatting import plural
 from sievert.hierarchies import MOST_BYTES, to_hierarchy
 from sievert.losses.loss import as_numbers, combination_codes
@@ -178,7 +178,7 @@ def in_bins(texts: Sequence[Text], codes: Ints) -> Ints | None:
     numbers = as_numbers(texts)
     if numbers is None or not sparse_numbers(codes):
         return None
-    return binned(numbers[codes], quantile_bins(numbers[codes]))
+    return bin_numbers(numbers[codes], quantile_bins(numbers[codes]))
 
 
 def cut_at_quantiles(secret: str) -> str:

@@ -30,7 +30,7 @@ from sievert.tradeoff import (
     least_loss,
     least_risk,
 )
-from sievert.tradeoff.channel import evaluated
+from sievert.tradeoff.channel import evaluate_channel
 from sievert.tradeoff.models import MOST as MOST_STEPS
 
 DIGITS = 10  # of a probability that count: the last ones depend on the machine
@@ -223,7 +223,7 @@ def draw(channel: Floats, symbols: Ints, seed: int, part: int = 0) -> Ints:
 def channel_promise(alphabet: ReleaseAlphabet, channel: Floats, joint: Joint) -> Promise:
     """What a channel of an alphabet promises; `joint` has no empty row."""
     records = float(alphabet.counts.sum())
-    risk, loss, identity, far = evaluated(joint, channel, alphabet.distortion)
+    risk, loss, identity, far = evaluate_channel(joint, channel, alphabet.distortion)
     assert far is not None
     spread = math.sqrt(alphabet.noise(channel) / records)
     bias, error = _risk_spread(joint, channel, records)

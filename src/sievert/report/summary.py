@@ -34,7 +34,7 @@ from sievert.report.page import (
 from sievert.report.parts import ROLE_TEXTS, Data
 from sievert.report.texts import Texts
 from sievert.roles import columns_by_role
-from sievert.sharing import ENOUGH, FOUND, command_name, shareable, shown_records
+from sievert.sharing import ENOUGH, REIDENTIFICATION, command_name, shareable, shown_records
 from sievert.version import __version__
 
 LONGEST = 60  # letters of a name
@@ -152,7 +152,7 @@ def _figures(result: Data, texts: Texts) -> Iterator[tuple[str, str]]:
     numbers = result["reidentification"]
     yield from (
         (_share(texts, numbers[measure]), texts(f"shared.{measure}"))
-        for measure in FOUND
+        for measure in REIDENTIFICATION
         if measure in numbers
     )
     for secret, values in result["inference"].items():

@@ -8,7 +8,7 @@ from sievert.counts.questions import NEGATIVE, NUMBER, WHOLE, Questions
 from sievert.errors import InputError, SievertError, require
 from sievert.formatting import plural
 from sievert.roles import Roles, names_people, tells_people_apart
-from sievert.sources.states import Spread
+from sievert.sources.state_manifest import Spread
 
 if TYPE_CHECKING:
     from sievert.policy import Gate

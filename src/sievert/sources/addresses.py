@@ -1,4 +1,4 @@
-"""The address of a table in a database: what stands in it, and whether a password does."""
+"""The address of a table in a database: its parts, and whether it contains a password."""
 
 import re
 
@@ -10,7 +10,7 @@ SECRET_KEYS = re.compile(r"password|secret|scram_\w+_key")
 
 
 def percent_decoded(text: str) -> str:
-    """%20 and the like as characters; importing a URL library for this would look like network.
+    """Decode %20 and the like; importing a URL library for this would look like network access.
 
     >>> percent_decoded("p%61ssword")
     'password'
@@ -22,7 +22,7 @@ def percent_decoded(text: str) -> str:
 
 
 def holds_password(token: str) -> bool:
-    """Whether a word of a command is, or ends with, an address that has a password in it.
+    """Say whether a word of a command is, or ends with, an address that contains a password.
 
     >>> holds_password("--register=postgresql://ann@host/db?table=t&ssl%70assword=x")
     True

@@ -1,4 +1,4 @@
-"""Columns: what they may be called, and those of a frame that an engine would misread."""
+"""The names that columns may have, and the columns of a frame that an engine would misread."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ TOO_FINE = re.compile(
 
 
 def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
-    """Names must be text, not empty, and differ by more than case."""
+    """Check that names are text, not empty, and differ by more than case; return them."""
     names_by_form: dict[str, str] = {}
     for number, name in enumerate(names, 1):
         require(
@@ -45,8 +45,9 @@ def check_names(names: Iterable[Any], where: str) -> tuple[str, ...]:
 
 
 def plain_frame(data: Any) -> tuple[Any, tuple[str, ...]]:
-    """A frame as engines can read it, and the names of its columns."""
-    kind, library = type(data).__name__, _library(data)
+    """Return a frame that engines can read, and the names of its columns."""
+    kind = type(data).__name__
+    library = _library(data)
     if kind == "LazyFrame" and library == "polars":
         try:
             data = data.collect()
@@ -113,9 +114,9 @@ def _library(data: Any) -> str:
 
 
 def ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
-    """The order of categories that have one, as the engine spells them.
+    """The order of the categories of each ordered column, as the engine spells them.
 
-    Those are pandas' ordered ones and Polars' enumerations.
+    Ordered columns are pandas' ordered categories and Polars' enumerations.
     """
     if _library(frame) == "pandas":
         return {
@@ -128,8 +129,9 @@ def ordered_categories(frame: Any) -> dict[str, tuple[str, ...]]:
 
 
 def too_fine(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
-    """Columns whose type DuckDB would round: what differs by less would become equal."""
-    library, kinds = _library(frame), []
+    """Columns whose type DuckDB would round, so that different values would become equal."""
+    library = _library(frame)
+    kinds: list[str] = []
     if library in ("pandas", "polars"):
         kinds = [str(k) for k in frame.dtypes]
     elif library == "pyarrow":
@@ -156,21 +158,22 @@ def _too_large(frame: Any) -> dict[str, str]:
 
 
 def unusable_columns(frame: Any, columns: tuple[str, ...]) -> dict[str, str]:
-    """Columns in which different values have become equal, or would, and why."""
+    """Columns in which different values have become equal or would become equal, and the reason."""
     return too_fine(frame, columns) | _too_large(frame)
 
 
 def _decimal(number: Any) -> str | None:
-    """A decimal as text in one spelling: 1.0 and 1.00 are one value, however many digits."""
+    """Write a decimal in one spelling, with any number of digits: 1.0 and 1.00 are one value."""
     if number.is_nan():
         return None
     text = format(number, "f")
-    text = text.rstrip("0").rstrip(".") if "." in text else text
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
 def _plain(frame: Any) -> Any:
-    """A pandas frame whose columns an engine can read: intervals and periods become text."""
+    """Make a pandas frame readable for an engine: intervals and periods become text."""
     from pandas.api.types import infer_dtype
 
     odd = {}

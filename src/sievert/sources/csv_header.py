@@ -1,7 +1,7 @@
-"""A delimited text file, looked at by ourselves: its encoding, its header, its delimiter.
+"""The encoding, the header and the delimiter of a delimited text file, read by Sievert itself.
 
-The engine is told the names, the delimiter and that everything is text; nothing is sniffed. The
-`name` in messages is that of the user's file: `path` may be our private copy of it.
+The engine gets the names, the delimiter and text as the type of all columns, so that it guesses
+nothing. The `name` in messages is that of the user's file; `path` may be our private copy of it.
 """
 
 import codecs
@@ -42,7 +42,7 @@ def codec(encoding: str) -> str:
 
 @contextmanager
 def room_for(name: str) -> Iterator[None]:
-    """A private copy of a file is written inside the block."""
+    """Turn a failure to write a private copy of a file into an error that names the file."""
     try:
         yield
     except OSError as error:
@@ -76,9 +76,9 @@ def header(
     named: bool = True,
     max_field: int = FIELD_LIMIT,
 ) -> tuple[list[str], str]:
-    """The names of the columns and the delimiter, found from the first record unless given.
+    """Return the names of the columns and the delimiter, read from the first record unless given.
 
-    Where the file does not name its columns, they are called column1, column2, ...
+    In a file without names, the columns are called column1, column2, ...
     """
     given = delimiter is not None
     names, delimiter = _header(path, name, delimiter, max_field)
@@ -107,7 +107,8 @@ def _header(path: Path, name: str, delimiter: str | None, max_field: int) -> tup
             hint="--delimiter ';' or tab",
         )
         return first(delimiter), delimiter
-    candidates = {d: names for d in DELIMITERS if len(names := first(d)) > 1}
+    headers = {d: first(d) for d in DELIMITERS}
+    candidates = {d: names for d, names in headers.items() if len(names) > 1}
     if not candidates:
         return first(","), ","
     if len(candidates) > 1:
@@ -123,17 +124,18 @@ def _header(path: Path, name: str, delimiter: str | None, max_field: int) -> tup
 
 
 def _check_single_column(path: Path, name: str, delimiter: str, column: str | None) -> None:
-    """A single column whose lines nearly all hold another delimiter is not a single column.
+    """Refuse a single column if nearly all of its lines contain another delimiter.
 
-    Where the user has given the delimiter, only if the name of the column would become several
-    names and many lines hold the other one.
+    If the user has given the delimiter, the name of the column must also split into several names,
+    and there must be many lines.
     """
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         lines = [line for line in itertools.islice(file, 1, SAMPLE) if line.strip()]
     for other in DELIMITERS if column is None or len(lines) >= MANY else ():
         names = [] if column is None else [part.strip() for part in column.split(other)]
         likely = other != delimiter and (column is None or (len(names) > 1 and all(names)))
-        times, shown = sum(other in line for line in lines), SHOWN.get(other, other)
+        times = sum(other in line for line in lines)
+        shown = SHOWN.get(other, other)
         require(
             not (likely and times > 0.9 * len(lines) > 0),
             f"{name}: one column is found, but nearly every line holds a {shown!r}",
@@ -145,7 +147,7 @@ def _check_single_column(path: Path, name: str, delimiter: str, column: str | No
 def _records(
     path: Path, name: str, delimiter: str, max_field: int, *, strict: bool = True
 ) -> Iterator[tuple[list[str], int]]:
-    """Records and their first lines as Python's csv module reads them."""
+    """Yield each record and the number of its first line, as Python's csv module reads them."""
     before = csv.field_size_limit(max_field)
     line = 0
     try:
@@ -180,12 +182,12 @@ def _too_long(where: str, max_field: int) -> RefusedError:
 
 
 def not_utf8(name: str, at: int) -> InputError:
-    """The error for the first byte that is not UTF-8."""
+    """Return the error for the first byte that is not UTF-8."""
     return InputError(f"{name}: not UTF-8 at byte {at}", hint="--encoding latin-1 or cp1252")
 
 
 def _first_bad_byte(path: Path) -> int:
-    """Where the file stops being UTF-8, counted in bytes from its start."""
+    """The place of the first byte that is not UTF-8, counted from the start of the file."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     read = 0
     with path.open("rb") as file:
@@ -200,10 +202,10 @@ def _first_bad_byte(path: Path) -> int:
 
 
 def count_fields(path: Path, name: str, delimiter: str, columns: int, max_field: int) -> int:
-    """The records of a file, its header among them, field by field; a bad line is named.
+    """Count the records of a file with its header, field by field; an error names a bad line.
 
-    A quote within an unquoted field is a character like any other. What readers disagree about is
-    refused: blanks between a delimiter and a quote, text after a closing quote.
+    A quote within an unquoted field is a character like any other. Text that readers interpret
+    differently is refused: blanks between a delimiter and a quote, text after a closing quote.
     """
     records = 0
     for row, line in _records(path, name, delimiter, max_field):

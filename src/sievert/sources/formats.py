@@ -1,4 +1,4 @@
-"""What statistical offices have (SPSS, Stata, SAS and Excel files) as plain columns.
+"""SPSS, Stata, SAS and Excel files, read as plain columns.
 
 Times of day and Stata's leap-second %tC stay numbers. Blank text is missing in SPSS and SAS, which
 have no other missing text, and empty text in Stata. Empty cells and errors (#N/A) are missing;
@@ -51,16 +51,16 @@ Element = Callable[[str, Mapping[str, str]], None]
 
 @dataclass(frozen=True)
 class FileColumns:
-    """The columns of a file, the order of the ordinal ones, and what was done on the way."""
+    """The columns of a file, the orders of its ordinal columns, and remarks on their conversion."""
 
     columns: dict[str, list[Any]]
     orders: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
-    error_cells: dict[str, int] = field(default_factory=dict)  # of Excel, which are missing
+    error_cells: dict[str, int] = field(default_factory=dict)  # of Excel; they count as missing
 
 
 def kind(start: bytes, path: Path) -> str | None:
-    """What a file that begins like this is, by its content; `path` to look into a zip file."""
+    """The format of a file that begins with `start`; `path` is for a look into a zip file."""
     for kind, begins in BEGINNINGS.items():
         if begins.match(start):
             return kind
@@ -70,26 +70,38 @@ def kind(start: bytes, path: Path) -> str | None:
     return None
 
 
-def read_columns(path: Path, kind: str, sheet: str | None = None) -> FileColumns:
-    """The columns of a file of this kind, each of one type or None."""
+def read_columns(
+    path: Path, kind: str, sheet: str | None = None, *, most: int = MOST, cells: int = CELLS
+) -> FileColumns:
+    """Read the columns of a file of this `kind`; the values of each have one type or are None.
+
+    A file is refused if it unpacks to more than `most` bytes and 100 times its size, or if it makes
+    a reader take memory for more than `cells` values.
+    """
     require(sheet is None or kind == "xlsx", f"{path.name}: {NAMES[kind]} has no sheets")
     name = "python_calamine" if kind == "xlsx" else "pyreadstat"
     package = optional_package(name, f"{NAMES[kind]} needs")
     try:
-        return _sheet(path, package, sheet) if kind == "xlsx" else _records(path, kind, package)
+        if kind == "xlsx":
+            return _sheet(path, package, sheet, most, cells)
+        return _records(path, kind, package, cells)
     except (SievertError, MemoryError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException:  # a panic in Rust is no Exception; the messages may hold values
         raise InputError(f"{path.name}: damaged, or not readable as {NAMES[kind]}") from None
 
 
-def _records(path: Path, kind: str, package: Any) -> FileColumns:
-    reader, tally, orders = getattr(package, f"read_{kind}"), Counter[tuple[str, str]](), {}
+def _records(path: Path, kind: str, package: Any, most_cells: int) -> FileColumns:
+    reader = getattr(package, f"read_{kind}")
+    tally = Counter[tuple[str, str]]()
+    orders = {}
     how = {"output_format": "dict", "user_missing": True, "disable_datetime_conversion": True}
     _, about = reader(path.absolute(), metadataonly=True, **how)
-    cells = (about.number_rows or 0) * len(about.column_names)
+    rows = 0 if about.number_rows is None else about.number_rows
+    cells = rows * len(about.column_names)
     require(
-        cells <= max(CELLS, 10 * RATIO * path.stat().st_size),  # zsav: less than a byte per value
+        cells
+        <= max(most_cells, 10 * RATIO * path.stat().st_size),  # zsav: less than a byte per value
         f"{path.name}: announces {cells:,} values, too many for its size",
         error=RefusedError,
     )
@@ -103,8 +115,9 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
     columns: dict[str, list[Any]] = {}
     for name in about.column_names:
         text = about.readstat_variable_types[name] in ("string", "string_ref")
-        codes, ranges = about.variable_value_labels.get(name, {}), about.missing_ranges.get(name)
-        kept = {v: _clean_value(v, kind, text, ranges or ()) for v in {*raw[name], *codes}}
+        codes = about.variable_value_labels.get(name, {})
+        ranges = about.missing_ranges.get(name, ())
+        kept = {v: _clean_value(v, kind, text, ranges) for v in {*raw[name], *codes}}
         tally.update(kept[v][1] for v in raw[name])
         values = [kept[v][0] for v in raw.pop(name)]
         labels = {kept[c][0]: s.strip() for c, s in codes.items() if s.strip()}
@@ -115,15 +128,17 @@ def _records(path: Path, kind: str, package: Any) -> FileColumns:
             if about.variable_measure.get(name) == "ordinal":
                 orders[name] = order
         else:
-            display = about.original_variable_types[name] or ""
-            columns[name] = values if text else _convert_dates(values, kind, display, tally)
+            display = about.original_variable_types[name]
+            if not text:
+                values = _convert_dates(values, kind, display if display else "", tally)
+            columns[name] = values
     return FileColumns(columns, orders, _notes(tally))
 
 
 def _clean_value(
     value: Any, kind: str, text: bool, ranges: Iterable[Any]
 ) -> tuple[Any, tuple[str, str]]:
-    """A value as it is kept, None if it stands for none, and what to say of it."""
+    """Return a value without what its format adds, None if it is missing, and what to report."""
     if value is None or value != value:
         return None, ("system-missing values read as missing:", "value")
     plain = value if kind == "dta" else _bare(value)  # Stata fills with NUL: a blank is data
@@ -136,14 +151,14 @@ def _clean_value(
 
 
 def _bare(value: Any) -> Any:
-    """Text without the blanks that fill a field of fixed width."""
+    """Remove the blanks that fill a text field of fixed width."""
     return value.rstrip(" ") if isinstance(value, str) else value
 
 
 def _apply_labels(
     values: list[Any], labels: Mapping[Any, str]
 ) -> tuple[list[Any], tuple[str, ...]]:
-    """Labels in place of codes, two codes never one text; and all texts in the order of codes."""
+    """Replace codes by labels that differ for all codes; also return all texts in code order."""
     codes = sorted({*values, *labels} - {None})
     own = {c: _spell(c) for c in codes}
     short = {c: labels.get(c, own[c]) for c in codes}
@@ -155,7 +170,7 @@ def _apply_labels(
 
 
 def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[Any]) -> list[Any]:
-    """Numbers, or the dates they stand for if every one of them is a date."""
+    """Convert numbers to dates if the display format says so and every number is a date."""
     origin = datetime(1582, 10, 14) if kind == "sav" else datetime(1960, 1, 1)
     for unit, day in ((u, d) for pattern, u, d in DATES[kind] if re.match(pattern, display)):
         try:
@@ -170,15 +185,19 @@ def _convert_dates(values: list[Any], kind: str, display: str, tally: Counter[An
 
 
 def _numbers(values: list[Any]) -> list[Any]:
-    """Integers where all are whole (SPSS and Excel have no integers), else floats."""
+    """Convert to integers if all are whole (SPSS and Excel have only floats), else to floats."""
     whole = all(v is None or (float(v).is_integer() and abs(v) <= EXACT) for v in values)
-    return [None if v is None else int(v) if whole else float(v) for v in values]
+    convert: Callable[[Any], Any] = int if whole else float
+    return [None if v is None else convert(v) for v in values]
 
 
 def _spell(value: Any) -> str:
-    """A value as text: 5 and not 5.0, true, 2020-01-31, 2020-01-31 12:00:00."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) <= EXACT
-    return str(value).lower() if isinstance(value, bool) else str(int(value) if whole else value)
+    """Write a value as text: 5 and not 5.0, true, 2020-01-31, 2020-01-31 12:00:00."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
+        return str(int(value))
+    return str(value)
 
 
 def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
@@ -186,8 +205,8 @@ def _notes(tally: Counter[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{what} {plural(n, of)}" for what, of, n in kept)
 
 
-def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
-    _check_zip(path)
+def _sheet(path: Path, package: Any, wanted: str | None, most: int, most_cells: int) -> FileColumns:
+    _check_zip(path, most, most_cells)
     with path.open("rb") as file:  # of a path, calamine would believe the extension
         book = package.load_workbook(file)
         names = [s.name for s in book.sheets_metadata if s.typ == package.SheetTypeEnum.WorkSheet]
@@ -210,15 +229,16 @@ def _sheet(path: Path, package: Any, wanted: str | None) -> FileColumns:
     tally = Counter[tuple[str, str]]()
     tally["empty rows, read as records:", "row"] = sum(set(row) == {""} for row in rows[1:])
     columns = {n: _cells([r[i] for r in rows[1:]], tally) for i, n in enumerate(header)}
-    numbers = count_error_cells(path, sheet.name, sheet.start or (0, 0))
+    start = (0, 0) if sheet.start is None else sheet.start
+    numbers = count_error_cells(path, sheet.name, start)
     errors = {header[i]: n for i, n in numbers.items() if 0 <= i < len(header)}
     which = (f"sheet {names[0]!r} read, the first of {len(names)}",)
     notes = (which if wanted is None and names[1:] else ()) + _notes(tally)
-    return FileColumns(columns, {}, notes, errors)
+    return FileColumns(columns=columns, orders={}, notes=notes, error_cells=errors)
 
 
 def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
-    """The cells of a column brought to one type; text where they have none in common."""
+    """Convert the cells of a column to one type; to text where they have none in common."""
     values = [None if cell == "" else cell for cell in cells]
     types = {type(v) for v in values if v is not None}
     if types <= {int, float}:
@@ -227,17 +247,18 @@ def _cells(cells: list[Any], tally: Counter[tuple[str, str]]) -> list[Any]:
         return [datetime(v.year, v.month, v.day) if type(v) is date else v for v in values]
     if len(types) == 1 and types <= {str, bool, date, datetime}:
         return values
-    tally["values of several types, read as text:", "column"] += len(types) > 1
+    if len(types) > 1:
+        tally["values of several types, read as text:", "column"] += 1
     return [None if v is None else _spell(v) for v in values]
 
 
-def _check_zip(path: Path) -> None:
-    """Neither a bomb nor damaged: sizes, checksums, and no cell far out in an empty sheet."""
+def _check_zip(path: Path, most: int, most_cells: int) -> None:
+    """Refuse a bomb or a damaged file: by sizes, checksums, and cells far out in an empty sheet."""
     size = path.stat().st_size
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         require(
-            sum(e.file_size for e in entries) <= max(RATIO * size, MOST),
+            sum(e.file_size for e in entries) <= max(RATIO * size, most),
             f"{path.name}: unpacks to more than {RATIO} times its size",
             error=RefusedError,
         )
@@ -246,7 +267,7 @@ def _check_zip(path: Path) -> None:
         for entry in entries:
             area, strings = _announced_sizes(archive, entry)
             require(
-                area <= CELLS,
+                area <= most_cells,
                 f"{path.name}: a sheet of mostly empty cells is too large",
                 error=RefusedError,
             )
@@ -258,13 +279,21 @@ def _check_zip(path: Path) -> None:
 
 
 def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
-    """The cells a reader would make room for, if beyond 100 times those there are; and texts."""
-    width, height, number, strings, rest = b"", 0, 0, 0, b""
+    """The number of cells that a reader would make room for, and of texts that are announced.
+
+    The number of cells is 0 unless it is more than 100 times the number of cells in the sheet.
+    """
+    width = b""
+    height = 0
+    number = 0
+    strings = 0
+    rest = b""
     with archive.open(entry) as file:  # read to its end, so its checksum is compared
         while block := file.read(1 << 20):
             text = BLANKS.sub(b" ", rest + block)
             cells = CELL.findall(text)
-            rest, number = text[-256:], number + len(cells)
+            rest = text[-256:]
+            number += len(cells)
             width = max({width, *(c.upper() for c, _ in cells)}, key=lambda c: (len(c), c))
             height = max({height, *(int(r) for _, r in cells)})
             strings = max([strings, *map(int, ANNOUNCED.findall(text))])
@@ -272,23 +301,25 @@ def _announced_sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[
     return area if area > RATIO * number else 0, strings
 
 
-# -- the error cells of a sheet of Excel (#N/A, #DIV/0!), which a reader gives as empty ------------
+# -- the error cells of a sheet of Excel (#N/A, #DIV/0!), which a reader returns as empty ----------
 
 
 def count_error_cells(path: Path, sheet: str, start: tuple[int, int]) -> Counter[int]:
-    """How many cells of each column, from 0, are errors, below the first row.
+    """Count the error cells of each column, numbered from 0, below the first row.
 
-    The used part of the sheet starts at a row and a column, from 0.
+    `start` is the first row and the first column of the used part of the sheet, from 0.
     """
     counts = Counter[int]()
-    row = column = -1
+    row = -1
+    column = -1
     error = False
 
     def element(name: str, attributes: Mapping[str, str]) -> None:
         nonlocal row, column, error
         place = attributes.get("r", "")
         if name == "row":
-            row, column = (int(place) - 1 if place else row + 1), -1
+            row = int(place) - 1 if place else row + 1
+            column = -1
         elif name == "c":
             letters = PLACE.match(place)
             column = _number(letters[1]) if letters and letters[1] else column + 1
@@ -322,8 +353,9 @@ def _has_errors(archive: zipfile.ZipFile, entry: str) -> bool:
 
 
 def _entry(archive: zipfile.ZipFile, sheet: str) -> str | None:
-    """The file of a sheet inside the workbook; None where it is not where it should be."""
-    ids, targets = dict[str, str](), dict[str, str]()
+    """Return the name of the file of a sheet inside the workbook; None if it is missing."""
+    ids = dict[str, str]()
+    targets = dict[str, str]()
 
     def named(name: str, attributes: Mapping[str, str]) -> None:
         if name == "sheet":

@@ -1,16 +1,17 @@
 """Work on files of unknown origin: in a child process, with private temporary files.
 
-Readers in compiled code may crash on a damaged or hostile file, or ask for all the memory there is.
-The parent holds no data: it waits, passes signals on, and turns the child's end into an exit code.
-A child whose parent is gone ends as if it had been asked to.
+Readers in compiled code may crash on a damaged or hostile file, or ask for all available memory.
+The parent has no data: it waits, passes signals on, and turns the child's end into an exit code.
+A child whose parent is gone stops as it does after a signal.
 
-Temporary data is private to its owner, gone at the end, and swept after a crash. Every temporary
-name carries the machine's start, the number and the start time of its process, so that the next run
-can tell what a dead one has left behind from what a living one still needs. What another machine or
-container has put into a shared directory is not touched.
+Temporary data is private to its owner. It is removed at the end, or by the next run after a crash.
+Every temporary name has the machine's start, the number and the start time of its process. So the
+next run can tell the files of a dead process from the files of a living one. It does not touch
+files that another machine or container has put into a shared directory.
 """
 
 import json
+import math
 import mmap
 import os
 import re
@@ -38,11 +39,12 @@ LEAST = 1 << 29  # bytes of addresses; with fewer, Python and the libraries may 
 GRACE = 5.0  # seconds after its deadline until a child that does not stop is killed
 OFTEN = 0.02  # seconds between two looks at the memory of a child
 SOON = 1.5  # seconds a child has to tidy up after a signal
-GUARDIAN = "SIEVERT_ENDS_WITH"  # the process without which a command is not to go on
-FILE, TIDY, DEADLINE, MEMORY, DONE, CHILD = SLOTS = range(6)
+GUARDIAN = "SIEVERT_ENDS_WITH"  # names the process with whose end a command stops
+SLOTS = range(6)
+FILE, TIDY, DEADLINE, MEMORY, DONE, CHILD = SLOTS
 SLOT = 1 << 13
 NAME = re.compile(r"\.?sievert-([0-9a-f]{8})-(\d+)-(\d+)-[0-9a-f]{16}(\.part)?")
-_board = mmap.mmap(-1, len(SLOTS) * SLOT)  # what a child tells its parent, in shared memory
+_board = mmap.mmap(-1, len(SLOTS) * SLOT)  # shared memory: messages of a child to its parent
 _places: list[str] = []
 
 
@@ -57,12 +59,12 @@ def _read_slot(slot: int) -> str:
 
 
 def announce_file(name: str) -> None:
-    """Tell the parent, if there is one, which file is being read."""
+    """Tell the parent, if there is one, the name of the file that is read."""
     _write_slot(FILE, name)
 
 
 def announce_directory(directory: Path) -> None:
-    """Tell the parent, if there is one, where temporary files would be left by a sudden death."""
+    """Tell the parent, if there is one, which directory has temporary files to remove."""
     place = str(directory)
     if place in _places:
         _places.remove(place)
@@ -76,18 +78,18 @@ def announce_deadline(seconds: float) -> None:
 
 
 def announce_memory(most: int) -> None:
-    """Tell the parent, if there is one, how many bytes the work may hold at once."""
+    """Tell the parent, if there is one, the `most` bytes that the work may use at once."""
     _write_slot(MEMORY, str(most))
     if _read_slot(CHILD) == str(os.getpid()) and machine.resident_memory(os.getpid()) > most:
         raise _too_much_memory(most)
 
 
 def require_memory(needed: int, what: str, hint: str) -> None:
-    """Refuse work that is sure to hold more than --memory, before it is begun.
+    """Refuse work that certainly needs more than --memory, before it begins.
 
-    `needed` are bytes beside those that the process holds already, rather too few than too many.
+    `needed` is a lower bound of the bytes that the work needs in addition to the present ones.
     """
-    most = int(_read_slot(MEMORY) or 0)
+    most = _memory_limit()
     if not most or _read_slot(CHILD) != str(os.getpid()):
         return
     needed += machine.resident_memory(os.getpid())
@@ -99,13 +101,19 @@ def require_memory(needed: int, what: str, hint: str) -> None:
     )
 
 
+def _memory_limit() -> int:
+    """The bytes that the work may use at once; 0 without a limit."""
+    text = _read_slot(MEMORY)
+    return int(text) if text else 0
+
+
 def supervise(work: Callable[[], int]) -> int:
-    """The exit code of some work, done in a child process where there are such.
+    """Do some work in a child process, if the system has these; return its exit code.
 
     Signals wait while the child is made. The parent passes them on and the work lets them in, so
-    that none finds a process that is not ready for it. Whoever stopped the parent is told so, even
-    where the work was done a moment before. Signals that come later do what they did before, or
-    wait as they did before.
+    that no signal reaches a process that is not ready for it. A signal to the parent decides its
+    exit code, even if the work was done a moment before. Later signals have the effect that they
+    had before the call.
     """
     if not machine.can_fork():
         return work()
@@ -115,13 +123,15 @@ def supervise(work: Callable[[], int]) -> int:
         hint="a larger limit (ulimit -v)",
         error=ExhaustedError,
     )
-    guardian = os.environ.pop(GUARDIAN, None)  # of this process, not of those that it starts
+    guardian = os.environ.pop(GUARDIAN, None)  # it guards this process, not its children
     for slot in SLOTS:
         _write_slot(slot, "")
     killed_before = machine.count_killed_for_memory()
     stopped: list[tuple[int, float]] = []  # the signals, and by when the child must have ended
     with machine.held_signals():
-        up, down = os.pipe(), os.pipe()  # each side notices by its pipe that the other one is gone
+        # Each process notices by its pipe that the other one is gone.
+        up = os.pipe()
+        down = os.pipe()
         try:
             child = machine.fork()
         except OSError as error:
@@ -147,7 +157,8 @@ def supervise(work: Callable[[], int]) -> int:
     if code - 128 in machine.SIGNALS and not stopped and _is_confined():
         ended = False  # a library stops its own process where no thread can be started
     if stopped or not ended:  # a signal may have come while the child tidied up
-        for place in json.loads(_read_slot(TIDY) or "[]"):
+        places = _read_slot(TIDY)
+        for place in json.loads(places) if places else ():
             sweep(Path(place))
     if stopped:
         if code != 128 + stopped[0][0]:  # else the child has said so
@@ -178,18 +189,19 @@ def _obituary(code: int, *, starved: bool) -> SievertError:
 
 
 def _is_confined() -> bool:
-    """Whether somebody has limited the addresses that a process may use."""
+    """Say whether the number of addresses of a process is limited."""
     return machine.address_limit() is not None
 
 
 def is_short_of_addresses() -> bool:
-    """Whether this process has used most of the addresses it may: libraries then fail anyhow."""
-    most, peak = machine.address_limit(), machine.peak_addresses()
+    """Say whether this process has used most of its addresses, so that libraries may fail."""
+    most = machine.address_limit()
+    peak = machine.peak_addresses()
     return most is not None and (peak is None or peak > most // 2)
 
 
 def _work(work: Callable[[], int], parent: int) -> None:
-    """The child: limited, watched, and never back into the parent's code."""
+    """Do the work of the child: limited, watched, and without a return to the parent's code."""
     code = 70
     _write_slot(CHILD, str(os.getpid()))
     try:
@@ -216,20 +228,27 @@ def _end_with_parent(parent: int) -> None:
 def _wait(
     pipe: int, child: int, stopped: list[tuple[int, float]], guardian: str | None
 ) -> SievertError | None:
-    """Until the child has ended; why, if it had to be killed."""
+    """Wait until the child has ended; return the error if it had to be killed."""
     while True:
-        most = int(_read_slot(MEMORY) or 0)
+        most = _memory_limit()
         if machine.is_readable(pipe, OFTEN):
             return None
         if not stopped and guardian not in (None, str(os.getppid())):
             machine.send_signal(os.getpid(), signal.SIGTERM)
-        deadline = stopped[0][1] if stopped else float(_read_slot(DEADLINE) or "inf")
-        late, large = time.monotonic() > deadline, most and machine.resident_memory(child) > most
+        deadline = stopped[0][1] if stopped else _deadline()
+        late = time.monotonic() > deadline
+        large = most and machine.resident_memory(child) > most
         if late or large:
             machine.kill_family(child)
             if late:
                 return ExhaustedError("not done in time", hint="a longer --timeout")
             return _too_much_memory(most)
+
+
+def _deadline() -> float:
+    """The time by which the work must be done; infinite without a limit."""
+    text = _read_slot(DEADLINE)
+    return float(text) if text else math.inf
 
 
 def _too_much_memory(most: int) -> ExhaustedError:
@@ -240,7 +259,7 @@ def _too_much_memory(most: int) -> ExhaustedError:
 
 
 def _here() -> str:
-    """This machine since it started, as a few letters of a name."""
+    """A code of this machine since its start, for names of files."""
     return f"{zlib.crc32(machine.current_boot().encode()):08x}"
 
 
@@ -259,19 +278,23 @@ def temporary_directory() -> str:
 
 def settle_temporary_directory() -> None:
     """Choose the directory for temporary files of the whole process, libraries included."""
-    with suppress(OSError):  # whoever needs one will say so
+    with suppress(OSError):  # the first use of a temporary file reports the error
         tempfile.tempdir = temporary_directory()
 
 
 def temporary_name() -> str:
-    """A temporary name nobody else has, with the process it belongs to."""
+    """A unique temporary name that contains the process it belongs to."""
     process = os.getpid()
-    return f"sievert-{_here()}-{process}-{machine.start_time(process) or 0}-{os.urandom(8).hex()}"
+    started = machine.start_time(process)
+    if started is None:
+        started = 0
+    return f"sievert-{_here()}-{process}-{started}-{os.urandom(8).hex()}"
 
 
 def sweep(directory: Path) -> None:
-    """Remove what processes that are no longer alive have left in a directory."""
-    entries, here = [], _here()
+    """Remove the temporary files of processes that are no longer alive from a directory."""
+    entries = []
+    here = _here()
     with suppress(OSError):
         entries = list(os.scandir(directory))
     for entry in entries:
@@ -290,7 +313,7 @@ def sweep(directory: Path) -> None:
 
 @contextmanager
 def private_directory(parent: str | os.PathLike[str] | None = None) -> Iterator[Path]:
-    """A directory of mode 0700 that is gone when the block ends, however it ends."""
+    """Make a directory of mode 0700, and remove it when the block ends, however it ends."""
     require(
         parent is None or Path(parent).is_dir(),
         "--temp is not a directory",

@@ -1,6 +1,6 @@
-"""How a source is to be read: the keywords that every function of the Python interface accepts.
+"""The keywords of the Python interface that say how to read a source; optional packages.
 
-And the optional packages that it takes to read some sources.
+The optional packages read some formats.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from sievert.errors import UsageError, is_out_of_memory
 
 
 class ReaderOptions(TypedDict, total=False):
-    """The keywords, named like the options of the command line; a keyword left out is decided."""
+    """The keywords, named like the options of the command line; all have a default."""
 
     delimiter: str | None
     encoding: str
@@ -33,17 +33,19 @@ class ReaderOptions(TypedDict, total=False):
 
 
 def missing_codes(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The codes for missing values; a text is one code.
+    """The codes for missing values in `options`; a text is one code.
 
     >>> missing_codes({"na": "-9"}), missing_codes({"na": ["-9", "?"]}), missing_codes({"na": None})
     (('-9',), ('-9', '?'), ())
     """
-    given = options.get("na") or ()
+    given = options.get("na")
+    if not given:
+        return ()
     return (given,) if isinstance(given, str) else tuple(given)
 
 
 def optional_package(module: str, needs: str, extra: str = "formats") -> Any:
-    """A module of a package that need not be installed; the error says what needs it."""
+    """Import a `module` of an optional package; the error says what `needs` it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""A source opened read-only: a file, a frame or plain columns. What it is, not what is in it."""
+"""A source opened read-only: a file, a frame or plain columns; its description, not its records."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from sievert.sources.columns import (
     unusable_columns,
 )
 from sievert.sources.options import ReaderOptions, missing_codes, optional_package
-from sievert.sources.states import MANIFEST, StateManifest, is_state, read_manifest
+from sievert.sources.state_manifest import MANIFEST, StateManifest, is_state, read_manifest
 
 MEMBERS = ("table", "sheet")  # what FILE?KEY=NAME names
 STDIN = "stdin:"
@@ -42,9 +42,9 @@ OTHER = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
-    """Where the records are, and how they are to be read."""
+    """The place of the records, and how to read them."""
 
     kind: Literal["csv", "parquet", "duckdb", "frame", "columns", "postgres", "remote"]
     name: str
@@ -66,17 +66,19 @@ class Table:
     verified: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     error_cells: Mapping[str, int] = field(default_factory=dict)  # of Excel, by column
-    state: StateManifest | None = None  # in place of the records: their counts
+    state: StateManifest | None = None  # the counts that stand in place of the records
 
     def check_types(self, columns: Iterable[str]) -> None:
         """Raise an error if the user gives a type to a column that does not exist."""
         names = tuple(columns)
-        if absent := [column for column in self.types if column not in names]:
+        absent = [column for column in self.types if column not in names]
+        if absent:
             raise unknown("--type: column", absent[0], names)
 
     def check_records(self, read: int, expected: int | None = None) -> None:
         """Check that every record of the file was read, and that there is at least one."""
-        expected = self.scan.records if self.scan is not None else expected
+        if self.scan is not None:
+            expected = self.scan.records
         if expected not in (None, read):
             if self.scan is not None:
                 assert self.path is not None and self.delimiter is not None
@@ -90,7 +92,7 @@ class Table:
         require(read, f"{self.name}: 0 records; nothing to measure", error=InputError)
 
     def check_unchanged(self, original: Path) -> None:
-        """Raise an error if the file has changed: the numbers would be those of no table at all."""
+        """Raise an error if the file has changed: the numbers would belong to no table at all."""
         try:
             path = original if self.state is None else original / MANIFEST
             same = not self.stamp or _stamp(path) == self.stamp
@@ -107,9 +109,11 @@ class Table:
 def open_table(
     data: Any, scratch: Path, *, remote: bool = False, **options: Unpack[ReaderOptions]
 ) -> Table:
-    """Find out what `data` is: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
-    types, na = dict(options.get("types") or {}), missing_codes(options)
-    _field_limit(options)  # an error for one that is no size, whatever the source is
+    """Open `data`: a path, a pandas, Polars or Arrow frame, or a dict of lists."""
+    given = options.get("types")
+    types = dict(given) if given else {}
+    na = missing_codes(options)
+    _field_limit(options)  # refuses a text that is no size, whatever the source is
     require(options.get("max_columns", MOST_COLUMNS) >= 1, "--max-columns must be at least 1")
     for column, kind in types.items():
         require(
@@ -157,15 +161,17 @@ def _open(data: Any, options: ReaderOptions, scratch: Path, *, remote: bool) -> 
             hint="a file on this machine",
             error=RefusedError,
         )
-        return Table("remote", PurePosixPath(data).name, data=data)
+        return Table(kind="remote", name=PurePosixPath(data).name, data=data)
     if isinstance(data, str | os.PathLike):
         return _open_path(Path(data), options, scratch)
     if isinstance(data, Mapping):
-        return Table("columns", "columns", data=data, columns=check_names(data, "the columns"))
+        return Table(
+            kind="columns", name="columns", data=data, columns=check_names(data, "the columns")
+        )
     frame, columns = plain_frame(data)
     return Table(
-        "frame",
-        "frame",
+        kind="frame",
+        name="frame",
         data=frame,
         columns=columns,
         orders=ordered_categories(frame),
@@ -199,7 +205,8 @@ def _open_path(path: Path, options: ReaderOptions, scratch: Path) -> Table:
     try:
         start = _first_bytes(path)
     except OSError as error:
-        raise InputError(f"{path.name}: {error.strerror or 'cannot be read'}") from None
+        reason = error.strerror if error.strerror else "cannot be read"
+        raise InputError(f"{path.name}: {reason}") from None
     stamp = _stamp(path)  # before anything is read
     return replace(_open_file(path, member, start, options, scratch), stamp=stamp)
 
@@ -212,8 +219,9 @@ def _first_bytes(path: Path) -> bytes:
 def _open_file(
     path: Path, member: str | None, start: bytes, options: ReaderOptions, scratch: Path
 ) -> Table:
-    """A regular file, by its first bytes."""
-    name, readable = path.name, path.resolve()
+    """Open a regular file according to its first bytes."""
+    name = path.name
+    readable = path.resolve()
     if set("[*?") & set(str(readable)):  # the engine would take the name for a pattern
         readable = scratch / "input"
         readable.symlink_to(path.resolve())
@@ -221,10 +229,11 @@ def _open_file(
     what = f"{name}: encrypted Parquet"
     require(start[:4] != b"PARE", what, hint="a file that is not encrypted", error=InputError)
     if start[:4] == b"PAR1":
-        return Table("parquet", name, readable)
+        return Table(kind="parquet", name=name, path=readable)
     if start[8:12] == b"DUCK":
-        return Table("duckdb", name, readable, member=member)
-    statistical, arrow = formats.kind(start, path), start[:6] == b"ARROW1"
+        return Table(kind="duckdb", name=name, path=readable, member=member)
+    statistical = formats.kind(start, path)
+    arrow = start[:6] == b"ARROW1"
     require(
         options.get("header", True) or not (statistical or arrow),
         f"{name}: --no-header is for text files",
@@ -232,10 +241,11 @@ def _open_file(
     )
     if statistical is not None:
         content = formats.read_columns(path, statistical, member)
-        columns, data = check_names(content.columns, name), content.columns
+        columns = check_names(content.columns, name)
+        data = content.columns
         return Table(
-            "columns",
-            name,
+            kind="columns",
+            name=name,
             data=data,
             columns=columns,
             orders=content.orders,
@@ -270,7 +280,7 @@ def _open_file(
 
 
 def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
-    """Standard input or a pipe, read once into the private directory."""
+    """Read standard input or a pipe into the private directory, and open the copy."""
     name, copy = (STDIN, scratch / "stdin") if str(path) == STDIN else (path.name, scratch / "pipe")
     stream: Any = sys.stdin.buffer if name == STDIN else path.open("rb")
     with stream:
@@ -283,9 +293,10 @@ def _open_pipe(path: Path, options: ReaderOptions, scratch: Path) -> Table:
 
 
 def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: Path) -> Table:
-    """A file of delimited text: its names, its delimiter, how many records it has."""
+    """Open a file of delimited text: read its names, find its delimiter, count its records."""
     encoding = csv_header.codec(options.get("encoding", "utf-8"))
-    header, max_field = options.get("header", True), _field_limit(options)
+    header = options.get("header", True)
+    max_field = _field_limit(options)
     require(
         encoding != "utf-8" or start[:2] not in (b"\xff\xfe", b"\xfe\xff"),
         f"{name}: not UTF-8 at byte 0; looks like UTF-16",
@@ -293,7 +304,8 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
         error=InputError,
     )
     if encoding != "utf-8":
-        source, path = path, scratch / "input.utf8"
+        source = path
+        path = scratch / "input.utf8"
         csv_header.transcode(source, name, encoding, path)
     delimiter = "\t" if options.get("delimiter") == "tab" else options.get("delimiter")
     names, delimiter = csv_header.header(path, name, delimiter, named=header, max_field=max_field)
@@ -301,12 +313,13 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
     columns = check_names([INDEX, *names[1:]] if unnamed else names, name)
     scan = csv_scan.scan(path, name, delimiter, len(columns), header=header, max_field=max_field)
     if scan.mixed or start[:4] == csv_header.BOM + b'"':  # the engine misreads both
-        mixed, path = path, scratch / "input.lines"
+        mixed = path
+        path = scratch / "input.lines"
         csv_scan.one_line_end(mixed, name, path)
     return Table(
-        "csv",
-        name,
-        path,
+        kind="csv",
+        name=name,
+        path=path,
         columns=columns,
         delimiter=delimiter,
         encoding=encoding,
@@ -319,18 +332,20 @@ def _text(name: str, path: Path, start: bytes, options: ReaderOptions, scratch: 
 
 
 def _database(url: str) -> Table:
-    """A table of a Postgres database: postgresql://host/db?table=schema.name."""
+    """Open a table of a Postgres database: postgresql://host/db?table=schema.name."""
     before, _, query = url.partition("?")
     options = [o for o in query.split("&") if o]
     named = [o.removeprefix("table=") for o in options if o.startswith("table=")]
     require(len(named) == 1, "which table of the database?", hint="postgresql://host/db?table=NAME")
     rest = "&".join(o for o in options if not o.startswith("table="))
     member = percent_decoded(named[0])
-    return Table("postgres", member, member=member, data=f"{before}?{rest}" if rest else before)
+    return Table(
+        kind="postgres", name=member, member=member, data=f"{before}?{rest}" if rest else before
+    )
 
 
 def split_member(path: Path) -> tuple[Path, str | None]:
-    """FILE?table=NAME names a table of a database file, FILE?sheet=NAME a sheet of a workbook."""
+    """Split FILE?table=NAME (of a database file) or FILE?sheet=NAME (of a workbook)."""
     for key in MEMBERS:
         before, named, member = str(path).partition(f"?{key}=")
         if named and not path.exists():
@@ -342,7 +357,7 @@ def split_member(path: Path) -> tuple[Path, str | None]:
 
 
 def _open_directory(path: Path) -> Table:
-    """All Parquet files below a directory, as one table; folders called key=value are columns."""
+    """Open all Parquet files below a directory as one table; folders key=value are columns."""
     parts = tuple(p.resolve() for p in _parquet_files(path))
     name = path.name or str(path)
     require(parts, f"{name}: a directory without .parquet files", error=InputError)
@@ -356,12 +371,20 @@ def _open_directory(path: Path) -> Table:
     require(
         len(keys) == 1, f"{name}: its folders carry different columns (key=value)", error=InputError
     )
-    member = "/".join(keys.pop()) or None
-    return Table("parquet", name, path.resolve(), parts, member=member, stamp=_stamp(path))
+    keys_of_folders = "/".join(keys.pop())
+    member = keys_of_folders if keys_of_folders else None
+    return Table(
+        kind="parquet",
+        name=name,
+        path=path.resolve(),
+        parts=parts,
+        member=member,
+        stamp=_stamp(path),
+    )
 
 
 def _open_state(path: Path) -> Table:
-    """The counts of a table, described as the table was."""
+    """Open the counts of a table; they have the description of the table."""
     state = read_manifest(path.resolve())
     facts, blank, file = state.description()
     scan = csv_scan.Scan(state.records, blank, 0, mixed=False) if blank else None
@@ -369,22 +392,24 @@ def _open_state(path: Path) -> Table:
 
 
 def _parquet_files(directory: Path) -> list[Path]:
-    """The .parquet files of a directory and all below; of the root of all files, only its own."""
-    walk = os.walk(directory)  # leaves out what it may not read, and what is gone by then
+    """The .parquet files of a directory and all below; of the root directory, only its own."""
+    walk = os.walk(directory)  # leaves out directories that cannot be read or are gone
     folders = [next(walk)] if directory.resolve() == Path(directory.resolve().anchor) else walk
     paths = (Path(at, n) for at, _, names in folders for n in names if n.endswith(".parquet"))
     return sorted(path for path in paths if path.is_file())
 
 
 def _arrow_file(path: Path) -> Table:
-    """An Arrow or Feather file, mapped into memory and handed on as a frame."""
+    """Map an Arrow or Feather file into memory, and open it as a frame."""
     arrow = optional_package("pyarrow", "Arrow files need")
     try:
         frame = arrow.ipc.open_file(arrow.memory_map(str(path))).read_all()
     except (arrow.ArrowInvalid, OSError):
         raise InputError(f"{path.name}: damaged, or not readable as an Arrow file") from None
     columns = check_names(frame.column_names, path.name)
-    return Table("frame", path.name, data=frame, columns=columns, unusable=too_fine(frame, columns))
+    return Table(
+        kind="frame", name=path.name, data=frame, columns=columns, unusable=too_fine(frame, columns)
+    )
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -21,12 +21,12 @@ USUAL = {"--memory": "GB", "--max-unpacked": "GB", "--max-field": "MB"}
 
 
 def kind(start: bytes) -> str | None:
-    """How a file that begins like this is compressed, if it is."""
+    """The compression of a file that begins with `start`; None if there is none."""
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
 def size(text: str | int, option: str = "--max-unpacked") -> int:
-    """A number of bytes from text such as 500MB.
+    """Convert text such as 500MB to a number of bytes.
 
     >>> size("2 KB"), size("1.5G"), size(100)
     (2048, 1610612736, 100)
@@ -40,7 +40,8 @@ def size(text: str | int, option: str = "--max-unpacked") -> int:
         f"{option}: {match[1]} bytes?",
         hint=f"{match[1]}{USUAL[option]}",
     )
-    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    unit = match[2].upper() if match[2] else " "
+    return int(float(match[1]) * 1024 ** " KMGT".index(unit))
 
 
 def unpack(path: Path, compression: str, target: Path, limit: str | None = None) -> None:
@@ -58,7 +59,7 @@ def unpack(path: Path, compression: str, target: Path, limit: str | None = None)
 
 
 def drain(stream: BinaryIO, target: Path, name: str, limit: str | None = None) -> None:
-    """Write what can be read only once, a pipe or standard input, to `target`."""
+    """Write a stream that can be read only once, a pipe or standard input, to `target`."""
     try:
         _write(iter(lambda: stream.read(BLOCK), b""), target, name, size(limit) if limit else MOST)
     except OSError as error:
@@ -88,13 +89,19 @@ def _blocks(file: BinaryIO, compression: str) -> Iterator[bytes]:
                 yield block
         return
     zstandard = optional_package("zstandard", "zstd files need")
-    decompressor, frame = zstandard.ZstdDecompressor(), None
+    decompressor = zstandard.ZstdDecompressor()
+    frame = None
     try:
         while packed := file.read(ZSTD_BLOCK):
             while packed:
-                frame = frame or decompressor.decompressobj()
+                if frame is None:
+                    frame = decompressor.decompressobj()
                 yield frame.decompress(packed)
-                packed, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+                if frame.eof:
+                    packed = frame.unused_data
+                    frame = None
+                else:
+                    packed = b""
     except zstandard.ZstdError:
         raise EOFError from None
     if frame is not None:  # the last frame has no end

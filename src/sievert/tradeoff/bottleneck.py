@@ -1,15 +1,15 @@
 """The least identity below a loss, and the least loss below an identity (models 3 and 4).
 
-Both walk the information bottleneck of Tishby, Pereira and Bialek: the largest I(T;Y) for an
-I(X;T), T the release. The problem is not convex and nobody knows a cheap certificate: answers come
-from annealing downwards from T = X, from restarts whose spread is told, some random, some with few
-values for each released one (where a secret never goes with a value, steps do not find these), and
-for up to three values from a grid (with SciPy). Beside them stand bounds that hold for every
-release: I(T;Y) <= min(I(X;T), I(X;Y), c·I(X;T)), c the largest total variation between two rows of
-p(y|x) (Dobrushin's coefficient).
+Both follow the information bottleneck of Tishby, Pereira and Bialek: the largest I(T;Y) for an
+I(X;T), T the release. The problem is not convex, and no cheap certificate is known. Answers come
+from annealing downwards from T = X, and from restarts, whose spread is reported. Some restarts are
+random, others have few values for each released one: steps do not find these if a secret never
+occurs with a value. For up to three values a grid (with SciPy) is searched as well. Bounds hold for
+every release: I(T;Y) <= min(I(X;T), I(X;Y), c·I(X;T)), c the largest total variation between two
+rows of p(y|x) (Dobrushin's coefficient).
 
-A coin that chooses between two releases, each with values of its own, attains what lies on the line
-between them: both informations are mixed as the coin says.
+A coin that chooses between two releases with distinct values attains every point on the line
+between them: it mixes both informations.
 """
 
 import itertools
@@ -29,7 +29,7 @@ from sievert.tradeoff.joint_distribution import Joint, disclosed_information, re
 from sievert.tradeoff.linear_programmes import GRID_VALUES, grid_channel
 
 UNUSED = 1e-15
-ALIKE = 7  # digits that two released values share to be one
+ALIKE = 7  # digits in which two released values agree if they are merged
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class InformationPoint:
 
     @classmethod
     def from_channel(cls, joint: Joint, channel: Floats) -> Self:
-        """The point of a channel; released values that never occur or say the same are merged."""
+        """The point of a channel, without released values that never occur or say the same."""
         released = joint.weights @ channel
         used = released > UNUSED
         kept = channel[:, used]
@@ -54,7 +54,7 @@ class InformationPoint:
 
 
 def hull(points: list[InformationPoint], upper: bool) -> list[InformationPoint]:
-    """The points on the upper (or lower) convex hull, from the lowest rate to the highest."""
+    """The points on the upper or lower convex hull, from the lowest rate to the highest."""
     sign = 1.0 if upper else -1.0
     edge: list[InformationPoint] = []
     for point in sorted(points, key=lambda p: (p.rate, -sign * p.information)):
@@ -63,16 +63,17 @@ def hull(points: list[InformationPoint], upper: bool) -> list[InformationPoint]:
         while len(edge) > 1 and sign * _turn(edge[-2], edge[-1], point) >= 0:
             edge.pop()
         edge.append(point)
-    if upper:  # a higher rate that tells no more is of no use
-        edge = edge[: max(range(len(edge)), key=lambda i: (edge[i].information, -i)) + 1]
+    if upper:  # a higher rate without more information is of no use
+        last = max(range(len(edge)), key=lambda i: (edge[i].information, -i))
+        edge = edge[: last + 1]
     return edge
 
 
 def _turn(a: InformationPoint, b: InformationPoint, c: InformationPoint) -> float:
-    """Whether c lies to the left (above zero) or to the right of the way from a to b."""
-    return (b.rate - a.rate) * (c.information - a.information) - (b.information - a.information) * (
-        c.rate - a.rate
-    )
+    """The direction of c from the line of a to b: positive to the left, negative to the right."""
+    left = (b.rate - a.rate) * (c.information - a.information)
+    right = (b.information - a.information) * (c.rate - a.rate)
+    return left - right
 
 
 def bracket(
@@ -90,16 +91,18 @@ def bracket(
 def time_share(
     joint: Joint, edge: list[InformationPoint], rate: float | None, information: float | None
 ) -> InformationPoint:
-    """The release between two neighbours on an edge with a rate, or with an information.
+    """Mix two neighbours on an edge to a release with a rate, or with an information.
 
-    It is the second of the two with a certain probability, otherwise the first.
+    It is the second of them with a certain probability, otherwise the first.
     """
     low, high = bracket(edge, rate, information)
     if rate is not None:
-        span, share = high.rate - low.rate, rate - low.rate
+        span = high.rate - low.rate
+        share = rate - low.rate
     else:
         assert information is not None
-        span, share = high.information - low.information, information - low.information
+        span = high.information - low.information
+        share = information - low.information
     coin = min(max(share / span if span > 0 else 1.0, 0.0), 1.0)
     if low is high or coin in (0, 1):
         return high if coin == 1 else low
@@ -108,27 +111,32 @@ def time_share(
     )
 
 
-HIGHEST, LOWEST, SLOPES = 1000.0, 1.0, 40
+HIGHEST = 1000.0
+LOWEST = 1.0
+SLOPES = 40
 RESTARTS = 5
 SPARSE_RESTARTS = 12
-ROUNDS = 3  # of restarts, as long as they gain
+ROUNDS = 3  # rounds of restarts, as long as they gain
 REFINED = 25  # slopes tried between two neighbours
 CLOSE = 1e-8  # nats that a finer slope could still gain
-STILL, ROUGH = 1e-14, 1e-9  # of a change per step, as a share: at the end, and on the way
+STILL = 1e-14  # the relative change per step that ends the steps
+ROUGH = 1e-9  # the same for steps on the way
 HASTY = 200  # steps on the way
 WORK = 1e9  # multiplications for one slope
 TOGETHER = 1 << 16  # multiplications in a step of several channels side by side
 
 
 def statistic(joint: Joint) -> Ints:
-    """For each value of X that occurs, the number of its kind: values of one kind have the same
-    p(y|x), so that their kind tells as much as they do."""
+    """The number of the kind of each value of X that occurs: a kind has one p(y|x).
+
+    So the kind of a value contains all its information about Y.
+    """
     _, kinds = np.unique(np.round(joint.given, 14), axis=0, return_inverse=True)
     return np.asarray(kinds.ravel(), dtype=np.int64)
 
 
 def contraction(joint: Joint) -> float:
-    """The largest total variation between what two values tell (Dobrushin's coefficient)."""
+    """The largest total variation between p(y|x) of two values (Dobrushin's coefficient)."""
     given = joint.given
     step = max(1, (1 << 22) // given.size)
     blocks = (given[at : at + step, None, :] for at in range(0, len(given), step))
@@ -138,14 +146,16 @@ def contraction(joint: Joint) -> float:
 def stationary_points(
     joint: Joint, beta: float, channels: Floats, most: int, still: float = STILL
 ) -> Iterator[tuple[InformationPoint, int]]:
-    """Where the steps of the bottleneck lead: stationary points of I(X;T) - beta·I(T;Y).
+    """Follow the steps of the bottleneck to stationary points of I(X;T) - beta·I(T;Y).
 
-    Several channels of one shape take their steps side by side.
+    Several channels of one shape take their steps together. Yield a point with its steps for each.
     """
-    p, given = joint.weights, joint.given
+    p = joint.weights
+    given = joint.given
     weighted = p[:, None] * given
     ends: list[tuple[Floats, int]] = [(channel, 0) for channel in channels]
-    moving, before = np.arange(len(channels)), np.full(len(channels), math.inf)
+    moving = np.arange(len(channels))
+    before = np.full(len(channels), math.inf)
     for step in range(1, most + 1):
         released = p @ channels
         together = channels.transpose(0, 2, 1) @ weighted
@@ -164,14 +174,19 @@ def stationary_points(
         on = before - values > still * (1.0 + np.abs(values))
         if step == most or not on.all():
             for i in range(len(moving)) if step == most else np.flatnonzero(~on):
-                ends[moving[i]] = channels[i], step
-            channels, moving, values, released = channels[on], moving[on], values[on], released[on]
+                ends[moving[i]] = (channels[i], step)
+            channels = channels[on]
+            moving = moving[on]
+            values = values[on]
+            released = released[on]
             if not len(moving):
                 break
         before = values
         used = (released > 1e-14).any(axis=0)
-        if not used.all() and (sums := channels[:, :, used].sum(axis=2, keepdims=True)).all():
-            channels = channels[:, :, used] / sums
+        if not used.all():
+            sums = channels[:, :, used].sum(axis=2, keepdims=True)
+            if sums.all():
+                channels = channels[:, :, used] / sums
     yield from ((InformationPoint.from_channel(joint, channel), step) for channel, step in ends)
 
 
@@ -181,9 +196,10 @@ def lagrangian(point: InformationPoint, beta: float) -> float:
 
 
 def sparse_starts(joint: Joint, rng: np.random.Generator) -> Iterator[Floats]:
-    """Channels whose released values stand for few values each, those of the joint's zeros first.
+    """Yield channels whose released values represent few values each.
 
-    For a set of values: the set against the rest; the set, or any value; and sets drawn at random.
+    The first are for sets of values from the zeros of the joint distribution: the set against the
+    rest; the set, or any value. Random sets follow without end.
     """
     n = len(joint.weights)
     sets = dict.fromkeys(
@@ -203,17 +219,21 @@ def sparse_starts(joint: Joint, rng: np.random.Generator) -> Iterator[Floats]:
 
 
 class BottleneckCurve:
-    """The curve of the largest I(T;Y) for an I(X;T), as far as annealing finds it."""
+    """The curve of the largest I(T;Y) for an I(X;T), found by annealing."""
 
     def __init__(
         self, joint: Joint, *, seed: int = 0, seconds: float | None = None, slopes: int = SLOPES
     ) -> None:
-        self.whole, self.kinds = joint, statistic(joint)
+        self.whole = joint
+        self.kinds = statistic(joint)
         size = int(self.kinds.max()) + 1
         table = np.zeros((size, joint.given.shape[1]))
         np.add.at(table, self.kinds, joint.weights[:, None] * joint.given)
-        self.joint, self.seed, self.steps = Joint.of(table), seed, 0
-        self.contraction, self.until = contraction(self.joint), deadline(seconds)
+        self.joint = Joint.of(table)
+        self.seed = seed
+        self.steps = 0
+        self.contraction = contraction(self.joint)
+        self.until = deadline(seconds)
         self.most = int(min(max(WORK / (size * size * table.shape[1]), 50), 2000))
         self.points = [
             InformationPoint.from_channel(self.joint, np.ones((size, 1))),
@@ -222,13 +242,14 @@ class BottleneckCurve:
         self._anneal(slopes)
 
     def _settle(self, beta: float, channel: Floats, *, rough: bool = False) -> InformationPoint:
-        most, still = (min(HASTY, self.most), ROUGH) if rough else (self.most, STILL)
+        most = min(HASTY, self.most) if rough else self.most
+        still = ROUGH if rough else STILL
         point, steps = next(stationary_points(self.joint, beta, channel[None], most, still))
         self.steps += steps
         return point
 
     def _anneal(self, slopes: int) -> None:
-        """Down from T = X: ever lower slopes, each from where the one before ended."""
+        """Go down from T = X by ever lower slopes, each from the end of the one before."""
         channel = np.eye(len(self.joint.weights))
         for beta in np.geomspace(HIGHEST, LOWEST, slopes).tolist():
             if time.monotonic() >= self.until:
@@ -238,8 +259,13 @@ class BottleneckCurve:
             if channel.shape[1] == 1:
                 break
 
-    def search(self, rate: float | None, information: float | None) -> float:
-        """Refine the curve at a rate, or at an information; returns the spread of the restarts."""
+    def search(
+        self, rate: float | None, information: float | None, grid_values: int = GRID_VALUES
+    ) -> float:
+        """Refine the curve at a rate, or at an information; return the spread of the restarts.
+
+        A grid is searched for up to `grid_values` values; then the spread is 0.
+        """
         spread = 0.0
         for round_ in range(ROUNDS):
             low, high = self._refine(rate, information)
@@ -251,12 +277,13 @@ class BottleneckCurve:
                 spread = (max(values) - min(values)) / (1.0 if information is not None else beta)
             if values[0] - min(values) <= CLOSE:
                 break
-        return 0.0 if self._use_grid(rate, information) else spread
+        few = len(self.joint.weights) <= grid_values
+        return 0.0 if few and self._use_grid(rate, information) else spread
 
     def _refine(
         self, rate: float | None, information: float | None
     ) -> tuple[InformationPoint, InformationPoint]:
-        """Ever finer slopes at a target; returns its neighbours on the curve."""
+        """Try ever finer slopes at a target; return its neighbours on the curve."""
         edge = hull(self.points, upper=True)
         for _ in range(REFINED):
             low, high = bracket(edge, rate, information)
@@ -275,18 +302,22 @@ class BottleneckCurve:
         return time_share(self.joint, hull(self.points, upper=True), rate, information)
 
     def _restart(self, beta: float, dense: int) -> list[float]:
-        """Try other starts, so many of them dense; returns where they end, to be minimised.
+        """Try other starts, `dense` of them dense; return the Lagrangians at their ends.
 
-        The sparse ones count where they are best: many are meant for other tables.
+        Only the best of the sparse starts counts, because many are meant for other tables.
         """
-        values, n = [], len(self.joint.weights)
+        values = []
+        n = len(self.joint.weights)
         generators = [np.random.default_rng([self.seed, i]) for i in range(RESTARTS + 1)]
         starts = itertools.chain(
             (rng.exponential(size=(n, n)) ** 2 + 1e-6 for rng in generators[:dense]),
             itertools.islice(sparse_starts(self.joint, generators[-1]), SPARSE_RESTARTS),
         )
         several = max(1, TOGETHER // (n * n * self.joint.given.shape[1]))
-        while (some := [*itertools.islice(starts, several)]) and time.monotonic() < self.until:
+        while time.monotonic() < self.until:
+            some = [*itertools.islice(starts, several)]
+            if not some:
+                break
             channels = np.stack([np.pad(s, ((0, 0), (0, n - s.shape[1]))) for s in some])
             channels /= channels.sum(axis=2, keepdims=True)
             for point, steps in stationary_points(self.joint, beta, channels, self.most):
@@ -296,11 +327,11 @@ class BottleneckCurve:
         return [*values[:dense], *sorted(values)[:1]]
 
     def _use_grid(self, rate: float | None, information: float | None) -> bool:
-        """Of few values, the best channel on a grid, and where steps lead from it; False without.
+        """Add the best channel on a grid, and the end of steps from it; False if there is none.
 
-        It is nearly the best there is, wherever other searches ended.
+        It is nearly the best of all, wherever other searches ended.
         """
-        if len(self.joint.weights) > GRID_VALUES or self.joint.information == 0:
+        if self.joint.information == 0:
             return False
         try:
             channel, slope = grid_channel(self.joint, rate, information)
@@ -318,9 +349,11 @@ class BottleneckCurve:
 
 
 def target(joint: Joint, model: int, at: float) -> tuple[float | None, float | None]:
-    """The rate, or the information, in nats, that a constraint of model 3 or 4 stands for."""
+    """The rate, or the information, in nats, of a constraint of model 4 or 3."""
     check_constraint(at)
-    return (at * LN2, None) if model == 4 else (None, max(0.0, joint.information - at) * LN2)
+    if model == 4:
+        return at * LN2, None
+    return None, max(0.0, joint.information - at) * LN2
 
 
 def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Tradeoff:
@@ -328,41 +361,73 @@ def answer(curve: BottleneckCurve, model: int, at: float, spread: float) -> Trad
     joint = curve.whole
     rate, information = target(joint, model, at)
     point = curve.point(rate, information)
-    risk, identity = point.information / LN2, point.rate / LN2
+    risk = point.information / LN2
+    identity = point.rate / LN2
     loss = max(0.0, joint.information - risk)
-    objective, bound = (
-        (identity, (information or 0.0) / LN2 / max(curve.contraction, TINY))
-        if model == 3
-        else (loss, joint.information - at * curve.contraction)
-    )
-    numbers = (model, at, objective, min(max(bound, 0.0), objective), risk, loss, identity, None)
+    if model == 3:
+        objective = identity
+        assert information is not None
+        bound = information / LN2 / max(curve.contraction, TINY)
+    else:
+        objective = loss
+        bound = joint.information - at * curve.contraction
     return Tradeoff(
-        *numbers, full_channel(joint, curve.channel(point)), curve.steps, None, spread / LN2
+        model=model,
+        at=at,
+        objective=objective,
+        bound=min(max(bound, 0.0), objective),
+        risk=risk,
+        loss=loss,
+        identity=identity,
+        distortion=None,
+        channel=full_channel(joint, curve.channel(point)),
+        iterations=curve.steps,
+        reached=None,
+        spread=spread / LN2,
     )
 
 
 def least_identity(
-    joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
+    joint: Any,
+    at: float,
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    grid_values: int = GRID_VALUES,
 ) -> Tradeoff:
     """Model 3: the least I(X;X') found of the releases X' of X with I(X;Y) - I(X';Y) <= `at` bits.
+
+    A grid is searched as well for up to `grid_values` values of X.
 
     >>> found = least_identity([[9, 1], [1, 9]], 0.531004406 - 0.183368747 / LN2)
     >>> round(found.objective * LN2, 6)
     0.3
     """
-    return _solve(Joint.of(joint), 3, at, seed, seconds)
+    return _solve(Joint.of(joint), 3, at, seed, seconds, grid_values)
 
 
-def least_loss(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None) -> Tradeoff:
+def least_loss(
+    joint: Any,
+    at: float,
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    grid_values: int = GRID_VALUES,
+) -> Tradeoff:
     """Model 4: the least I(X;Y) - I(X';Y) found of the releases X' of X with I(X;X') <= `at` bits.
+
+    A grid is searched as well for up to `grid_values` values of X.
 
     >>> found = least_loss([[9, 1], [1, 9]], 0.3 / LN2)
     >>> round(found.risk * LN2, 6)
     0.183369
     """
-    return _solve(Joint.of(joint), 4, at, seed, seconds)
+    return _solve(Joint.of(joint), 4, at, seed, seconds, grid_values)
 
 
-def _solve(joint: Joint, model: int, at: float, seed: int, seconds: float | None) -> Tradeoff:
+def _solve(
+    joint: Joint, model: int, at: float, seed: int, seconds: float | None, grid_values: int
+) -> Tradeoff:
     curve = BottleneckCurve(joint, seed=seed, seconds=seconds)
-    return answer(curve, model, at, curve.search(*target(joint, model, at)))
+    rate, information = target(joint, model, at)
+    return answer(curve, model, at, curve.search(rate, information, grid_values))

@@ -1,6 +1,6 @@
-"""Channels: the matrices of a search for one, and its result with a bound for all channels.
+"""Channels: the problem of finding the best one, and its result with a bound for all channels.
 
-The matrices are worked on in blocks of rows that stay in cache; their numbers are in nats.
+Matrices are processed in blocks of rows that stay in the cache; their numbers are in nats.
 """
 
 import math
@@ -16,12 +16,12 @@ from sievert.errors import require
 from sievert.measures.kernel import LN2, total
 from sievert.tradeoff.joint_distribution import Joint, disclosed_information, retained_information
 
-FLOOR = -230.0  # of a logarithm: smaller shares of a channel are as good as none
+FLOOR = -230.0  # the least logarithm: smaller shares of a channel are negligible
 TINY = 1e-280
-LARGEST = 1e30  # of a multiplier
-BLOCK = 1 << 16  # numbers worked on at a time
-ROUNDING = 1e-15  # share of a bound that may be wrong
-PRICES = 5  # that a bound is tried with
+LARGEST = 1e30  # multiplier
+BLOCK = 1 << 16  # numbers that are processed at a time
+ROUNDING = 1e-15  # relative error of a bound
+PRICES = 5  # prices that are tried for a bound
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Cut:
 
 
 class ChannelProblem:
-    """The optimisation problem: a joint distribution, a distortion and its limit, further costs.
+    """An optimisation problem: a joint distribution, a distortion and its limit, further costs.
 
-    `limit` None leaves the distortion free; `cost` is added to I(X';Y), p(x)·W(x'|x) times;
-    `allowed` is 1 where a value may be released for another, 0 where not.
+    If `limit` is None, the distortion is free. `cost` is added to I(X';Y), multiplied by
+    p(x)·W(x'|x). `allowed` is 1 if a value may be released for another, else 0.
     """
 
     def __init__(
@@ -52,13 +52,18 @@ class ChannelProblem:
         cost: Floats | None = None,
         allowed: Floats | None = None,
     ) -> None:
-        self.joint, self.distortion, self.limit, self.cost = joint, distortion, limit, cost
-        self.p, self.given, self.allowed = joint.weights, joint.given, allowed
+        self.joint = joint
+        self.distortion = distortion
+        self.limit = limit
+        self.cost = cost
+        self.p = joint.weights
+        self.given = joint.given
+        self.allowed = allowed
         self.weighted = self.p[:, None] * self.given
         self.logs = np.log(joint.secret)
         self.never = None if allowed is None else np.where(allowed > 0, 0.0, np.inf)
         self.nearest = float(self.p @ distortion.min(axis=1))
-        self.slack = 0.0  # how far below the limit a channel may stay
+        self.slack = 0.0  # the distance below the limit at which a channel may stay
         self.work = np.empty(distortion.shape)
         self.step = max(1, BLOCK // distortion.shape[1])
         self.each = np.arange(min(self.step, len(self.p)))
@@ -69,11 +74,9 @@ class ChannelProblem:
 
     def together(self, channel: Floats) -> Floats:
         """p(x', y)."""
-        return (
-            np.ascontiguousarray((self.p[:, None] * channel).T)
-            if self.joint.alike
-            else np.asarray(channel.T @ self.weighted)
-        )
+        if self.joint.alike:
+            return np.ascontiguousarray((self.p[:, None] * channel).T)
+        return np.asarray(channel.T @ self.weighted)
 
     def slopes(self, ratios: Floats, out: Floats) -> Floats:
         """The gradient of the objective with respect to the channel."""
@@ -94,9 +97,9 @@ class ChannelProblem:
 
     def costs(self, channel: Floats) -> float:
         """The further cost of a channel."""
-        return (
-            0.0 if self.cost is None else float(self.p @ np.einsum("ij,ij->i", channel, self.cost))
-        )
+        if self.cost is None:
+            return 0.0
+        return float(self.p @ np.einsum("ij,ij->i", channel, self.cost))
 
     def divergence(self, channel: Floats, logs: Floats, earlier: Floats) -> float:
         """The mean KL divergence of a channel from another, from their logarithms."""
@@ -108,12 +111,14 @@ class ChannelProblem:
     def tilt(
         self, base: Floats, less: Floats | None, at: float, logs: Floats, channel: Floats
     ) -> tuple[float, float]:
-        """The channel exp(base - less - at·d), `at` moved until the limit is kept.
+        """Make the channel exp(base - less - at·d), and move `at` until the limit is kept.
 
-        Fills its logarithms and itself; returns `at` and its distortion.
+        Fill its logarithms and itself; return `at` and the distortion.
         """
-        low, high = 0.0, math.inf
-        far, square = np.empty(len(self.p)), np.empty(len(self.p))
+        low = 0.0
+        high = math.inf
+        far = np.empty(len(self.p))
+        square = np.empty(len(self.p))
         for _ in range(100):
             for rows in self.blocks():
                 far[rows], square[rows] = self._tilt_rows(rows, base, less, at, logs, channel)
@@ -123,7 +128,10 @@ class ChannelProblem:
             beyond = mean - (self.limit - self.slack)
             if abs(beyond) <= self.slack or (at == 0 and beyond <= 0):
                 break
-            low, high = (at, high) if beyond > 0 else (low, at)
+            if beyond > 0:
+                low = at
+            else:
+                high = at
             if high < math.inf and high - low <= 1e-15 * high:
                 break
             slope = float(self.p @ (square - far * far))
@@ -143,8 +151,10 @@ class ChannelProblem:
         logs: Floats,
         channel: Floats,
     ) -> tuple[Floats, Floats]:
-        """Fill some rows of `tilt`; their mean distortions, and those of the square."""
-        row_logs, shares, d = logs[rows], channel[rows], self.distortion[rows]
+        """Fill some rows of `tilt`; return the means of their distortions and of the squares."""
+        row_logs = logs[rows]
+        shares = channel[rows]
+        d = self.distortion[rows]
         np.multiply(d, -at, out=row_logs)
         row_logs += base[rows]
         for costs in (less, self.never):
@@ -162,7 +172,7 @@ class ChannelProblem:
         return product.sum(axis=1), np.einsum("ij,ij->i", product, d)
 
     def lower(self, ratios: Floats, price: float) -> tuple[float, Cut]:
-        """The best bound of these distributions of Y, over prices from a first one on."""
+        """The best bound of these distributions of Y, over several prices from `price` on."""
         costs = self.slopes(ratios, self.work)
         if self.never is not None:
             costs += self.never
@@ -170,7 +180,8 @@ class ChannelProblem:
             level = float(self.p @ costs.min(axis=1))
             level -= ROUNDING * abs(level)
             return level, Cut(level, 0.0)
-        best, line = -math.inf, Cut(0.0, 0.0)
+        best = -math.inf
+        line = Cut(0.0, 0.0)
         cheap: Cut | None = None
         dear: Cut | None = None
         for _ in range(PRICES):
@@ -178,8 +189,12 @@ class ChannelProblem:
             beyond = far - self.limit
             sure = level - ROUNDING * (abs(level) + price * (far + self.limit))
             if sure + price * beyond > best:
-                best, line = sure + price * beyond, Cut(sure + price * far, price)
-            cheap, dear = (Cut(level, beyond), dear) if beyond > 0 else (cheap, Cut(level, beyond))
+                best = sure + price * beyond
+                line = Cut(sure + price * far, price)
+            if beyond > 0:
+                cheap = Cut(level, beyond)
+            else:
+                dear = Cut(level, beyond)
             if cheap is None:
                 ahead = price / 4 if price > 1e-9 else 0.0
             elif dear is None:
@@ -195,25 +210,27 @@ class ChannelProblem:
 
     def _least(self, costs: Floats, price: float) -> tuple[float, float]:
         """The mean cost and the mean distortion of the cheapest release of each value."""
-        level, far = np.empty(len(self.p)), np.empty(len(self.p))
+        level = np.empty(len(self.p))
+        far = np.empty(len(self.p))
         for rows in self.blocks():
             d = self.distortion[rows]
             sums = d * price
             sums += costs[rows]
-            place = self.each[: len(d)], sums.argmin(axis=1)
-            level[rows], far[rows] = costs[rows][place], d[place]
+            place = (self.each[: len(d)], sums.argmin(axis=1))
+            level[rows] = costs[rows][place]
+            far[rows] = d[place]
         return float(self.p @ level), float(self.p @ far)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tradeoff:
     """The best release found for a constraint; all information in bits.
 
-    `objective` is what its model minimises (1: the risk, 2: the distortion, 3: the identity,
-    4: the loss, "funnel": the risk), `bound` what no release is below. `channel` is p(x'|x),
-    one row per value of X. `reached` says whether the gap was reached; of models without a
-    certificate it is None, and `spread` is how far apart their restarts ended. `cut` is a line
-    below the whole curve, in nats by the share of the distortion worth having.
+    `objective` is the number that its model minimises (1: the risk, 2: the distortion, 3: the
+    identity, 4: the loss, "funnel": the risk), and `bound` is a lower bound of it for all releases.
+    `channel` is p(x'|x), one row per value of X. `reached` says whether the gap was reached. For
+    models without a certificate it is None, and `spread` is the range of the ends of their
+    restarts. `cut` is a line below the whole curve, in nats by the share of the useful distortion.
     """
 
     model: int | str
@@ -232,7 +249,7 @@ class Tradeoff:
 
     @property
     def gap(self) -> float:
-        """By how much some other release might be better."""
+        """An upper bound of the gain of any other release."""
         return self.objective - self.bound
 
     def to_dict(self) -> dict[str, Any]:
@@ -254,12 +271,12 @@ class Tradeoff:
 
 
 def deadline(seconds: float | None) -> float:
-    """The time at which so many seconds are over; infinite without a limit."""
+    """The time after `seconds`; infinite without a limit."""
     return math.inf if seconds is None else time.monotonic() + seconds
 
 
 def check_constraint(at: float, what: str = "bits") -> None:
-    """An error unless a constraint is a finite number of at least 0."""
+    """Raise an error unless a constraint is a finite number of at least 0."""
     require(
         math.isfinite(at) and at >= 0,
         "the constraint is not a number of at least 0",
@@ -267,12 +284,12 @@ def check_constraint(at: float, what: str = "bits") -> None:
     )
 
 
-def evaluated(
+def evaluate_channel(
     joint: Joint, channel: Floats, distortion: Floats | None = None
 ) -> tuple[float, float, float, float | None]:
     """Risk, loss and identity in bits, and the distortion, of a channel of the values that occur.
 
-    >>> evaluated(Joint.of([[1, 0], [0, 1]]), np.eye(2), 1 - np.eye(2))
+    >>> evaluate_channel(Joint.of([[1, 0], [0, 1]]), np.eye(2), 1 - np.eye(2))
     (1.0, 0.0, 1.0, 0.0)
     """
     risk = disclosed_information(joint, channel) / LN2
@@ -286,7 +303,7 @@ def mean_distortion(joint: Joint, channel: Floats, distortion: Floats) -> float:
 
 
 def full_channel(joint: Joint, channel: Floats, distortion: Floats | None = None) -> Floats:
-    """A channel of all values: one that never occurs is released as the nearest value."""
+    """Extend a channel to all values: a value that never occurs is released as the nearest one."""
     if len(joint.rows) == len(joint.table):
         return channel
     nothing = np.zeros(len(joint.table), dtype=np.int64)
@@ -297,7 +314,7 @@ def full_channel(joint: Joint, channel: Floats, distortion: Floats | None = None
 
 
 def deterministic_channel(places: Any, size: int) -> Floats:
-    """The channel that releases one value for each."""
+    """The channel that releases one value, at `places`, for each value."""
     channel = np.zeros((len(places), size))
     channel[np.arange(len(places)), places] = 1.0
     return channel

@@ -18,12 +18,12 @@ from sievert.tradeoff.models import GAP, MOST, DistortionTask, least_distortion,
 
 POINTS = 20
 PASSES = 100
-FLAT = 1e-13  # share of its value that a point may lie above a line
+FLAT = 1e-13  # relative height above a line that is ignored
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Answers of one model for rising constraints; convex where the model is (1, 2, 3, 4)."""
+    """Answers of one model for rising constraints; convex for the models 1 to 4."""
 
     model: int
     points: tuple[Tradeoff, ...]
@@ -56,9 +56,9 @@ def curve(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Curve:
-    """The curve of a model at some constraints: evenly spread over what is worth having, or given.
+    """Solve a model at some constraints: `at`, or `points` evenly spread over the useful range.
 
-    `most` steps are for each point, `seconds` for all.
+    `most` is the number of steps for each point, `seconds` the time for all points.
 
     >>> found = curve([[9, 1], [1, 9]], "hamming", at=[0.05, 0.1, 0.25], gap=1e-6)
     >>> [round(x * LN2, 5) for x in found.objective]
@@ -75,13 +75,14 @@ def curve(
     if model in (3, 4):
         return _bottleneck(Joint.of(joint), model, at, points, until, seed)
     task = DistortionTask.from_table(joint, distortion)
-    low, high = (task.nearest, task.farthest) if model == 1 else (0.0, task.joint.information)
+    low = task.nearest if model == 1 else 0.0
+    high = task.farthest if model == 1 else task.joint.information
     answers: list[Tradeoff] = []
     last: Tradeoff | None = None
     for place in _constraints(at, low, high, points):
         left = max(0.0, until - time.monotonic())
-        last = (
-            least_risk(
+        if model == 1:
+            last = least_risk(
                 task,
                 None,
                 place,
@@ -91,20 +92,17 @@ def curve(
                 start=None if last is None else last.channel[task.joint.rows],
                 known=None if last is None else last.cut,
             )
-            if model == 1
-            else least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
-        )
+        else:
+            last = least_distortion(task, None, place, gap=gap, most=most, seconds=left, start=last)
         answers.append(last)
     return Curve(model, tuple(_convex(task, model, answers, gap)))
 
 
 def _constraints(at: Sequence[float] | None, low: float, high: float, points: int) -> list[float]:
-    """The constraints given, or evenly spaced between two ends where the answer is known."""
-    return (
-        sorted({float(a) for a in at})
-        if at is not None
-        else [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
-    )
+    """The given constraints, or evenly spaced ones between ends whose answers are known."""
+    if at is not None:
+        return sorted({float(a) for a in at})
+    return [float(x) for x in np.linspace(low, high, points + 2)[1:-1]]
 
 
 def _bottleneck(
@@ -119,21 +117,23 @@ def _bottleneck(
     high = joint.information if model == 3 else walk.joint.entropy
     constraints = _constraints(at, 0.0, high, points)
     spreads = [walk.search(*target(joint, model, place)) for place in constraints]
-    pairs = zip(constraints, spreads, strict=True)  # what one search found is known to all
+    pairs = zip(constraints, spreads, strict=True)  # each search adds points for all answers
     return Curve(model, tuple(answer(walk, model, *pair) for pair in pairs))
 
 
 def _convex(
     task: DistortionTask, model: int, answers: list[Tradeoff], gap: float | None
 ) -> list[Tradeoff]:
-    """The same points, none above the line between two others, none below a line of another."""
+    """Lower points to the line between two others, and raise bounds to the lines of others."""
     points = list(answers)
     _keep_lowest(task, points)
-    for _ in range(PASSES):  # what a mixture gains can put its neighbours above a line again
+    for _ in range(PASSES):  # a better point may put its neighbours above a line again
         if not _mix_neighbours(task, points):
             break
-    _keep_lowest(task, points)  # and those with wider constraints above it
-    wanted = gap if gap is not None else GAP if model == 1 else GAP * task.span
+    _keep_lowest(task, points)
+    wanted = gap
+    if wanted is None:
+        wanted = GAP if model == 1 else GAP * task.span
     for i, point in enumerate(points):
         bound = max(point.bound, *(_line(task, model, p, point.at) for p in answers))
         point = replace(point, bound=min(bound, point.objective))
@@ -142,7 +142,7 @@ def _convex(
 
 
 def _keep_lowest(task: DistortionTask, points: list[Tradeoff]) -> None:
-    """Replace points above the one before, whose channel keeps their wider constraint as well."""
+    """Replace points above the one before, whose channel meets their weaker constraint as well."""
     for i in range(1, len(points)):
         if points[i - 1].objective < points[i].objective:
             points[i] = _with(task, points[i], points[i - 1].channel[task.joint.rows])
@@ -157,9 +157,11 @@ def _mix_neighbours(task: DistortionTask, points: list[Tradeoff]) -> bool:
         edge.append(i)
     changed = False
     for before, after in itertools.pairwise(edge):
-        low, high = points[before], points[after]
+        low = points[before]
+        high = points[after]
         for i in range(before + 1, after):
-            changed |= _over(low, points[i], high) > FLAT * low.objective
+            if _over(low, points[i], high) > FLAT * low.objective:
+                changed = True
             share = (points[i].at - low.at) / (high.at - low.at) if high.at > low.at else 0.0
             channels = [p.channel[task.joint.rows] for p in (low, high)]
             points[i] = _with(task, points[i], channels[0] + share * (channels[1] - channels[0]))

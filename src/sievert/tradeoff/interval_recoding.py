@@ -1,12 +1,12 @@
 """The best deterministic recodings of one ordered column into intervals.
 
 An interval is released as the value that distorts it least. Both the distortion and I(X';Y) are
-sums over intervals, so that a dynamic programme finds, for every number of intervals, the partition
-that minimises the distortion, or I(X';Y) + weight·distortion: the first is what a user who may
-release m groups wants, the second walks down the trade-off. (The least I(X';Y) below a distortion
-need not be among them: with intervals the trade-off is not convex.)
+sums over intervals. So a dynamic programme finds, for every number of intervals, the partition that
+minimises the distortion, or I(X';Y) + weight·distortion. The first is for a user who may release m
+groups, the second goes down the trade-off. (The least I(X';Y) below a distortion need not be among
+them: with intervals the trade-off is not convex.)
 
-Two intervals that share a representative stay two values here: X' is the interval.
+Two intervals with one representative stay two values: X' is the interval.
 """
 
 import math
@@ -18,13 +18,13 @@ import numpy as np
 from sievert.arrays import Floats, Ints
 from sievert.errors import require
 from sievert.measures.kernel import LN2
-from sievert.tradeoff.channel import deterministic_channel, evaluated, mean_distortion
+from sievert.tradeoff.channel import deterministic_channel, evaluate_channel, mean_distortion
 from sievert.tradeoff.joint_distribution import Joint, matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recoding:
-    """A partition into intervals: where each starts, what each is released as, what that gives."""
+    """A partition into intervals: their starts, their representatives, its risk and its losses."""
 
     starts: tuple[int, ...]
     representatives: tuple[int, ...]
@@ -35,17 +35,17 @@ class Recoding:
 
     @property
     def intervals(self) -> int:
-        """Their number."""
+        """The number of intervals."""
         return len(self.starts)
 
 
 def interval_recodings(
     joint: Any, distortion: Any, *, most: int | None = None, weight: float | None = None
 ) -> list[Recoding]:
-    """The best partition into 1, 2, ... intervals of consecutive values of X, at most so many.
+    """The best partitions into 1, 2, ... `most` intervals of consecutive values of X.
 
-    With `weight` it minimises I(X';Y) in bits + weight·E d; without, E d alone (then the less
-    I(X';Y) where two distort the same). Values that never occur go with the interval before them.
+    With `weight` they minimise I(X';Y) in bits + weight·E d; without, E d alone (ties: I(X';Y)).
+    Values that never occur belong to the interval before them.
 
     >>> found = interval_recodings([[3, 1], [3, 1], [1, 3]], "absolute")
     >>> [(r.starts, r.distortion) for r in found[:2]]
@@ -74,7 +74,7 @@ def interval_recodings(
 
 
 def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
-    """For values i..j-1 the least distortion of one representative, and which it is: at [i, j]."""
+    """At [i, j]: the least distortion of one representative of values i..j-1, and its place."""
     n = len(distortion)
     sums = np.zeros((n + 1, distortion.shape[1]))
     np.cumsum(joint.weights[:, None] * distortion, axis=0, out=sums[1:])
@@ -88,7 +88,7 @@ def _farness(joint: Joint, distortion: Floats) -> tuple[Floats, Ints]:
 
 
 def _information_terms(joint: Joint) -> Floats:
-    """For values i..j-1 as one interval, what it adds to I(X';Y) in nats: at [i, j]."""
+    """At [i, j]: the contribution of the interval of values i..j-1 to I(X';Y), in nats."""
     n, k = joint.given.shape
     sums = np.zeros((n + 1, k))
     np.cumsum(joint.weights[:, None] * joint.given, axis=0, out=sums[1:])
@@ -102,20 +102,25 @@ def _information_terms(joint: Joint) -> Floats:
 
 
 def _partitions(first: Floats, second: Floats, most: int) -> list[tuple[int, ...]]:
-    """For each number of intervals where they start: the least sum, ties by the second sum."""
+    """The starts of the best partition for each number of intervals; ties by the second sum."""
     n = len(first) - 1
-    best, ties = first[0].copy(), second[0].copy()
+    best = first[0].copy()
+    ties = second[0].copy()
     back = np.zeros((most + 1, n + 1), dtype=np.int64)
     partitions: list[tuple[int, ...]] = [(0,)]
     for number in range(2, most + 1):
-        new, new_ties = np.full(n + 1, np.inf), np.full(n + 1, np.inf)
+        new = np.full(n + 1, np.inf)
+        new_ties = np.full(n + 1, np.inf)
         for j in range(number, n + 1):
             sums = best[number - 1 : j] + first[number - 1 : j, j]
             least = float(sums.min())
             near = np.flatnonzero(sums <= least + 1e-13 * abs(least)) + number - 1
             at = int(near[np.argmin(ties[near] + second[near, j])])
-            back[number, j], new[j], new_ties[j] = at, least, ties[at] + second[at, j]
-        best, ties = new, new_ties
+            back[number, j] = at
+            new[j] = least
+            new_ties[j] = ties[at] + second[at, j]
+        best = new
+        ties = new_ties
         starts = [n]
         for m in range(number, 0, -1):
             starts.append(int(back[m, starts[-1]]) if m > 1 else 0)
@@ -127,13 +132,13 @@ def _recoding(joint: Joint, distortion: Floats, which: Ints, starts: tuple[int, 
     ends = (*starts[1:], len(distortion))
     groups = np.repeat(np.arange(len(starts)), np.diff((*starts, len(distortion))))
     chosen = [int(which[i, j]) for i, j in zip(starts, ends, strict=True)]
-    risk, loss, identity, _ = evaluated(joint, deterministic_channel(groups, len(starts)))
+    risk, loss, identity, _ = evaluate_channel(joint, deterministic_channel(groups, len(starts)))
     released = deterministic_channel([chosen[g] for g in groups], distortion.shape[1])
     return Recoding(
-        (0, *(int(joint.rows[s]) for s in starts[1:])),
-        tuple(chosen),
-        mean_distortion(joint, released, distortion),
-        risk,
-        loss,
-        identity,
+        starts=(0, *(int(joint.rows[s]) for s in starts[1:])),
+        representatives=tuple(chosen),
+        distortion=mean_distortion(joint, released, distortion),
+        risk=risk,
+        loss=loss,
+        identity=identity,
     )

@@ -1,4 +1,4 @@
-"""What a trade-off is computed from: the joint distribution of key and secret, and distortions."""
+"""The joint distribution of key and secret, and distortions, for the trade-off."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from sievert.numerics.special_functions import divergence
 
 @dataclass(frozen=True)
 class Joint:
-    """A distribution of X (rows, what is released) and Y (columns, what is secret).
+    """A distribution of X, the key (rows), and Y, the secret (columns).
 
-    `alike` marks Y = X: then what is disclosed is the key itself.
+    `alike` marks Y = X: the key itself is the secret.
     """
 
     table: Floats
@@ -26,7 +26,7 @@ class Joint:
 
     @classmethod
     def of(cls, table: Any) -> "Joint":
-        """A table of counts or probabilities, X by Y.
+        """Convert a table of counts or probabilities, X by Y.
 
         >>> Joint.of([[3, 1], [1, 3]]).table.tolist()
         [[0.375, 0.125], [0.125, 0.375]]
@@ -45,7 +45,7 @@ class Joint:
 
     @classmethod
     def identity(cls, weights: Any) -> "Joint":
-        """X itself as the secret: the weights of its values."""
+        """Make X itself the secret, from the weights of its values."""
         counts = _numbers(weights, 1, "the weights")
         require(
             (counts > 0).any(),
@@ -96,7 +96,7 @@ class Joint:
 
 
 def mutual_information(weights: Floats, given: Floats) -> float:
-    """I in nats of a distribution and what follows from each of its values, never negative."""
+    """I in nats of p(x) and p(y|x); never negative."""
     second = weights @ given
     places = second > 0
     u = (given[:, places] - second[places]) / second[places]
@@ -155,7 +155,7 @@ def squared(values: Any, released: Any = None) -> Floats:
 
 
 def absolute(values: Any, released: Any = None) -> Floats:
-    """The difference of numbers, whatever its sign."""
+    """The absolute difference of numbers."""
     return np.abs(_apart(values, released))
 
 
@@ -181,9 +181,9 @@ NAMED: dict[str, Callable[[Any, Any], Floats]] = {"squared": squared, "absolute"
 
 
 def matrix(distortion: Any, rows: int, values: Any = None, released: Any = None) -> Floats:
-    """A distortion as its matrix: "hamming", "squared", "absolute", or a matrix of one's own.
+    """The matrix of a distortion: "hamming", "squared", "absolute", or a matrix.
 
-    Numbers of the values (and of those released) are their positions unless given.
+    The numbers of the values (and of the released values) are their positions unless given.
 
     >>> matrix("absolute", 2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
@@ -214,9 +214,8 @@ def matrix(distortion: Any, rows: int, values: Any = None, released: Any = None)
 
 
 def _apart(values: Any, released: Any) -> Floats:
-    first, second = (
-        np.asarray(v, np.float64) for v in (values, values if released is None else released)
-    )
+    first = np.asarray(values, np.float64)
+    second = first if released is None else np.asarray(released, np.float64)
     require(
         first.ndim == 1 and second.ndim == 1 and len(second),
         "the numbers of the values are not one list",

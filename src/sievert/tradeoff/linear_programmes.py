@@ -1,14 +1,14 @@
 """Linear programmes: perfect privacy, and a check of the bottleneck and the funnel on a grid.
 
-Perfect privacy is the least distortion of a release that tells nothing about the secret: W >= 0
-with rows that add up to 1 and sum_x p(x)·(p(y|x) - p(y))·W(x'|x) = 0. The bound is made from its
-multipliers u, whatever they are worth:
+Perfect privacy is the least distortion of a release without information about the secret: W >= 0
+with rows that add up to 1 and sum_x p(x)·(p(y|x) - p(y))·W(x'|x) = 0. Any multipliers u, exact or
+not, give a bound:
 E d >= sum_x p(x)·min_x' [d(x,x') - sum_y u(x',y)·(p(y|x) - p(y))].
 
 The grid is for two or three values of X. A release is a set of posteriors of X, with weights that
-make them p(x) on average. Both informations are linear in the weights, so that over a grid of
-posteriors the best release is a linear programme; what it finds can be attained, and is nearly the
-best there is. Both need SciPy.
+make their mean p(x). Both informations are linear in the weights, so that the best release over a
+grid of posteriors is a linear programme. Its solution is attainable, and nearly the best of all.
+Both need SciPy.
 """
 
 import itertools
@@ -24,14 +24,14 @@ from sievert.measures.kernel import LN2
 from sievert.tradeoff.channel import (
     Tradeoff,
     deterministic_channel,
-    evaluated,
+    evaluate_channel,
     full_channel,
     mean_distortion,
 )
 from sievert.tradeoff.joint_distribution import Joint, matrix
 
-LARGEST = 1_000_000  # numbers that the programme of perfect privacy may have: about a minute
-GAP = 1e-4  # share of the distortion within which it counts as solved
+LARGEST = 1_000_000  # numbers of the programme of perfect privacy, for about a minute
+GAP = 1e-4  # share of the distortion within which the programme counts as solved
 GRID_VALUES = 3
 UNUSED = 1e-12  # weight of a posterior that is not released
 
@@ -55,19 +55,20 @@ def perfect(joint: Any, distortion: Any) -> Tradeoff:
         constant = int((distribution.weights @ reduced).argmin())
         silent = deterministic_channel(np.full(n, constant), m)
         costs = [mean_distortion(distribution, each, reduced) for each in (channel, silent)]
-        channel = silent if costs[0] > costs[1] else channel
-    risk, loss, identity, far = evaluated(distribution, channel, reduced)
+        if costs[0] > costs[1]:
+            channel = silent
+    risk, loss, identity, far = evaluate_channel(distribution, channel, reduced)
     assert far is not None
     return Tradeoff(
-        2,
-        0.0,
-        far,
-        min(bound, far),
-        risk,
-        loss,
-        identity,
-        far,
-        full_channel(distribution, channel, full),
+        model=2,
+        at=0.0,
+        objective=far,
+        bound=min(bound, far),
+        risk=risk,
+        loss=loss,
+        identity=identity,
+        distortion=far,
+        channel=full_channel(distribution, channel, full),
         reached=far - bound <= GAP * far,
     )
 
@@ -87,26 +88,31 @@ def grid_channel(
 ) -> tuple[Floats, float]:
     """The best channel on a grid with at most a rate, or at least an information, in nats.
 
-    Beside it the slope there, dI(X;X')/dI(X';Y): where a search may go on to leave the grid.
+    Also return the slope there, dI(X;X')/dI(X';Y), from which a search may leave the grid.
     """
-    constraint = (information if rate is None else rate) or 0.0
+    constraint = information if rate is None else rate
+    assert constraint is not None
     posteriors, shares, _, price = _grid_programme(
         joint, constraint, False, mesh, swapped=rate is None
     )
     used = shares > UNUSED
     channel = (posteriors[used] * shares[used, None]).T / joint.weights[:, None]
-    slope = price if rate is None else 1.0 / price if price else math.inf
+    slope = price
+    if rate is not None:
+        slope = 1.0 / price if price else math.inf
     return channel / channel.sum(axis=1, keepdims=True), slope
 
 
 def _grid_programme(
     distribution: Joint, constraint: float, least: bool, mesh: int, *, swapped: bool = False
 ) -> tuple[Floats, Floats, Floats, float]:
-    """Posteriors of X on a grid, the weights of the best release, what each tells, and the price.
+    """Posteriors of X on a grid, their weights in the best release, their information, the price.
 
-    The most I(X';Y) with an I(X;X'), or `least`; `swapped`, the least I(X;X') with an I(X';Y).
+    The release has the most I(X';Y) for an I(X;X'), or the `least`. If `swapped`, it has the least
+    I(X;X') for an I(X';Y).
     """
-    weights, n = distribution.weights, len(distribution.weights)
+    weights = distribution.weights
+    n = len(distribution.weights)
     require(
         n <= GRID_VALUES,
         f"a grid for {n} values is too large",
@@ -117,7 +123,8 @@ def _grid_programme(
     posteriors = np.vstack((np.diff(edges, axis=1) / mesh, weights))
     information = _divergences(posteriors @ distribution.given, distribution.secret)
     rates = _divergences(posteriors, weights)
-    goal, bound = (rates, information) if swapped else (information, rates)
+    goal = rates if swapped else information
+    bound = information if swapped else rates
     sign = 1.0 if least or swapped else -1.0
     solution = _scipy("scipy.optimize", "the grid").linprog(
         sign * goal,

@@ -1,14 +1,15 @@
-"""The least I(X';Y) of a channel below a distortion, between a channel that is there and a bound.
+"""The least I(X';Y) of a channel below a distortion, between an attained value and a bound.
 
 I(X';Y) is convex in the channel W and 1-smooth relative to sum p(x)·W·ln W, so that mirror descent
-finds its minimum; here with momentum (Nesterov's dual averaging with relative distances), whose
-error falls with the square of the steps wherever the check on each step holds. The answer is the
-mean of its channels or the last one, whichever is better. The limit on the distortion is kept in
-every step by one multiplier. For any distributions t of Y, one per released value, and price >= 0
+finds its minimum; here with momentum (Nesterov's dual averaging with relative distances). Its error
+falls with the square of the number of steps as long as every step passes its check. The answer is
+the better one of the mean of its channels and the last channel. One multiplier keeps every step
+within the limit on the distortion. For any distributions t of Y, one per released value, and
+price >= 0
 
     I(X';Y) + price·E d >= sum_x p(x)·min_x' [price·d(x,x') + sum_y p(y|x)·ln(t_x'(y) / p(y))],
 
-so that every step gives a true bound: with t = p(y|x') of its channel, and with the normalised mean
+so that every step gives a true bound: with t = p(y|x') of its channel, or with the normalised mean
 of the logarithms so far. All numbers here are in nats.
 """
 
@@ -22,13 +23,16 @@ from sievert.arrays import Floats
 from sievert.tradeoff.channel import LARGEST, ChannelProblem, Cut
 from sievert.tradeoff.joint_distribution import disclosed_information
 
-SLOWER, FASTER, SLOWEST = 2.0, 1.1, 64.0  # what a refused step costs, what an accepted one gains
-WIDE, AGAIN = 1e-3, 0.1  # momentum starts anew at this share of this gap, and again at its share
-SLACK = 0.02  # share of the gap that keeping the limit may cost
-LEAST = 1e-100  # of a share that may grow again
+SLOWER = 2.0  # factor by which a refused step slows down
+FASTER = 1.1  # factor by which an accepted step speeds up
+SLOWEST = 64.0
+WIDE = 1e-3  # gap below which momentum starts anew
+AGAIN = 0.1  # share of the last such gap below which it starts anew again
+SLACK = 0.02  # share of the gap that an inexact limit may cost
+LEAST = 1e-100  # the least share that can grow again
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DescentResult:
     """A channel, its value, the best bound with its line, and the number of steps."""
 
@@ -41,7 +45,7 @@ class DescentResult:
 
 @dataclass
 class _Point:
-    """What a channel attains, without the channel itself: this is all that momentum needs."""
+    """The marginals and the cost of a channel, without the channel: momentum needs no more."""
 
     together: Floats
     released: Floats
@@ -57,26 +61,36 @@ class _Point:
 
 class _Descent:
     def __init__(self, field: ChannelProblem, start: Floats | None, price: float) -> None:
-        self.field, self.price, self.pace = field, price, 1.0
+        self.field = field
+        self.price = price
+        self.pace = 1.0
         shape = field.distortion.shape
         base = np.zeros(shape) if start is None else np.log(np.maximum(start, LEAST))
-        self.channel, self.new, self.logs, self.new_logs, self.gained, self.new_gained = (
-            np.zeros(shape) for _ in range(6)
-        )
+        self.channel = np.zeros(shape)
+        self.new = np.zeros(shape)
+        self.logs = np.zeros(shape)
+        self.new_logs = np.zeros(shape)
+        self.gained = np.zeros(shape)
+        self.new_gained = np.zeros(shape)
         if field.limit is not None:
             field.slack = SLACK * min(field.limit - field.nearest, 1e-3 * field.limit)
         field.tilt(base, None, 0.0, self.logs, self.channel)
-        self.base, self.ahead = self.logs.copy(), self.channel.copy()
-        self.best = self.front = self._point(self.channel)
+        self.base = self.logs.copy()
+        self.ahead = self.channel.copy()
+        self.front = self._point(self.channel)
+        self.best = self.front
         self._anew()
-        self.value, self.leads = math.inf, False
+        self.value = math.inf
+        self.leads = False
 
     def _point(self, channel: Floats) -> _Point:
         f = self.field
         return _Point(f.together(channel), f.p @ channel, f.costs(channel))
 
     def _anew(self) -> None:
-        self.means, self.weight, self.tilt = np.zeros_like(self.best.together), 0.0, 0.0
+        self.means = np.zeros_like(self.best.together)
+        self.weight = 0.0
+        self.tilt = 0.0
 
     def restart(self) -> None:
         """Drop the momentum and start again from the mean of all channels."""
@@ -89,17 +103,19 @@ class _Descent:
         self._anew()
 
     def update_bound(self) -> tuple[float, Cut]:
-        """The better of the two bounds of this step; sets the better value of its two channels."""
+        """The better of the two bounds of this step; also set the better value of its channels."""
         mean, mean_ratios = self._value(self.best)
         last, ratios = self._value(self.front)
-        self.value, self.leads = min(mean, last), last < mean
+        self.value = min(mean, last)
+        self.leads = last < mean
         bound = self.field.lower(ratios if self.leads else mean_ratios, self.price)
         if self.weight:
             ratios = self.means / self.weight
             ratios -= np.log(np.exp(ratios) @ self.field.joint.secret)[:, None]
             other = self.field.lower(ratios, self.tilt / self.weight)
             bound = max(bound, other, key=lambda pair: pair[0])
-        self.price = bound[1].price or self.price
+        if bound[1].price:
+            self.price = bound[1].price
         return bound
 
     def _value(self, point: _Point) -> tuple[float, Floats]:
@@ -107,14 +123,14 @@ class _Descent:
         return float(np.vdot(point.together, ratios)) + point.cost, ratios
 
     def keep(self, gap: float) -> None:
-        """Keep the limit so closely that it costs little of the gap that is left."""
+        """Tighten the slack of the limit so that it costs little of the remaining gap."""
         f = self.field
         if f.limit is not None:
             f.slack = min(SLACK * gap / max(self.price, 1e-6), 0.01 * (f.limit - f.nearest))
             f.slack = max(f.slack, 1e-14 * f.limit)
 
     def step(self) -> None:
-        """One step; its length is reduced until it is as good as the model predicts."""
+        """Take one step, shortened until it is as good as the model predicts."""
         f = self.field
         while True:
             a = (1.0 + math.sqrt(1.0 + 4.0 * self.weight * self.pace)) / (2.0 * self.pace)
@@ -139,7 +155,9 @@ class _Descent:
         self.pace /= FASTER
         self.means += a * slope
         self.weight += a
-        self.tilt, self.front, self.best = tilt, front, best
+        self.tilt = tilt
+        self.front = front
+        self.best = best
         self.gained, self.new_gained = gained, self.gained
         self.logs, self.new_logs = self.new_logs, self.logs
         self.ahead, self.new = self.new, self.ahead
@@ -159,11 +177,16 @@ def descend(
 ) -> DescentResult:
     """Descend until the gap is reached, or the steps or the time are used up."""
     floor = 0.0 if field.cost is None else -math.inf
-    best, cut = floor, Cut(floor, 0.0)
+    best = floor
+    cut = Cut(floor, 0.0)
     if known is not None and field.limit is not None and known.at(field.limit) > best:
-        best, cut = known.at(field.limit), known
-    run = _Descent(field, start, cut.price or 1e-3)
-    wide, since, check, step = WIDE, 0, 0, 0
+        best = known.at(field.limit)
+        cut = known
+    run = _Descent(field, start, cut.price if cut.price else 1e-3)
+    wide = WIDE
+    since = 0
+    check = 0
+    step = 0
     while True:
         if step >= min(check, most):
             check = step + max(3, min(20, step // 8))
@@ -176,10 +199,14 @@ def descend(
             run.keep(left)
             if since > 10 and left < AGAIN * wide:
                 run.restart()
-                wide, since = left, 0
+                wide = left
+                since = 0
         run.step()
-        step, since = step + 1, since + 1
+        step += 1
+        since += 1
     better = run.ahead if run.leads else run.channel  # the last channel, or the mean of all
     channel = better / better.sum(axis=1, keepdims=True)
     value = disclosed_information(field.joint, channel) + field.costs(channel)
-    return DescentResult(channel, value, min(best, value), cut, step)
+    return DescentResult(
+        channel=channel, value=value, bound=min(best, value), cut=cut, iterations=step
+    )

@@ -1,7 +1,7 @@
 """The least risk below a distortion, and the least distortion below a risk (models 1 and 2).
 
-Domingo-Ferrer and Rebollo-Monedero 2009. Both are convex: every answer lies between a release that
-is there and a bound. With Y = X they are the rate-distortion function and its reverse.
+Domingo-Ferrer and Rebollo-Monedero 2009. Both are convex: every answer is a release with a lower
+bound for all releases. With Y = X they are the rate-distortion function and its inverse.
 """
 
 import math
@@ -22,7 +22,7 @@ from sievert.tradeoff.channel import (
     check_constraint,
     deadline,
     deterministic_channel,
-    evaluated,
+    evaluate_channel,
     full_channel,
     mean_distortion,
 )
@@ -35,11 +35,11 @@ from sievert.tradeoff.joint_distribution import (
 from sievert.tradeoff.linear_programmes import perfect
 from sievert.tradeoff.mirror_descent import DescentResult, descend
 
-GAP = 1e-4  # bits, or the share of all distortion worth having
+GAP = 1e-4  # bits, or the share of the useful range of distortion
 MOST = 20_000
-BLEND = 0.5  # share of chance in a channel that another search starts from
+BLEND = 0.5  # share of the uniform channel in the start of another search
 ROUNDS = 60
-HAIR = 1e-12  # share of all distortion worth having that is as good as none
+HAIR = 1e-12  # share of the useful range of distortion that is negligible
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class DistortionTask:
 
     @classmethod
     def from_table(cls, joint: Any, distortion: Any) -> Self:
-        """From a table, and a distortion as a matrix or by its name; or the task as it is."""
+        """Make the task from a table, and a distortion as a matrix or by its name; keep a task."""
         if isinstance(joint, cls):
             return joint
         distribution = Joint.of(joint)
@@ -75,26 +75,26 @@ class DistortionTask:
 
     @cached_property
     def excess(self) -> Floats:
-        """The distortion of each released value beyond that of the nearest value."""
+        """The distortion of each released value less that of the nearest value."""
         return np.asarray(self.distortion - self.distortion.min(axis=1, keepdims=True))
 
     @cached_property
     def span(self) -> float:
-        """The useful range of distortion: that of one value for all, less the least possible."""
+        """The useful range: the distortion of one value for all, less the least possible one."""
         return mean_distortion(self.joint, self.silent(), self.excess)
 
     @property
     def farthest(self) -> float:
-        """The distortion from which on nothing need be disclosed: that of one value for all."""
+        """The distortion of one value for all, from which on nothing need be disclosed."""
         return self.nearest + self.span
 
     @cached_property
     def shares(self) -> Floats:
-        """The excess as shares of the span: what searches work with."""
+        """The excess as shares of the span, for the searches."""
         return np.asarray(self.excess / self.span)
 
     def share(self, distortion: float) -> float:
-        """A distortion between the nearest (0) and the farthest (1)."""
+        """Convert a distortion to a share of the range from the nearest (0) to the farthest (1)."""
         return (distortion - self.nearest) / self.span
 
     def silent(self) -> Floats:
@@ -104,7 +104,7 @@ class DistortionTask:
         )
 
     def closest(self, gap: float, most: int, until: float) -> DescentResult:
-        """The least risk of those channels that distort least."""
+        """The channel of least risk among the channels that distort least."""
         least = self.distortion.min(axis=1, keepdims=True)
         allowed = (self.excess <= least * 1e-12).astype(np.float64)
         if (allowed.sum(axis=1) == 1).all() or self.joint.information == 0:
@@ -112,7 +112,9 @@ class DistortionTask:
                 self.distortion.argmin(axis=1), self.distortion.shape[1]
             )
             value = disclosed_information(self.joint, channel)
-            return DescentResult(channel, value, value, Cut(0.0, 0.0), 0)
+            return DescentResult(
+                channel=channel, value=value, bound=value, cut=Cut(0.0, 0.0), iterations=0
+            )
         return descend(
             ChannelProblem(self.joint, self.excess, allowed=allowed), gap, most, until=until
         )
@@ -127,22 +129,22 @@ class DistortionTask:
         iterations: int = 0,
         cut: Cut | None = None,
     ) -> Tradeoff:
-        """The answer that a channel gives."""
-        risk, loss, identity, far = evaluated(self.joint, channel, self.distortion)
+        """Make the answer of a channel."""
+        risk, loss, identity, far = evaluate_channel(self.joint, channel, self.distortion)
         objective = risk if model == 1 else far
         assert objective is not None
         bound = min(bound, objective)
         return Tradeoff(
-            model,
-            at,
-            objective,
-            bound,
-            risk,
-            loss,
-            identity,
-            far,
-            full_channel(self.joint, channel, self.full),
-            iterations,
+            model=model,
+            at=at,
+            objective=objective,
+            bound=bound,
+            risk=risk,
+            loss=loss,
+            identity=identity,
+            distortion=far,
+            channel=full_channel(self.joint, channel, self.full),
+            iterations=iterations,
             reached=objective - bound <= gap * (1 + 1e-9),
             cut=cut,
         )
@@ -161,8 +163,8 @@ def least_risk(
 ) -> Tradeoff:
     """Model 1: the least I(X';Y) of all releases X' of X with E d(X,X') <= `at`.
 
-    Stops at a gap in bits, after so many steps, or after so many seconds. `start` is a channel to
-    begin with, `known` a line known to be below the curve.
+    Stop at a `gap` in bits, after `most` steps, or after `seconds`. `start` is a channel to begin
+    with, `known` a line known to be below the curve.
 
     >>> found = least_risk([[9, 1], [1, 9]], "hamming", 0.1, gap=1e-6)
     >>> round(found.objective, 5), round(found.bound, 5)
@@ -185,7 +187,7 @@ def least_risk(
     share = task.share(at)
     field = ChannelProblem(task.joint, task.shares, max(share, HAIR))
     done = descend(field, gap * LN2, most, until=until, start=_blend(start), known=known)
-    # What holds for more distortion holds for less.
+    # A bound for more distortion is a bound for less.
     near = task.closest(gap * LN2, most, until) if share < HAIR else done
     return task.answer(1, at, near.channel, done.bound / LN2, gap, done.iterations, done.cut)
 
@@ -202,15 +204,16 @@ def least_distortion(
 ) -> Tradeoff:
     """Model 2: the least E d(X,X') of all releases X' of X with I(X';Y) <= `at` bits.
 
-    Stops at a gap of the distortion (one ten-thousandth of what is worth having unless given),
-    after so many steps, or after so many seconds. `at` = 0 is perfect privacy and needs SciPy.
+    Stop at a `gap` of the distortion (by default one ten-thousandth of its useful range), after
+    `most` steps, or after `seconds`. `at` = 0 is perfect privacy and needs SciPy.
 
     >>> found = least_distortion([[9, 1], [1, 9]], "hamming", 0.319922954)
     >>> round(found.objective, 3)
     0.1
     """
     task = DistortionTask.from_table(joint, distortion)
-    nearest, span = task.nearest, task.span
+    nearest = task.nearest
+    span = task.span
     gap = GAP * span if gap is None else gap
     _check(at, gap, most, "bits")
     until = deadline(seconds)
@@ -230,17 +233,22 @@ def least_distortion(
 
 
 class _RateSearch:
-    """Newton's steps along the curve of model 1 to where it has a rate, in nats.
+    """Newton's steps along the curve of model 1 to the point with a rate, in nats.
 
-    Distortions here are shares of the span.
+    Distortions are shares of the span.
     """
 
     def __init__(
         self, task: DistortionTask, rate: float, gap: float, near: Floats, start: Tradeoff | None
     ) -> None:
-        self.task, self.rate, self.gap, self.steps = task, rate, gap, 0
-        self.within, self.beyond = task.silent(), near
-        self.low, self.cut = 0.0, Cut(0.0, 0.0)
+        self.task = task
+        self.rate = rate
+        self.gap = gap
+        self.steps = 0
+        self.within = task.silent()
+        self.beyond = near
+        self.low = 0.0
+        self.cut = Cut(0.0, 0.0)
         self.last = None if start is None else start.channel[task.joint.rows]
         self.cuts = [] if start is None or start.cut is None else [start.cut]
 
@@ -250,7 +258,8 @@ class _RateSearch:
     def run(self, most: int, until: float) -> None:
         price = disclosed_information(self.task.joint, self.beyond)
         target = 1.0 - self.rate / price  # on the chord, which is above the curve
-        width, care = math.inf, 1.0
+        width = math.inf
+        care = 1.0
         for _ in range(ROUNDS):
             done = descend(
                 ChannelProblem(self.task.joint, self.task.shares, max(target, HAIR)),
@@ -266,15 +275,17 @@ class _RateSearch:
             high = self.far(self.mixture())
             if high - self.low <= self.gap or self.steps >= most or time.monotonic() >= until:
                 return
-            price = self.cut.price or price
+            if self.cut.price:
+                price = self.cut.price
             halved = high - self.low <= width / 2
-            care = care if halved else care / 4
+            if not halved:
+                care /= 4
             target = self.low if halved and self.low > 0 else (self.low + high) / 2
             target = min(max(target, 1e-3 * high), high)
             width = high - self.low
 
     def _learn(self, done: DescentResult) -> None:
-        """Use a channel and a lower bound that a descent has found."""
+        """Use the channel and the lower bound of a descent."""
         if done.value <= self.rate:
             if self.far(done.channel) < self.far(self.within):
                 self.within = done.channel
@@ -282,22 +293,30 @@ class _RateSearch:
             self.beyond = done.channel
         self.cuts.append(done.cut)
         for cut in self.cuts:
-            if cut.price > 0 and (distortion := (cut.level - self.rate) / cut.price) > self.low:
-                self.low, self.cut = distortion, cut
+            if cut.price <= 0:
+                continue
+            distortion = (cut.level - self.rate) / cut.price
+            if distortion > self.low:
+                self.low = distortion
+                self.cut = cut
 
     def mixture(self) -> Floats:
-        """Between a channel within the rate and one beyond it, the one that just keeps it."""
+        """Mix a channel within the rate and one beyond it to a channel that just meets it."""
         joint = self.task.joint
         weighted = joint.weights[:, None] * joint.given
         one, other = (c.T @ weighted for c in (self.within, self.beyond))
-        low, high = 0.0, 1.0
+        low = 0.0
+        high = 1.0
         for _ in range(50):
             middle = 0.5 * (low + high)
             together = one + middle * (other - one)
             sums = together.sum(axis=1)
             used = sums > 0
             rate = mutual_information(sums[used], together[used] / sums[used, None])
-            low, high = (middle, high) if rate <= self.rate else (low, middle)
+            if rate <= self.rate:
+                low = middle
+            else:
+                high = middle
         return np.asarray(self.within + low * (self.beyond - self.within))
 
 

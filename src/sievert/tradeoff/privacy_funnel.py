@@ -1,9 +1,9 @@
 """The privacy funnel: the least I(T;Y) of releases T that keep an I(X;T).
 
 min I(T;Y) - slope·I(X;T) is a difference of convex functions: each step replaces the concave part
-by its tangent and takes one step of mirror descent, which never goes up. Deterministic releases
-found by merging values two at a time are points of the curve as well (Makhdoumi and others 2014).
-For every release max(0, R - H(X|Y)) <= I(T;Y), and R·I(X;Y)/H(X) is attained by erasing.
+by its tangent and takes one step of mirror descent, which never goes up. Deterministic releases,
+made by merging values two at a time, are points of the curve as well (Makhdoumi and others 2014).
+For every release max(0, R - H(X|Y)) <= I(T;Y), and erasing attains R·I(X;Y)/H(X).
 """
 
 import math
@@ -24,17 +24,20 @@ ROUNDS = 6
 STILL = 1e-11
 CLOSE = 1e-7  # nats that another round must gain
 WORK = 2e8
-MERGED = 150  # values up to which merging is tried
+MERGED = 150  # the most values for which merging is tried
 
 
 def stationary_point(
     joint: Joint, slope: float, channel: Floats, most: int
 ) -> tuple[InformationPoint, int]:
-    """Where the steps lead: a stationary point of I(T;Y) - slope·I(X;T)."""
-    p, given = joint.weights, joint.given
-    weighted, secret = p[:, None] * given, np.log(joint.secret)
+    """Follow the steps to a stationary point of I(T;Y) - slope·I(X;T); return their number, too."""
+    p = joint.weights
+    given = joint.given
+    weighted = p[:, None] * given
+    secret = np.log(joint.secret)
     logs = np.log(np.maximum(channel, TINY))
-    before, step = math.inf, 0
+    before = math.inf
+    step = 0
     while step < most:
         step += 1
         channel = np.exp(logs)
@@ -54,21 +57,27 @@ def stationary_point(
 
 
 def merge_values(joint: Joint) -> list[InformationPoint]:
-    """Releases from X to a constant; each merges the two values with the best trade-off."""
-    rows, secret = joint.weights[:, None] * joint.given, joint.secret
+    """Merge the two values with the best trade-off, again and again, from X to a constant."""
+    rows = joint.weights[:, None] * joint.given
+    secret = joint.secret
     channel = np.eye(len(rows))
     points = [InformationPoint.from_channel(joint, channel)]
     while len(rows) > 1:
-        sums, information = rows.sum(axis=1), _information_terms(rows, secret)
+        sums = rows.sum(axis=1)
+        information = _information_terms(rows, secret)
         rate = -sums * np.log(sums)
         a, b = np.triu_indices(len(rows), 1)
-        less_told = information[a] + information[b] - _information_terms(rows[a] + rows[b], secret)
+        less_disclosed = (
+            information[a] + information[b] - _information_terms(rows[a] + rows[b], secret)
+        )
         both = sums[a] + sums[b]
-        best = int(np.argmax(less_told / (rate[a] + rate[b] + both * np.log(both))))
-        i, j = int(a[best]), int(b[best])
+        best = int(np.argmax(less_disclosed / (rate[a] + rate[b] + both * np.log(both))))
+        i = int(a[best])
+        j = int(b[best])
         rows[i] += rows[j]
         channel[:, i] += channel[:, j]
-        rows, channel = np.delete(rows, j, axis=0), np.delete(channel, j, axis=1)
+        rows = np.delete(rows, j, axis=0)
+        channel = np.delete(channel, j, axis=1)
         points.append(InformationPoint.from_channel(joint, channel))
     return points
 
@@ -102,31 +111,33 @@ def funnel(joint: Any, at: float, *, seed: int = 0, seconds: float | None = None
     ]
     spread, steps = _search(distribution, points, rate, seed, deadline(seconds))
     point = time_share(distribution, hull(points, upper=False), rate, None)
-    risk, identity = point.information / LN2, point.rate / LN2
+    risk = point.information / LN2
+    identity = point.rate / LN2
     bound = min(max(0.0, at - (distribution.entropy - distribution.information)), risk)
     return Tradeoff(
-        "funnel",
-        at,
-        risk,
-        bound,
-        risk,
-        max(0.0, distribution.information - risk),
-        identity,
-        None,
-        full_channel(distribution, point.channel),
-        steps,
-        None,
-        spread / LN2,
+        model="funnel",
+        at=at,
+        objective=risk,
+        bound=bound,
+        risk=risk,
+        loss=max(0.0, distribution.information - risk),
+        identity=identity,
+        distortion=None,
+        channel=full_channel(distribution, point.channel),
+        iterations=steps,
+        reached=None,
+        spread=spread / LN2,
     )
 
 
 def _search(
     joint: Joint, points: list[InformationPoint], rate: float, seed: int, until: float
 ) -> tuple[float, int]:
-    """Add what descent finds at the slope of the curve where it has a rate, round after round."""
+    """Add the ends of descents at the slope of the curve at a rate, round after round."""
     n = len(joint.weights)
     most = int(min(max(WORK / (n * n * joint.given.shape[1]), 50), 1500))
-    steps, spread = 0, 0.0
+    steps = 0
+    spread = 0.0
     for turn in range(ROUNDS):
         low, high = bracket(hull(points, upper=False), rate, None)
         if high.rate <= low.rate:
@@ -151,6 +162,6 @@ def _search(
 
 
 def _blur(channel: Floats, n: int) -> Floats:
-    """A channel with small probabilities for further values."""
+    """Add small probabilities for further values to a channel."""
     room = max(0, n + 1 - channel.shape[1])
     return np.hstack((channel + 1e-3, np.full((len(channel), room), 1e-3)))

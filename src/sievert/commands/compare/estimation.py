@@ -10,7 +10,13 @@ import numpy as np
 from sievert.arrays import Ints
 from sievert.commands.compare.result import Bits, Disclosed
 from sievert.errors import Caution
-from sievert.estimators import ContingencyTable, InformationEstimate, estimate, ksg, lost
+from sievert.estimators import (
+    ContingencyTable,
+    InformationEstimate,
+    estimate,
+    information_lost,
+    ksg,
+)
 from sievert.losses.loss import GONE, Release, combination_codes
 from sievert.pairing.record_pairs import sparse_numbers
 
@@ -102,7 +108,11 @@ def begin_disclosure(
         pair = was if column in same else ContingencyTable.from_codes(after[column], codes)
         unchanged = column in same and column is not None
         bits = known.estimates[column, secret] if unchanged else estimate(pair, **how)
-        return pair, bits, lost(before[column], after[column], codes, before=was, after=pair, **how)
+        return (
+            pair,
+            bits,
+            information_lost(before[column], after[column], codes, before=was, after=pair, **how),
+        )
 
     places = [(c, s) for c in after for s in (None, *known.secrets)]
     begun = each(estimates, places)

@@ -126,7 +126,7 @@ class Judging:
         numbers = measure_table(questions, roles, others, clock, settings, limited, unlimited)
         for secret in roles.sensitive:
             for name in placed:
-                one = Roles(roles.quasi, (secret,))
+                one = Roles(quasi=roles.quasi, sensitive=(secret,))
                 with suppress(InputError, UsageError):
                     alone = measure_table(questions, one, (name,), clock, settings, [name])
                     numbers.inference[secret].update(alone.inference[secret])

@@ -342,10 +342,12 @@ def compare_release(
     place = None if limits is None else limits.place(cut, key)
     disclosing = begin_disclosure(cut, key, information, settings.estimation, each)
     remarks += leave_out_suppressed(
-        questions, Roles(quasi, secrets), keep_all=True, where=SUPPRESSED
+        questions, Roles(quasi=quasi, sensitive=secrets), keep_all=True, where=SUPPRESSED
     )
     description["suppressed"] = questions.suppression.records
-    assessment = judging.assess(BESIDE, table, questions, Roles(quasi, secrets), clock)
+    assessment = judging.assess(
+        BESIDE, table, questions, Roles(quasi=quasi, sensitive=secrets), clock
+    )
     order = examine_order(questions, released_columns(questions, roles), judging.settings.orders)
     remarks += order.notes
     policy, policy_doubts = judging.judge(

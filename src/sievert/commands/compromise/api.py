@@ -145,7 +145,15 @@ def compromise(
         "noise": {"weights": weights, "matching": matching},
     }.get(method, {})
     settings = ExperimentSettings(
-        method, chosen, replicates, seed, widths, step, max_known, options, source.get("threads")
+        method=method,
+        parameters=chosen,
+        replicates=replicates,
+        seed=seed,
+        epsilons=widths,
+        step=step,
+        max_known=max_known,
+        options=options,
+        threads=source.get("threads"),
     )
     reading = Reading(watch, verify=verify, **requested.read_as_stated({**source}))
     clock, released = reading.clock, None
@@ -179,11 +187,11 @@ def compromise(
                     str(format_),
                 )
     return Compromises(
-        description,
-        tables.roles,
-        {secret: e.curves for secret, e in experiments.items()},
-        {secret: e.domain for secret, e in experiments.items()},
-        {
+        table=description,
+        roles=tables.roles,
+        curves={secret: e.curves for secret, e in experiments.items()},
+        domains={secret: e.domain for secret, e in experiments.items()},
+        settings={
             "method": method,
             "parameters": list(chosen),
             "replicates": settings.rounds,
@@ -193,7 +201,7 @@ def compromise(
             "queries": QUERIES,
             **options,
         },
-        tables.pairing,
+        pairing=tables.pairing,
         warnings=tuple(tables.notes),
         unassessed=columns_without_role(questions, tables.roles, key),
         **clock.stop(),

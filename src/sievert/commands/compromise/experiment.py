@@ -1,4 +1,4 @@
-"""The experiment: every set of known columns and every combination that occurs, repeated."""
+"""The experiment: every set of known columns and every combination in it, repeated."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,22 +12,22 @@ from sievert.measures.approximate.compromise import compromises
 from sievert.methods import (
     Groups,
     Queries,
-    every,
+    add_noise,
+    draw_sample,
     frequencies,
-    noisy,
-    restricted,
-    sampled,
+    group_by_subsets,
+    restrict_queries,
     utility,
 )
 
-LOWEST = 0.05  # the quantile that is shown beside the mean and the minimum
+LOWEST = 0.05  # the quantile that is reported with the mean and the minimum
 METHODS = ("sampling", "query", "noise", "release")
 PARAMETERS = {"sampling": "fraction", "query": "size", "noise": "percent"}
 ROOM = 1 << 22  # numbers in memory at a time
 NUMBERS = ("initial_entropy", "area")
-MATCHINGS = ("oracle", "likelihood")  # of noise: who matches what is known of a person
-MATCHED_RUNS = 5  # in which both are looked at
-MOST_MATCHED = 3 * 10**7  # targets times records: "likelihood" weighs all of them
+MATCHINGS = ("oracle", "likelihood")  # of noise: which records match the known values
+MATCHED_RUNS = 5  # runs that compute both
+MOST_MATCHED = 3 * 10**7  # targets times records: "likelihood" weights all of them
 
 
 @dataclass(frozen=True)
@@ -49,28 +49,28 @@ class TargetSummary:
     quantile: float
 
     def to_dict(self) -> dict[str, float]:
-        """As it stands in the JSON."""
+        """The numbers as JSON."""
         return {"mean": self.mean, "minimum": self.minimum, "quantile_05": self.quantile}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CompromisePoint:
-    """What so many known columns leave to an intruder.
+    """The uncertainty of an intruder who knows a number of columns.
 
-    `combinations` counts every combination of known values alike, as the paper does; `records`
-    every person.
+    In `combinations` all combinations of known values have the same weight, as in the paper; in
+    `records` all people.
     """
 
     known: int
     subsets: int
-    targets: int  # combinations, over all sets of so many columns
+    targets: int  # combinations, over all sets of this number of columns
     combinations: Mapping[str, TargetSummary]
     records: Mapping[str, TargetSummary]
-    exact: tuple[float, float]  # share of combinations, and of records, with one value left
-    near: Mapping[float, tuple[float, float]]  # by epsilon, those with one window left
+    exact: tuple[float, float]  # shares of combinations and of records with one value left
+    near: Mapping[float, tuple[float, float]]  # the same with one window left, by epsilon
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The point as JSON."""
         return {
             "known": self.known,
             "subsets": self.subsets,
@@ -80,9 +80,9 @@ class CompromisePoint:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentSettings:
-    """The method with its parameters, how often it runs, and what the intruder knows."""
+    """The method with its parameters, the number of runs, and the knowledge of the intruder."""
 
     method: str
     parameters: tuple[float, ...]
@@ -96,13 +96,13 @@ class ExperimentSettings:
 
     @property
     def rounds(self) -> int:
-        """How often the method is run for each parameter; a release is read once."""
+        """The number of runs for each parameter; a release is read once."""
         return self.replicates if self.method in PARAMETERS else 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MatchedIntruder:
-    """What one way to match leaves of the records, most columns known, in the same few runs."""
+    """The result of one way to match, with most columns known, in the same few runs."""
 
     matching: str
     known: int
@@ -112,7 +112,7 @@ class MatchedIntruder:
     near: Mapping[float, float]  # by epsilon, with one window left
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The numbers as JSON."""
         return {
             "matching": self.matching,
             "known": self.known,
@@ -123,7 +123,7 @@ class MatchedIntruder:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentCurve:
     """One parameter of a method: a point for each number of known columns."""
 
@@ -144,17 +144,19 @@ def experiment_curve(
     released: tuple[Ints, Ints] | None,
     next_round: Callable[[], None],
 ) -> ExperimentCurve:
-    """The experiment for the parameter at `place`, with known columns in sets of these sizes."""
+    """Run the experiment for the parameter at `place`, with known columns in sets of `sizes`."""
     parameter = settings.parameters[place] if settings.parameters else None
     targets: dict[int, list[dict[str, Any]]] = {size: [] for size in sizes}
     people: list[dict[str, Floats]] = []
-    errors, axis = [], None
+    errors = []
+    axis = None
     for number in range(settings.rounds):
         protected = _protect(data, settings.method, parameter, (settings.seed, place, number))
         axis = None if protected is None else protected.axis
         if protected is not None and queries is not None:
-            errors.append(utility(queries, *_answers(data, settings.method, protected)).error)
-        for batch in _batches(every(data.known, sizes), len(data.values)):
+            known, numbers_known = _answers(data, settings.method, protected)
+            errors.append(utility(queries, known, numbers_known).error)
+        for batch in _batches(group_by_subsets(data.known, sizes), len(data.values)):
             chances = [
                 np.asarray(protected.probabilities(groups, **settings.options))
                 if released is None
@@ -169,7 +171,8 @@ def experiment_curve(
             )
             end = 0
             for groups in batch:
-                mine = slice(end, end := end + groups.count)
+                mine = slice(end, end + groups.count)
+                end += groups.count
                 numbers = {name: getattr(result, name)[mine] for name in (*NUMBERS, "range")}
                 targets[len(groups.columns)].append(
                     {**numbers, "sizes": groups.sizes, "entropies": result.entropies[mine]}
@@ -177,21 +180,26 @@ def experiment_curve(
                 if len(groups.columns) == data.known.shape[1]:
                     people.append({name: x[groups.ids] for name, x in numbers.items()})
         next_round()
+    by_person = {}
+    if people:
+        by_person = {name: np.mean([each[name] for each in people], axis=0) for name in people[0]}
     return ExperimentCurve(
-        parameter,
-        axis,
-        float(np.mean(errors)) if errors else None,
-        tuple(_point(size, targets[size], settings) for size in sizes),
-        {name: np.mean([each[name] for each in people], axis=0) for name in (people or [{}])[0]},
-        tuple(_matchings(data, settings, place, max(sizes))) if settings.method == "noise" else (),
+        parameter=parameter,
+        axis=axis,
+        error=float(np.mean(errors)) if errors else None,
+        points=tuple(_point(size, targets[size], settings) for size in sizes),
+        people=by_person,
+        matchings=tuple(_matchings(data, settings, place, max(sizes)))
+        if settings.method == "noise"
+        else (),
     )
 
 
 def _matchings(
     data: ExperimentData, settings: ExperimentSettings, place: int, size: int
 ) -> Iterator[MatchedIntruder]:
-    """Both ways to match, side by side; neither where weighing all records would take long."""
-    each = list(every(data.known, (size,)))
+    """Compare both ways to match; yield nothing if weighting all records would take long."""
+    each = list(group_by_subsets(data.known, (size,)))
     runs = min(settings.rounds, MATCHED_RUNS)
     if sum(groups.count for groups in each) * len(data.secret) * runs > MOST_MATCHED:
         return
@@ -215,24 +223,25 @@ def _matchings(
             for numbers in (result.initial_entropy, *(result.entropies == 0).T)
         )
         yield MatchedIntruder(
-            matching,
-            size,
-            runs,
-            bits,
-            float(weights @ (result.initial_entropy == 0)),
-            dict(zip(settings.epsilons, near, strict=True)),
+            matching=matching,
+            known=size,
+            runs=runs,
+            bits=bits,
+            exact=float(weights @ (result.initial_entropy == 0)),
+            near=dict(zip(settings.epsilons, near, strict=True)),
         )
 
 
 def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
-    """Groups of several sets of columns, as many as there is room for."""
+    """Yield groups of several sets of columns, as many as there is room for."""
     batch: list[Groups] = []
     numbers = 0
     for groups in each:
         need = groups.count * size + len(groups.ids)
         if batch and numbers + need > ROOM:
             yield batch
-            batch, numbers = [], 0
+            batch = []
+            numbers = 0
         batch.append(groups)
         numbers += need
     if batch:
@@ -242,20 +251,22 @@ def _batches(each: Iterable[Groups], size: int) -> Iterator[list[Groups]]:
 def _protect(
     data: ExperimentData, method: str, parameter: float | None, seed: Sequence[int]
 ) -> Any:
-    """What the publisher's method makes of the data; None for a release that is given."""
-    number, secret, values = parameter or 0, data.secret, data.values
+    """Apply the publisher's method to the data; None for a release from a file."""
+    number = 0 if parameter is None else parameter
+    secret = data.secret
+    values = data.values
     match method:
         case "sampling":
-            return sampled(secret, values, float(number), seed)
+            return draw_sample(secret, values, float(number), seed)
         case "query":
-            return restricted(secret, values, int(number), seed)
+            return restrict_queries(secret, values, int(number), seed)
         case "noise":
-            return noisy(data.known, secret, values, float(number), seed, sizes=data.sizes)
+            return add_noise(data.known, secret, values, float(number), seed, sizes=data.sizes)
     return None
 
 
 def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, Floats]:
-    """Known codes and confidential numbers that a user of the release has."""
+    """The known codes and the confidential numbers of a user of the release."""
     if method == "sampling":
         return data.known[protected.taken], data.values[data.secret[protected.taken]]
     if method == "query":
@@ -266,28 +277,25 @@ def _answers(data: ExperimentData, method: str, protected: Any) -> tuple[Ints, F
 def _point(
     size: int, targets: Sequence[Mapping[str, Any]], settings: ExperimentSettings
 ) -> CompromisePoint:
-    """A point of the curve from the targets of each set of so many columns in each replicate."""
+    """Make a point of the curve from the targets of all sets of `size` columns and replicates."""
     numbers = {
         name: np.concatenate([t[name] for t in targets])
         for name in (*NUMBERS, "sizes", "entropies")
     }
     weights = numbers["sizes"].astype(np.float64)
     equal = np.ones(len(weights))
-    combinations, records = (
-        {n: _summary(numbers[n], each) for n in NUMBERS} for each in (equal, weights)
-    )
     exact, *near = (
         (float(equal[hit].sum() / equal.sum()), float(weights[hit].sum() / weights.sum()))
         for hit in (numbers["initial_entropy"] == 0, *(numbers["entropies"] == 0).T)
     )
     return CompromisePoint(
-        size,
-        len(targets) // settings.rounds,
-        len(weights) // settings.rounds,
-        combinations,
-        records,
-        exact,
-        dict(zip(settings.epsilons, near, strict=True)),
+        known=size,
+        subsets=len(targets) // settings.rounds,
+        targets=len(weights) // settings.rounds,
+        combinations={n: _summary(numbers[n], equal) for n in NUMBERS},
+        records={n: _summary(numbers[n], weights) for n in NUMBERS},
+        exact=exact,
+        near=dict(zip(settings.epsilons, near, strict=True)),
     )
 
 
@@ -296,7 +304,7 @@ def _summary(numbers: Floats, weights: Floats) -> TargetSummary:
     below = np.cumsum(weights[order])
     at = int(np.searchsorted(below, LOWEST * below[-1]))
     return TargetSummary(
-        kernel.total(numbers * weights) / float(below[-1]),
-        float(numbers[order[0]]),
-        float(numbers[order[min(at, len(order) - 1)]]),
+        mean=kernel.total(numbers * weights) / float(below[-1]),
+        minimum=float(numbers[order[0]]),
+        quantile=float(numbers[order[min(at, len(order) - 1)]]),
     )

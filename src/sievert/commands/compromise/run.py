@@ -1,4 +1,4 @@
-"""The steps of an experiment: read the records as codes, then a curve for each parameter."""
+"""The steps of an experiment: read the records as codes, compute a curve for each parameter."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,15 +30,15 @@ from sievert.request.suppression import MARKED, keep_suppressed
 from sievert.roles import Roles
 from sievert.session import Clock
 
-MOST_VALUES = 400  # of a domain
+MOST_VALUES = 400  # values of a domain
 MOST_SUBSETS = 4096
 QUERIES = 1000
-HALF = 1e-6  # quotients so close to a half are rounded exactly
+HALF = 1e-6  # quotients that are closer to a half are rounded exactly
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExperimentTables:
-    """The original records and those of a release, if any, paired by `places`; `notes` grows."""
+    """The records of the original and of a release, if any, paired by `places`; `notes` grows."""
 
     roles: Roles
     people: record_pairs.People
@@ -69,7 +69,7 @@ def read_tables(
     *,
     paired: bool = False,
 ) -> ExperimentTables:
-    """The original records as codes, and those of the release paired with them."""
+    """Read the original records as codes, and pair the records of the release with them."""
     roles, notes = requested.assign(questions)
     require(roles.sensitive, "no confidential column of numbers given", hint="-s salary")
     require(
@@ -81,7 +81,7 @@ def read_tables(
     notes += keep_suppressed(questions, roles, "an intruder looks for every record")
     people = record_pairs.people(questions, roles.measured_columns, key, name)
     if release is None:
-        return ExperimentTables(roles, people, notes)
+        return ExperimentTables(roles=roles, people=people, notes=notes)
     beside = beside.fits(file, release.records, people.records)
     release = replace(release, rows=beside.rows)
     places, extra = record_pairs.record_places(people, release)
@@ -89,7 +89,8 @@ def read_tables(
         notes.append(f"{plural(extra, 'record')} of the release that the original lacks")
     known = [q for q in roles.quasi if q in release.cube.columns]
     marked = release.cube.all_have(known, questions.suppression.mark)
-    if known and (number := int(np.count_nonzero(marked))):
+    number = int(np.count_nonzero(marked)) if known else 0
+    if number:
         notes.append(
             f"{plural(number, 'record')} of the release suppressed{MARKED}; counted as a class"
         )
@@ -101,8 +102,10 @@ def read_tables(
         others = record_pairs.read_further(
             questions, roles.measured_columns, roles.identifier, name
         )
-        there = [] if others is None else [c for c in others.columns if c in release.cube.columns]
-        return [] if others is None else record_pairs.pair_in_order(others, release.cube, there, {})
+        if others is None:
+            return []
+        there = [c for c in others.columns if c in release.cube.columns]
+        return record_pairs.pair_in_order(others, release.cube, there, {})
 
     if beside.rows is not None:
         proven = beside.is_proven(file)
@@ -117,7 +120,9 @@ def read_tables(
             unused=beside.unused,
         )
     notes += pairing.notes()
-    return ExperimentTables(roles, people, notes, release, places, pairing)
+    return ExperimentTables(
+        roles=roles, people=people, notes=notes, release=release, places=places, pairing=pairing
+    )
 
 
 # -- the experiment -----------------------------------------------------------------------------
@@ -126,10 +131,11 @@ def read_tables(
 def run_experiment(
     tables: ExperimentTables, settings: ExperimentSettings, clock: Clock, show_values: bool
 ) -> dict[str, SecretExperiment]:
-    """A curve for each confidential column and parameter."""
-    quasi, most = tables.roles.quasi, settings.max_known
+    """Compute a curve for each confidential column and parameter."""
+    quasi = tables.roles.quasi
+    most = settings.max_known
     require(most is None or most >= 1, "--max-known must be at least 1")
-    sizes = range(1, min(len(quasi), most or len(quasi)) + 1)
+    sizes = range(1, (len(quasi) if most is None else min(len(quasi), most)) + 1)
     experiments = {}
     for secret in tables.roles.sensitive:
         data, records = _experiment_data(tables, secret, settings.step)
@@ -145,33 +151,26 @@ def run_experiment(
             clock(next(titles), None)
 
         next_round()
-        experiments[secret] = SecretExperiment(
-            tuple(
-                experiment_curve(data, settings, place, sizes, queries, released, next_round)
-                for place in range(number)
-            ),
-            {
-                "values": len(data.values),
-                "records": len(records),
-                **(
-                    {"low": float(data.values[0]), "high": float(data.values[-1])}
-                    if show_values
-                    else {}
-                ),
-            },
-            records,
+        curves = tuple(
+            experiment_curve(data, settings, place, sizes, queries, released, next_round)
+            for place in range(number)
         )
+        domain: dict[str, Any] = {"values": len(data.values), "records": len(records)}
+        if show_values:
+            domain |= {"low": float(data.values[0]), "high": float(data.values[-1])}
+        experiments[secret] = SecretExperiment(curves=curves, domain=domain, records=records)
     return experiments
 
 
 def _experiment_data(
     tables: ExperimentTables, secret: str, step: float | None
 ) -> tuple[ExperimentData, Ints]:
-    """Codes of all records that have a number; their places among the records."""
+    """The codes of all records that have a number, and their places among the records."""
     numbers = tables.people.numbers(secret, hint="-s with a column of numbers")
     by_record = multiples(numbers, step)[tables.people.codes(secret)]
     there = np.flatnonzero(~np.isnan(by_record))
-    if lacking := len(by_record) - len(there):
+    lacking = len(by_record) - len(there)
+    if lacking:
         tables.notes.append(f"{plural(lacking, 'record')} without a number in {secret!r}: left out")
     require(len(there), f"column {secret!r} holds no number", error=InputError)
     values, codes = np.unique(by_record[there], return_inverse=True)
@@ -184,18 +183,22 @@ def _experiment_data(
         )
     known = [_ranks(tables.people, c)[there] for c in tables.roles.quasi]
     return ExperimentData(
-        np.stack(known, axis=1), codes, values, tuple(int(k.max()) + 1 for k in known)
+        known=np.stack(known, axis=1),
+        secret=codes,
+        values=values,
+        sizes=tuple(int(k.max()) + 1 for k in known),
     ), there
 
 
 def _ranks(people: record_pairs.People, column: str) -> Ints:
-    """Codes of a known column: numbers in their order, texts in alphabetical order."""
-    texts, codes = people.texts(column), people.codes(column)
+    """The codes of a known column: numbers in their order, texts in alphabetical order."""
+    texts = people.texts(column)
+    codes = people.codes(column)
     present = np.unique(codes)
     values = [texts[c] for c in present.tolist()]
     order = np.arange(len(values))
     if all(t is not None and NUMBER.fullmatch(t) for t in values):
-        order = np.argsort([float(t or 0) for t in values], kind="stable")
+        order = np.argsort([float(t) if t else 0.0 for t in values], kind="stable")
     rank = np.zeros(len(texts), dtype=np.int64)
     rank[present[order]] = np.arange(len(order))
     return rank[codes]
@@ -218,7 +221,7 @@ def _queries(
 def _released_codes(
     tables: ExperimentTables, secret: str, records: Ints, step: float | None, values: Floats
 ) -> tuple[Ints, Ints] | None:
-    """Of each original record its released number, as the code of a value, and released class."""
+    """The released number of each original record, as the code of a value, and its class."""
     people = tables.release
     if people is None:
         return None
@@ -228,7 +231,8 @@ def _released_codes(
     released = np.append(multiples(numbers, step)[people.codes(secret)], np.nan)[at]
     above = np.clip(np.searchsorted(values, released), 0, len(values) - 1)
     nearer = np.abs(released - values[above - 1]) < np.abs(released - values[above])
-    codes = np.where(np.isnan(released), GONE, above - ((above > 0) & nearer))
+    nearest = np.where((above > 0) & nearer, above - 1, above)
+    codes = np.where(np.isnan(released), GONE, nearest)
     shared = [q for q in tables.roles.quasi if q in people.cube.columns]
     require(shared, "the release has none of the known columns")
     return codes, combination_codes(
@@ -239,7 +243,7 @@ def _released_codes(
 def record_columns(
     experiments: Mapping[str, SecretExperiment], records: int, kind: str
 ) -> dict[str, tuple[str, Sequence[Any]]]:
-    """The record file: what is left of each record's number to one who knows all columns."""
+    """The record file: the uncertainty of each record's number for one who knows all columns."""
     columns: dict[str, tuple[str, Sequence[Any]]] = {"record": ("BIGINT", range(1, records + 1))}
     for secret, experiment in experiments.items():
         title = escape_formula(secret) if kind == "csv" else secret
@@ -253,7 +257,7 @@ def record_columns(
 
 
 def multiples(numbers: Floats, step: float | None) -> Floats:
-    """Numbers as the nearest multiples of a step, halves as even ones; all are what they print as.
+    """Round numbers, read as they print, to multiples of a `step`; halves to even multiples.
 
     >>> multiples(np.array([0.29, 0.35, 0.45, np.nan]), 0.1).tolist()
     [0.3, 0.4, 0.4, nan]

@@ -264,15 +264,16 @@ def check_with_ledger(
             judged, alone, doubts = _judge(opened, limits, assessment, respelt, alike)
             notes += doubts
         return LedgerCheck(
-            describe_input(opened.table, questions, missing) | {"people": described[-1]["people"]},
-            roles,
-            {"name": path.name, "releases": described},
-            assessment.risk,
-            reidentification,
-            inference,
-            assessment.secrets,
-            judged,
-            alone,
+            table=describe_input(opened.table, questions, missing)
+            | {"people": described[-1]["people"]},
+            roles=roles,
+            ledger={"name": path.name, "releases": described},
+            joint=assessment.risk,
+            reidentification=reidentification,
+            inference=inference,
+            secrets=assessment.secrets,
+            policy=judged,
+            alone=alone,
             warnings=tuple(notes),
             unassessed=columns_without_role(questions, roles, *opened.person),
             **clock.stop(),

@@ -1,4 +1,4 @@
-"""Releases of the same people put together: everybody once, with all rows in each release."""
+"""The releases of the same people together: each person once, with all rows of each release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from sievert.counts.joint_values import (
 
 @dataclass(frozen=True, eq=False)
 class Audience:
-    """The rows of one release: whose they are, and with which values of its secrets."""
+    """The rows of one release: their people, their classes, and the values of its secrets."""
 
     joint: Ints  # the place of the person of each row among the joint classes
     person: Ints
@@ -33,13 +33,14 @@ class Audience:
     secrets: Mapping[str, Ints]  # 0 is missing
 
     def split(self, groups: Ints) -> Ints:
-        """Some groups of people, by the class of each row."""
+        """Split groups of joint classes by the class of each row."""
         keys = groups[self.joint] * (int(self.classes.max()) + 1) + self.classes
         return np.asarray(np.unique(keys, return_inverse=True)[1]).reshape(-1)
 
     def only(self, secret: str) -> "Audience":
-        """Every person once, or with each class and value of a secret if somebody has several."""
-        person, values = self.person, self.secrets[secret]
+        """Keep one row per person; one per class and value of a secret if a person has several."""
+        person = self.person
+        values = self.secrets[secret]
         order = np.lexsort((values, self.classes, person))
         first = run_starts(person[order])
         times = np.diff(np.append(first, len(order)))
@@ -47,22 +48,27 @@ class Audience:
             first = run_starts(person[order], self.classes[order], values[order])
         kept = order[first]
         own = {secret: self.secrets[secret][kept]}
-        return Audience(self.joint[kept], self.person[kept], self.classes[kept], own)
+        return Audience(
+            joint=self.joint[kept],
+            person=self.person[kept],
+            classes=self.classes[kept],
+            secrets=own,
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DisclosedPeople:
-    """People for whom releases leave so few values of a secret, where it stays the same."""
+    """The people for whom releases leave few values of a secret that stays the same."""
 
-    least: int  # the fewest values that are left for anybody
-    disclosed: int  # people for whom one is left
-    only_together: int  # of them those for whom no release alone leaves one
+    least: int  # the fewest values that are left for a person
+    disclosed: int  # people with one value left
+    only_together: int  # people with one value left by all releases, and more by each alone
     none_common: int  # people whose classes have no known value in common
-    changed: int  # people of whom releases have different values
+    changed: int  # people with different values in the releases
 
 
 class ReleasesTogether:
-    """All releases of a ledger, a new one the last of them."""
+    """All releases of a ledger, the new one last."""
 
     def __init__(self, releases: Sequence[LedgerRelease]) -> None:
         self.releases = releases
@@ -80,33 +86,33 @@ class ReleasesTogether:
         }
 
     def _number_values(self, secret: str) -> dict[int, Ints]:
-        """The values of a secret in the rows of each release that has it: 0 is missing."""
+        """Number the values of a secret in the rows of each release that has it; 0 is missing."""
         own = {i: r.secrets[secret] for i, r in enumerate(self.releases) if secret in r.secrets}
         words = [each.codes for each in own.values()]
         numbers = number_words(words)
-        self._words[secret] = np.concatenate(words), np.concatenate(numbers) + 1
+        self._words[secret] = (np.concatenate(words), np.concatenate(numbers) + 1)
         return {
             place: np.append(0, number + 1)[each.rows]
             for (place, each), number in zip(own.items(), numbers, strict=True)
         }
 
     def value_number(self, secret: str, word: Ints) -> int:
-        """The number of a value by its keyed hash; -1 where no release has it."""
+        """The number of a value by its keyed hash; -1 if no release has it."""
         words, numbers = self._words[secret]
         same = np.flatnonzero((words == word).all(axis=1))
         return int(numbers[same[0]]) if len(same) else -1
 
     def members(self, place: int) -> Bools:
-        """Who is in a release, by the numbers of people."""
+        """Mark the people of a release, by their numbers."""
         return marked(self.people[place], self._most)
 
     def unique_in(self, place: int) -> Bools:
-        """Who is the only one with such rows in one release."""
+        """Mark the people whose rows are unique in one release."""
         own = self.patterns[place]
         return marked(own.person[own.sizes == 1], self._most)
 
     def unique_together(self) -> Bools:
-        """Who is unique in a joint class."""
+        """Mark the people who are unique in a joint class."""
         return marked(self.joint.person[self.joint.sizes == 1], self._most)
 
     def audience(self, place: int) -> Audience:
@@ -114,11 +120,14 @@ class ReleasesTogether:
         person = self.people[place]
         secrets = {s: of[place] for s, of in self.values.items() if place in of}
         where = np.searchsorted(self.joint.person, person)
-        return Audience(where, person, self.releases[place].classes, secrets)
+        return Audience(
+            joint=where, person=person, classes=self.releases[place].classes, secrets=secrets
+        )
 
     def disclosed(self, secret: str) -> DisclosedPeople:
-        """What the releases leave of a secret that stays the same."""
-        values, joint = self.values[secret], self.joint
+        """Count the people for whom the releases leave few values of an unchanging secret."""
+        values = self.values[secret]
+        joint = self.joint
         number = 1 + max(int(own.max()) for own in values.values())
         sets = [
             values_of_patterns(ValueSets(self.releases[i].classes, own, number), self.patterns[i])
@@ -132,31 +141,33 @@ class ReleasesTogether:
     def _count_people(
         self, common: CommonValues, seen: Ints, values: Mapping[int, Ints]
     ) -> DisclosedPeople:
-        """The people of joint classes of which this is known; for each the worst one counts."""
+        """Count the people of the joint classes in `seen`; the worst class of a person counts."""
         of_class = np.full(len(self.joint.members), -1)
         of_class[seen] = np.arange(len(seen))
         place = of_class[self.joint.number]
-        person, place = self.joint.person[place >= 0], place[place >= 0]
+        person = self.joint.person[place >= 0]
+        place = place[place >= 0]
         one = marked(person[common.together[place] == 1], self._most)
         alone = marked(person[common.alone[place] == 1], self._most)
         doubtful = marked(person[common.none_common[place]], self._most)
         most = self._most
-        least, largest = np.full(most, np.iinfo(np.int64).max), np.zeros(most, dtype=np.int64)
+        least = np.full(most, np.iinfo(np.int64).max)
+        largest = np.zeros(most, dtype=np.int64)
         for release, own in values.items():
             known = own > 0
             np.minimum.at(least, self.people[release][known], own[known])
             np.maximum.at(largest, self.people[release][known], own[known])
         return DisclosedPeople(
-            int(common.together.min()),
-            int(one.sum()),
-            int((one & ~alone).sum()),
-            int(doubtful.sum()),
-            int(np.count_nonzero(largest > least)),
+            least=int(common.together.min()),
+            disclosed=int(one.sum()),
+            only_together=int((one & ~alone).sum()),
+            none_common=int(doubtful.sum()),
+            changed=int(np.count_nonzero(largest > least)),
         )
 
 
 def number_words(parts: Sequence[Ints]) -> list[Ints]:
-    """Number keyed hashes from 0, the same ones alike; a hash is a row of two words.
+    """Number keyed hashes from 0, equal hashes alike; a hash is a row of two words.
 
     >>> one, other = np.array([[7, 1], [5, 1]]), np.array([[5, 1], [5, 2]])
     >>> [numbers.tolist() for numbers in number_words([one, other])]
@@ -167,7 +178,7 @@ def number_words(parts: Sequence[Ints]) -> list[Ints]:
     ordered = words[order]
     starts = run_starts(ordered[:, 0])
     times = np.diff(np.append(starts, len(words)))
-    if np.any(ordered[:, 1] != np.repeat(ordered[starts, 1], times)):  # half of two hashes is alike
+    if np.any(ordered[:, 1] != np.repeat(ordered[starts, 1], times)):  # two hashes share one word
         order = np.lexsort((words[:, 1], words[:, 0]))
         ordered = words[order]
         starts = run_starts(ordered[:, 0], ordered[:, 1])

@@ -1,6 +1,6 @@
 """Keys of people, and names of secrets, that may differ between the releases of a ledger.
 
-A ledger has keyed hashes only, so other spellings of the new release's keys are held against them.
+A ledger has keyed hashes only. So other spellings of the new release's keys are hashed, too.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ from sievert.counts.questions import Questions
 from sievert.errors import Caution
 from sievert.formatting import list_names
 
-POINT_ZERO = ".0"  # what is left of a number that was read as a float
+POINT_ZERO = ".0"  # the end of a whole number that was read as a float
 RESPELT = (
     "{} people of the ledger would be found again if keys were spelt alike (blanks, case, .0, "
     "zeros at the start): whoever is not found again looks safer than they are"
@@ -34,8 +34,8 @@ ONE_RELEASE = (
 def spell_otherwise(text: str, width: int = 0) -> tuple[str, ...]:
     """Other spellings of a key; always the same number of them.
 
-    A whole number is also spelt without zeros at the start, and with as many as the longest key has
-    room for: if some keys are the same with and without them, the longest are.
+    A whole number is also spelt without zeros at the start, and with zeros up to the `width` of the
+    longest key: if keys agree with and without zeros, the longest keys do.
 
     >>> spell_otherwise(" A7.0")
     ('A7.0', 'a7', 'A7', ' A7', 'A7', 'A7', '  A7.0', ' A7.0 ', ' A7.0.0', '  A7.0.0')
@@ -43,15 +43,30 @@ def spell_otherwise(text: str, width: int = 0) -> tuple[str, ...]:
     ('7', '0007')
     """
     short = text.strip().removesuffix(POINT_ZERO)
-    others = short.casefold(), short.upper(), text.removesuffix(POINT_ZERO)
-    number = short.isascii() and short.isdigit()
-    zeros = (short.lstrip("0") or "0", short.zfill(width)) if number else (short, short)
+    without_zeros = short
+    with_zeros = short
+    if short.isascii() and short.isdigit():
+        without_zeros = short.lstrip("0")
+        if not without_zeros:
+            without_zeros = "0"
+        with_zeros = short.zfill(width)
     longer = f"{text}{POINT_ZERO}"
-    return (text.strip(), *others, *zeros, f" {text}", f"{text} ", longer, f" {longer}")
+    return (
+        text.strip(),
+        short.casefold(),
+        short.upper(),
+        text.removesuffix(POINT_ZERO),
+        without_zeros,
+        with_zeros,
+        f" {text}",
+        f"{text} ",
+        longer,
+        f" {longer}",
+    )
 
 
 def join_key(parts: Sequence[str]) -> str:
-    """The key of a person: of one column, or of several together."""
+    """Join the columns of a person's key to one text."""
     return parts[0] if len(parts) == 1 else "".join(f"{len(text)}:{text}" for text in parts)
 
 
@@ -61,37 +76,37 @@ def count_respelt(
     pseudonyms: Pseudonyms,
     releases: Sequence[LedgerRelease],
 ) -> int:
-    """How many people of a ledger a new release has only if its keys are spelt otherwise."""
+    """Count the people of a ledger that a new release has only if its keys are spelt otherwise."""
     if not releases:
         return 0
     cube = questions.cube(tuple(person))
-    columns = [
-        [values[code] or "" for code in codes.tolist()]
-        for values, codes in zip(cube.values, cube.codes, strict=True)
-    ]
+    columns: list[list[str]] = []
+    for values, codes in zip(cube.values, cube.codes, strict=True):
+        texts = ["" if value is None else value for value in values]
+        columns.append([texts[code] for code in codes.tolist()])
     keys = list(zip(*columns, strict=True))
     widths = [max(map(len, column), default=0) for column in columns]
-    ledger, hashes = _different(releases), pseudonyms.people([join_key(key) for key in keys])
+    ledger = _people_of(releases)
+    hashes = pseudonyms.people([join_key(key) for key in keys])
     known, own = number_words([ledger, hashes])
     there = marked(known, int(own.max()) + 1)[own]
-    others = {
-        join_key(other)
-        for key, known_before in zip(keys, there.tolist(), strict=True)
-        if not known_before
-        for other in zip(*map(spell_otherwise, key, widths), strict=True)
-    }
+    others: set[str] = set()
+    for key, known_before in zip(keys, there.tolist(), strict=True):
+        if not known_before:
+            spellings = zip(*map(spell_otherwise, key, widths), strict=True)
+            others.update(join_key(spelling) for spelling in spellings)
     known, own, other = number_words([ledger, hashes, pseudonyms.people([*others])])
     size = 1 + max(int(numbers.max(initial=-1)) for numbers in (known, own, other))
     return int((marked(known, size) & marked(other, size) & ~marked(own, size)).sum())
 
 
-def _different(releases: Sequence[LedgerRelease]) -> Ints:
-    """The hashes of all people of some releases."""
+def _people_of(releases: Sequence[LedgerRelease]) -> Ints:
+    """The hashes of the people of all rows of some releases."""
     return np.concatenate([release.people for release in releases])
 
 
 def count_alike(spelt: Sequence[Ints], alike: Sequence[Ints]) -> int:
-    """Count the hashes, of texts as they are `spelt`, whose canonical text others have as well.
+    """Count the hashes of texts as they are `spelt` whose canonical text others have as well.
 
     >>> one, other = np.array([[1, 1], [2, 2], [3, 3]]), np.array([[7, 7], [7, 7], [8, 8]])
     >>> count_alike([one], [other])
@@ -105,38 +120,42 @@ def count_alike(spelt: Sequence[Ints], alike: Sequence[Ints]) -> int:
 def merge_releases(
     releases: Sequence[LedgerRelease], person: Sequence[str], apart: Collection[str]
 ) -> tuple[list[LedgerRelease], dict[str, int]]:
-    """Merge all spellings of people and of secrets; how many values coincide, by column.
+    """Merge the spellings of people and of secrets; return how many values coincide by column.
 
-    People are called by the names of their columns. What a policy calls distinct stays `apart`.
+    People are called by the names of their columns. Columns `apart` are distinct by the policy.
     """
-    found: dict[str, int] = {}
+    merged: dict[str, int] = {}
     people = not {*person} & {*apart}
     if people:
         keys = count_alike([r.people for r in releases], [r.alike for r in releases])
-        found |= {", ".join(person): keys} if keys else {}
+        if keys:
+            merged[", ".join(person)] = keys
     for secret in dict.fromkeys(s for release in releases for s in release.secrets):
         own = [r.secrets[secret] for r in releases if secret in r.secrets]
         if secret not in apart:
             values = count_alike([s.codes for s in own], [s.alike for s in own])
-            found |= {secret: values} if values else {}
-    return [release.merged(found, people=people) for release in releases], found
+            if values:
+                merged[secret] = values
+    return [release.with_merged_spellings(merged, people=people) for release in releases], merged
 
 
 def doubt_keys(together: ReleasesTogether) -> list[str]:
-    """A caution if the new release has few people of the ledger, and the others far more."""
+    """Caution if the new release has few people of the ledger, and the others far more."""
     *earlier, new = (together.members(i) for i in range(len(together.releases)))
     if len(earlier) < 2:
         return []
     times = np.sum(earlier, axis=0)
-    here, known = int(new.sum()), int((new & (times > 0)).sum())
-    people, again = int(times.sum()), int(times[times > 1].sum())
+    here = int(new.sum())
+    known = int((new & (times > 0)).sum())
+    people = int(times.sum())
+    again = int(times[times > 1].sum())
     if 2 * known >= here or again * here < 2 * known * people:
         return []
     return [Caution(FEW_KNOWN.format(known, here, again, people))]
 
 
 def name_single_secrets(releases: Sequence[LedgerRelease]) -> list[str]:
-    """A remark on secrets of one release that may have another name in others."""
+    """Remark on secrets of one release that may have another name in others."""
     single = dict[str, None]()
     for release in releases:
         others = {s for other in releases if other is not release for s in other.secrets}

@@ -1,4 +1,4 @@
-"""The results of `sievert ledger`: what it holds, and what a new release adds to it."""
+"""The results of `sievert ledger`: its releases, and the check of a new release."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sievert.version import __version__
 
 @dataclass(frozen=True, repr=False)
 class Ledger:
-    """The releases that a ledger has, without anybody in them."""
+    """The releases of a ledger, without the people in them."""
 
     name: str  # of its file
     releases: Sequence[Mapping[str, Any]]  # in the order in which they were added
@@ -55,31 +55,31 @@ class Ledger:
             return "\n".join([line, *entries])
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class LedgerCheck(Result):
-    """A new release together with those of a ledger, held against a policy."""
+    """A new release together with those of a ledger, judged by a policy."""
 
     ledger: Mapping[str, Any]  # its name, and all releases, the new one last
-    joint: Mapping[str, Any]  # how many people look alike in all releases
+    joint: Mapping[str, Any]  # counts of people who look alike in all releases
     reidentification: Mapping[str, Value]  # by joint classes: the riskiest of any release
     inference: Mapping[str, Mapping[str, Value]]  # the same of each secret
-    secrets: Mapping[str, Mapping[str, Any]]  # what is learnt beyond the best release alone
+    secrets: Mapping[str, Mapping[str, Any]]  # what all releases disclose beyond the best one
     policy: Judgement | None  # of all releases together
     alone: Judgement | None  # of the new release by itself
 
     @property
     def met(self) -> bool | None:
-        """Whether the releases together meet the policy; None without one, or if undecided."""
+        """Say whether the releases together meet the policy; None without one, or if undecided."""
         return None if self.policy is None else self.policy.outcome
 
     @property
     def passed(self) -> bool:
-        """Whether nothing stands against the release: there is no policy, or it is met."""
+        """Say whether the release may go out: there is no policy, or it is met."""
         return self.policy is None or self.policy.outcome is True
 
     @property
     def only_together(self) -> bool:
-        """Whether the policy is met by the new release alone, and not beside the others."""
+        """Say whether the new release meets the policy alone, but not together with the others."""
         return self.alone is not None and self.alone.outcome is True and not self.passed
 
     def _content(self) -> dict[str, Any]:

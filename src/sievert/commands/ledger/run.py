@@ -1,4 +1,4 @@
-"""A release as a ledger keeps it, and all releases held against a policy together."""
+"""A release as a ledger keeps it, and the measures of all releases together."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -26,13 +26,20 @@ from sievert.policy.judgement import READINGS
 from sievert.roles import Roles
 from sievert.session import Clock
 
-CLASS, PERSON = "\0class", "\0person"  # names that no column has
+CLASS = "\0class"  # names that no column has
+PERSON = "\0person"
 SHOWN = {
-    *("k_anonymity", "unique_records", "average_risk"),
-    *("l_diversity", "max_confidence", "guess_gain", "discrimination_rate", "mutual_information"),
+    "k_anonymity",
+    "unique_records",
+    "average_risk",
+    "l_diversity",
+    "max_confidence",
+    "guess_gain",
+    "discrimination_rate",
+    "mutual_information",
 }
 LEARNT = ("mutual_information", "bayes_vulnerability_posterior")
-UNKNOWN = {"order", "hierarchy", "parts", "population"}  # what coded values cannot have
+UNKNOWN = {"order", "hierarchy", "parts", "population"}  # needs that codes do not meet
 ONLY_CODES = "a ledger has codes of values, without their order, hierarchy or parts"
 Numbers = dict[str, Value]
 
@@ -48,7 +55,7 @@ def code_release(
     name: str,
     date: str,
 ) -> LedgerRelease:
-    """Who is in which class with which values, by keyed hashes; each such row once."""
+    """Code the people of each class and their values by keyed hashes; each such row once."""
     columns = (*roles.quasi, *roles.sensitive, *person)
     questions.check_usable(columns)
     cube = questions.cube(columns)
@@ -59,18 +66,23 @@ def code_release(
         secret: _secret(cube, place, secret, pseudonyms)
         for place, secret in enumerate(roles.sensitive, len(roles.quasi))
     }
-    words = [  # that no other columns and values have
-        "".join(f"{len(name)}:{name}" for name in columns),
-        *("\0".join(f"{len(t or '')}:{t or ''}" for t in texts) for texts in cube.values),
-    ]
+    # These texts are the same for the same columns and values only.
+    words = ["".join(f"{len(name)}:{name}" for name in columns)]
+    for texts in cube.values:
+        plain = ["" if text is None else text for text in texts]
+        words.append("\0".join(f"{len(text)}:{text}" for text in plain))
     parts = [each.encode("utf-8", "surrogatepass") for each in words]
     parts += [codes.astype("<u4").tobytes() for codes in cube.codes]
-    named = {"quasi": list(roles.quasi), "sensitive": list(roles.sensitive), "person": list(person)}
+    by_role = {
+        "quasi": list(roles.quasi),
+        "sensitive": list(roles.sensitive),
+        "person": list(person),
+    }
     return LedgerRelease(
         name=name,
         date=date,
         digest=pseudonyms.digest([*parts, cube.counts.astype("<u8").tobytes()]),
-        roles=named,
+        roles=by_role,
         people=_people(cube, len(person), pseudonyms, str),
         alike=_people(cube, len(person), pseudonyms, canonical_text),
         classes=class_numbers(cube.codes[: len(roles.quasi)], len(cube.counts)),
@@ -81,7 +93,7 @@ def code_release(
 
 
 def _secret(cube: Cube, place: int, name: str, pseudonyms: Pseudonyms) -> Secret:
-    """A secret of some cells: keyed hashes of its values, as spelt and of their canonical texts."""
+    """Code a secret of some cells: hash its values as spelt, and their canonical texts."""
     known = [text for text in cube.values[place] if text is not None]
     return Secret(
         rows=cube.codes[place].astype(np.int64),
@@ -93,16 +105,17 @@ def _secret(cube: Cube, place: int, name: str, pseudonyms: Pseudonyms) -> Secret
 def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms, spell: Callable[[str], str]) -> Ints:
     """The keyed hash of the person of each cell: of one column, or of several together.
 
-    The texts of the key are hashed as `spell` writes them.
+    `spell` writes the texts of the key before they are hashed.
     """
     if columns == 1:
-        texts = [spell(text or "") for text in cube.values[-1]]
+        texts = [spell("" if text is None else text) for text in cube.values[-1]]
         return pseudonyms.people(texts)[cube.codes[-1]]
     own = cube.select_columns(cube.columns[-columns:])
     stacked = np.stack([codes.astype(np.int64) for codes in own.codes], axis=1)
     different, place = np.unique(stacked, axis=0, return_inverse=True)
+    spelt = [[spell("" if text is None else text) for text in texts] for texts in own.values]
     keys = [
-        join_key([spell(own.values[i][code] or "") for i, code in enumerate(row)])
+        join_key([texts[code] for texts, code in zip(spelt, row, strict=True)])
         for row in different.tolist()
     ]
     return pseudonyms.people(keys)[place.reshape(-1)]
@@ -112,17 +125,19 @@ def _people(cube: Cube, columns: int, pseudonyms: Pseudonyms, spell: Callable[[s
 
 
 class ClassMeasures:
-    """Measures of people by some classes, as if these were the values of a quasi-identifier."""
+    """Measures of people by some classes, which are treated as values of a quasi-identifier."""
 
     def __init__(
         self,
         table: Questions,
         policy: Policy | None,
-        named: Callable[[str, str], int],
+        value_number: Callable[[str, str], int],
         clock: Clock,
     ) -> None:
-        """`named` is the number of a value of a secret."""
-        self._table, self._clock, self._number = table, clock, named
+        """`value_number` gives the number of a value of a secret."""
+        self._table = table
+        self._clock = clock
+        self._value_number = value_number
         stated = MeasureSettings().with_policy(policy).parameters
         self._parameters = {m: own for m, own in stated.items() if not UNKNOWN & {*BY_ID[m].needs}}
         limited = {m for _, m, _ in policy.every_limit()} if policy is not None else set()
@@ -137,12 +152,13 @@ class ClassMeasures:
     def measure(
         self, classes: Ints, person: Ints, secrets: Mapping[str, Ints], ids: Sequence[str] = ()
     ) -> tuple[Numbers, dict[str, Numbers]]:
-        """The numbers of re-identification and of each secret; with `ids` only these of secrets."""
+        """Compute the measures of re-identification and of secrets, or only `ids` of secrets."""
         questions = self._questions(classes, person, secrets)
-        roles = Roles((CLASS,), tuple(secrets), person=PERSON)
+        roles = Roles(quasi=(CLASS,), sensitive=tuple(secrets), person=PERSON)
         orders: dict[str, list[str]] = {secret: [] for secret in secrets}  # no measure needs one
         settings = MeasureSettings(orders=orders, parameters=self._coded_parameters(secrets))
-        table = TableMeasures(questions, roles, settings, ids or self._ids, self._clock)
+        chosen = ids if ids else self._ids
+        table = TableMeasures(questions, roles, settings, chosen, self._clock)
         undefined = {} if ids else self._undefined
         inference = {secret: table.inference(secret) | undefined for secret in secrets}
         for secret, values in secrets.items():
@@ -152,17 +168,21 @@ class ClassMeasures:
         return {} if ids else table.reidentification(), inference
 
     def _coded_parameters(self, secrets: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """The parameters of measures; the value that alpha_k names is a number here."""
+        """The parameters of measures, with the number of the value that alpha_k names."""
         own = self._parameters.get("alpha_k", {})
-        if (value := own.get("value")) is None:
+        value = own.get("value")
+        if value is None:
             return dict(self._parameters)
         by_secret = value if isinstance(value, Mapping) else dict.fromkeys(secrets, value)
-        numbers = {s: str(self._number(s, str(by_secret[s]))) for s in secrets if s in by_secret}
+        numbers = {
+            s: str(self._value_number(s, str(by_secret[s]))) for s in secrets if s in by_secret
+        }
         return {**self._parameters, "alpha_k": {**own, "value": numbers}}
 
     def _questions(self, classes: Ints, person: Ints, secrets: Mapping[str, Ints]) -> Questions:
-        """What is asked of a table with these classes."""
-        classes, person = renumber(classes), renumber(person)
+        """Make the questions of a table with these classes."""
+        classes = renumber(classes)
+        person = renumber(person)
         ones = np.ones(len(classes), dtype=np.int64)
         columns = {CLASS: classes + 1, PERSON: person + 1, **secrets}
         texts = {c: (None, *("",) * int(columns[c].max())) for c in (CLASS, PERSON)}
@@ -183,7 +203,7 @@ class ClassMeasures:
 
 
 def renumber(numbers: Ints) -> Ints:
-    """Other numbers for the same things, from 0 and without gaps; -1 is one of the old ones.
+    """Replace numbers from -1 on by numbers from 0 without gaps, in the same order.
 
     >>> renumber(np.array([7, -1, 7, 3])).tolist()
     [2, 0, 2, 1]
@@ -192,7 +212,7 @@ def renumber(numbers: Ints) -> Ints:
 
 
 def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
-    """Whether all people of a class have the same value, others beside it or not; 0 is missing.
+    """Say whether all people of a class share a value, with or without others; 0 is missing.
 
     >>> person = np.array([0, 0, 1, 1])
     >>> has_certain_value(np.zeros(4, dtype=np.int64), person, np.array([1, 2, 2, 3]))
@@ -209,7 +229,7 @@ def has_certain_value(classes: Ints, person: Ints, values: Ints) -> bool:
 
 
 def count_certain(classes: Ints, person: Ints, values: Ints) -> tuple[int, int]:
-    """How many people are in classes where all have one value, and how many there are.
+    """Count the people in classes whose members all share a value, and all people.
 
     >>> count_certain(np.array([0, 0, 1, 1]), np.arange(4), np.array([1, 1, 1, 2]))
     (2, 4)
@@ -225,7 +245,7 @@ def count_certain(classes: Ints, person: Ints, values: Ints) -> tuple[int, int]:
 
 
 def _distinct(*columns: Ints) -> tuple[Ints, ...]:
-    """The different rows of some columns, sorted by the first of them."""
+    """The distinct rows of some columns, sorted by the first column."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]
     starts = run_starts(*ordered)
@@ -233,44 +253,47 @@ def _distinct(*columns: Ints) -> tuple[Ints, ...]:
 
 
 def riskiest(values: Sequence[Value]) -> Value:
-    """Of the same measure of several tables the number that is riskiest, in any reading.
+    """The riskiest number of a measure in several tables, in its riskiest reading.
 
-    Of those that are as risky in some reading, the one that is riskiest as it is.
+    Ties are decided by the number itself.
     """
-    values = [v for v in values if v.details.get("occurs") is not False] or list(values)
+    occurring = [value for value in values if value.details.get("occurs") is not False]
+    candidates = occurring if occurring else list(values)
 
     def risk(value: Value) -> tuple[int, float, float]:
         if value.value is None:
-            return (2 if value.reason in (UNBOUNDED, NOTHING_TO_LEARN) else 1), 0.0, 0.0
+            unbounded = value.reason in (UNBOUNDED, NOTHING_TO_LEARN)
+            return 2 if unbounded else 1, 0.0, 0.0
         readings = [value.value, *(value.details.get(r) for r in READINGS)]
         numbers = [float(n) for n in readings if n is not None]
         sign = {"high": 1, "low": -1}.get(value.riskier, 0)
         return 0, max(sign * n for n in numbers), sign * numbers[0]
 
-    return max(values, key=risk)
+    return max(candidates, key=risk)
 
 
 # -- all releases together ------------------------------------------------------------------------
 
 
 class JointAssessment:
-    """The numbers of all releases together, the last of which is new."""
+    """The measures of all releases together; the last release is new."""
 
     def __init__(self, together: ReleasesTogether, measures: ClassMeasures) -> None:
-        self.together, self.measures = together, measures
+        self.together = together
+        self.measures = measures
         self.last = len(together.releases) - 1
 
     def alone(self) -> tuple[Numbers, dict[str, Numbers]]:
-        """The numbers of the new release by itself."""
+        """The measures of the new release by itself."""
         rows = self.together.audience(self.last)
         alike = self.together.joint.patterns[self.last]
         return self.measures.measure(rows.split(alike), rows.person, rows.secrets)
 
     def joint(self) -> tuple[Numbers, dict[str, Numbers]]:
-        """The riskiest numbers of the people of any release, by their joint classes.
+        """The riskiest measures of the people of any release, by their joint classes.
 
-        Few who are exposed must not be hidden by many who are not, so that everybody is looked at
-        as well as those of each release.
+        Many people at low risk must not hide a few people at high risk. So everybody is measured
+        together, and also the people of each release.
         """
         joint = self.together.joint
         everybody = self.measures.measure(joint.number, joint.person, {})
@@ -279,16 +302,20 @@ class JointAssessment:
             *(self.measures.measure(r.split(joint.number), r.person, r.secrets) for r in audiences),
             everybody,
         ]
-        return {m: riskiest([n[m] for n, _ in ordered]) for m in ordered[0][0]}, {
-            secret: {
-                m: riskiest([own[secret][m] for _, own in ordered if m in own.get(secret, {})])
-                for m in next(own[secret] for _, own in ordered if secret in own)
-            }
-            for secret in self.together.values
+        reidentification = {
+            m: riskiest([numbers[m] for numbers, _ in ordered]) for m in ordered[0][0]
         }
+        learnt: dict[str, Numbers] = {}
+        for secret in self.together.values:
+            of_secret = [own[secret] for _, own in ordered if secret in own]
+            learnt[secret] = {
+                m: riskiest([numbers[m] for numbers in of_secret if m in numbers])
+                for m in of_secret[0]
+            }
+        return reidentification, learnt
 
     def certain_alone(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
-        """By secret how many people are in classes of the new release where all have one value."""
+        """Count by secret the people in classes of the new release whose members share a value."""
         rows = self.together.audience(self.last)
         classes = rows.split(self.together.joint.patterns[self.last])
         return {
@@ -298,9 +325,9 @@ class JointAssessment:
         }
 
     def certain_together(self, secrets: Collection[str]) -> dict[str, tuple[int, int]]:
-        """By secret how many people are in joint classes where all have one value, of how many.
+        """Count by secret the people in joint classes whose members share a value, and all people.
 
-        They are counted in each release that has the secret; the most of them are told.
+        They are counted in each release that has the secret; the largest count is returned.
         """
         certain = {}
         for secret in secrets:
@@ -314,25 +341,21 @@ class JointAssessment:
         return certain
 
     def secret(self, secret: str) -> dict[str, Any]:
-        """What is learnt of a secret from all releases, and from the best one alone.
+        """Compare what all releases disclose of a secret with what the best one discloses alone.
 
-        Its values are those of the last release that has it, and so are the people. Every person
-        counts once, the same for all releases and for one: whoever knows more never guesses worse.
+        The values and the people are those of the last release that has the secret. Every person
+        counts once, for all releases and for one: an attacker who knows more never guesses worse.
         """
-        together, of_releases = self.together, self.together.values[secret]
+        together = self.together
+        of_releases = self.together.values[secret]
         place = max(of_releases)
         rows = together.audience(place).only(secret)
         patterns = together.joint.patterns
         joint = self._learnt(rows.split(together.joint.number), rows)
-        alone = [
-            (
-                together.releases[i].name,
-                self._learnt(
-                    rows.split(patterns[i]) if i == place else patterns[i][rows.joint], rows
-                ),
-            )
-            for i in of_releases
-        ]
+        alone = []
+        for i in of_releases:
+            classes = rows.split(patterns[i]) if i == place else patterns[i][rows.joint]
+            alone.append((together.releases[i].name, self._learnt(classes, rows)))
         disclosed: DisclosedPeople = together.disclosed(secret)
         entry: dict[str, Any] = {
             "release": together.releases[place].name,
@@ -350,14 +373,15 @@ class JointAssessment:
         return entry | {"values_left": vars(disclosed)}
 
     def _learnt(self, classes: Ints, rows: Audience) -> tuple[float, ...]:
-        """Bits of a secret and the share of right guesses, with some classes known."""
+        """The bits of a secret and the share of right guesses for one who knows some classes."""
         _, inference = self.measures.measure(classes, np.arange(len(classes)), rows.secrets, LEARNT)
         (numbers,) = inference.values()
-        return tuple(float(numbers[m].value or 0.0) for m in LEARNT)
+        values = (numbers[m].value for m in LEARNT)
+        return tuple(0.0 if value is None else float(value) for value in values)
 
 
 def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
-    """How many people look alike in all releases, and who is unique only together."""
+    """Count the people who look alike in all releases, and who are unique only together."""
     joint = together.joint
     unique = together.unique_together()
     alone = np.any([together.unique_in(i) for i in range(len(together.releases))], axis=0)
@@ -373,7 +397,7 @@ def joint_risk(together: ReleasesTogether, k: int | None) -> dict[str, Any]:
 
 
 def describe_releases(together: ReleasesTogether) -> list[dict[str, Any]]:
-    """Each release: its people, its classes, and how many people the new one has of it."""
+    """Describe each release: its people, its classes, and the people it shares with the new one."""
     last = len(together.releases) - 1
     members = [together.members(place) for place in range(last + 1)]
     return [

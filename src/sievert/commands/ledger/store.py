@@ -1,8 +1,8 @@
-"""The file of a ledger, and that of its salt: what was released about whom, without names.
+"""The files of a ledger and of its salt: what was released about whom, without names.
 
 A ledger is a ZIP archive: `manifest.json`, arrays of integers for each release, and a seal, the
-keyed hash of all of them and of their names. People and the values of secrets are there as keyed
-hashes of 128 bits; the key, the salt, lies in a file of its own.
+keyed hash of all these members and their names. It contains people and the values of secrets as
+keyed hashes of 128 bits. The key, the salt, is in a file of its own.
 """
 
 import hmac
@@ -26,8 +26,9 @@ from sievert.errors import ExhaustedError, InputError, RefusedError, require
 from sievert.numerics import machine
 from sievert.version import __version__
 
-FORMAT, VERSION = "sievert ledger", 4
-KINDS = "secret", "codes", "alike"  # the arrays of a secret, each with its number
+FORMAT = "sievert ledger"
+VERSION = 4
+SECRET_ARRAYS = ("secret", "codes", "alike")  # their names end with the number of the secret
 SALT_BYTES = 32
 HASH_BYTES = 16
 WAIT = 120.0  # seconds for another process that is writing
@@ -36,16 +37,16 @@ HINT = "a file that sievert ledger add has written"
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """A secret in the rows of a release: places in its codes; 0 is missing, 1 the first code."""
+    """A secret of a release: for each row the place of its code; 0 is missing, 1 the first."""
 
     rows: Ints
     codes: Ints  # two words of a keyed hash for each value
     alike: Ints  # the same of its canonical text, which all spellings of a value have
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LedgerRelease:
-    """A release in a ledger: who is in which class, with which values; each such row once."""
+    """A release in a ledger: the people of each class and their values; each such row once."""
 
     name: str
     date: str
@@ -53,13 +54,13 @@ class LedgerRelease:
     roles: Mapping[str, Any]
     people: Ints  # two words of a keyed hash for each row
     alike: Ints  # the same of the canonical text of the person's key
-    classes: Ints  # their numbers, from 0
-    rows: Ints  # how many records each row stands for
+    classes: Ints  # the number of each row's class, from 0
+    rows: Ints  # the number of records of each row
     secrets: Mapping[str, Secret]
-    suppressed: int = 0  # records, which are a class here
+    suppressed: int = 0  # suppressed records, which are a class
 
-    def merged(self, secrets: Collection[str], *, people: bool) -> "LedgerRelease":
-        """The same with all spellings of the values of some secrets merged, and of `people`."""
+    def with_merged_spellings(self, secrets: Collection[str], *, people: bool) -> "LedgerRelease":
+        """Merge all spellings of the values of some `secrets`, and of `people`."""
         own = {
             name: replace(secret, codes=secret.alike) if name in secrets else secret
             for name, secret in self.secrets.items()
@@ -67,7 +68,7 @@ class LedgerRelease:
         return replace(self, people=self.alike if people else self.people, secrets=own)
 
     def describe(self) -> dict[str, Any]:
-        """As it stands in the manifest."""
+        """The entry of the manifest."""
         return {
             "name": self.name,
             "date": self.date,
@@ -80,18 +81,18 @@ class LedgerRelease:
         }
 
     def arrays(self) -> Iterator[tuple[str, Any]]:
-        """The arrays, each under its name in the archive."""
+        """Yield the arrays with their names in the archive."""
         yield "people", self.people
         yield "alike", self.alike
         yield "classes", self.classes.astype("<u4")
         yield "rows", self.rows.astype("<u4")
         for number, secret in enumerate(self.secrets.values()):
-            arrays = secret.rows.astype("<u4"), secret.codes, secret.alike
-            yield from zip((f"{kind}{number}" for kind in KINDS), arrays, strict=True)
+            arrays = (secret.rows.astype("<u4"), secret.codes, secret.alike)
+            yield from zip((f"{kind}{number}" for kind in SECRET_ARRAYS), arrays, strict=True)
 
 
 class Pseudonyms:
-    """Keyed hashes of people and values: without the salt they cannot be guessed."""
+    """Keyed hashes of people and values, which nobody can guess without the salt."""
 
     def __init__(self, salt: bytes) -> None:
         self._salt = salt
@@ -101,7 +102,7 @@ class Pseudonyms:
 
     @property
     def mark(self) -> str:
-        """What tells whether a salt is that of a ledger."""
+        """The mark by which a ledger recognises its salt."""
         return self._hash(b"sievert salt", b"").hex()
 
     def people(self, texts: Sequence[str]) -> Ints:
@@ -134,7 +135,7 @@ class Pseudonyms:
 
 
 def salt_beside(ledger: Path) -> Path:
-    """Where the salt of a ledger lies, unless it is said.
+    """The default path of the salt of a ledger.
 
     >>> salt_beside(Path("releases.ledger")).name
     'releases.ledger.salt'
@@ -143,7 +144,7 @@ def salt_beside(ledger: Path) -> Path:
 
 
 def read_salt(path: Path) -> Pseudonyms:
-    """The salt in a file, as what is hashed with it."""
+    """Read the salt in a file, for keyed hashes."""
     hint = "--salt FILE: the ledger is of no use without the salt that it was made with"
     try:
         salt = bytes.fromhex(path.read_text(encoding="ascii").strip())
@@ -158,9 +159,9 @@ def read_salt(path: Path) -> Pseudonyms:
 
 
 def make_salt(path: Path) -> Pseudonyms:
-    """The salt of a new ledger: one that lies there already, or a random one, for its owner only.
+    """Read the salt of a new ledger, or make a random one that only its owner can read.
 
-    Whoever makes it holds the lock.
+    The caller must have the lock of the ledger.
     """
     if not path.exists():
         with files.write_whole(path) as temporary:
@@ -171,7 +172,7 @@ def make_salt(path: Path) -> Pseudonyms:
 
 @contextmanager
 def locked(ledger: Path) -> Iterator[None]:
-    """Nobody else writes a ledger meanwhile; two releases that are added at once both stay."""
+    """Lock a ledger for writing, so that two releases that are added at once both stay."""
     files.check(ledger, force=True)
     try:
         with machine.lock(ledger, WAIT) as free:
@@ -203,13 +204,13 @@ def write_ledger(ledger: Path, releases: Sequence[LedgerRelease], pseudonyms: Ps
 
 
 def read_manifest(ledger: Path) -> dict[str, Any]:
-    """What a ledger says of its releases; needs no salt, and proves nothing."""
+    """Read the description of a ledger's releases, without the salt and without a check."""
     with _opened(ledger) as archive:
         return _manifest(ledger, archive)
 
 
 def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
-    """The releases of a ledger, in the order in which they were added."""
+    """Read the releases of a ledger, in the order in which they were added."""
     with _opened(ledger) as archive:
         manifest = _manifest(ledger, archive)
         require(
@@ -219,7 +220,7 @@ def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
             error=RefusedError,
         )
         expected = _member_names(manifest["releases"])
-        if archive.namelist() != [*expected, "seal"]:  # in this order, and none of them twice
+        if archive.namelist() != [*expected, "seal"]:  # in this order, each once
             raise ValueError
         members = {name: archive.read(name) for name in expected}
         if not hmac.compare_digest(archive.read("seal").decode("ascii"), pseudonyms.seal(members)):
@@ -228,10 +229,12 @@ def read_ledger(ledger: Path, pseudonyms: Pseudonyms) -> list[LedgerRelease]:
 
 
 def _member_names(releases: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the archive holds but for the seal, in the order in which it is written."""
+    """The names of the archive's members but the seal, in the order of writing."""
     names = ["manifest.json"]
     for number, release in enumerate(releases):
-        of_secrets = [f"{kind}{i}" for i in range(len(release["secrets"])) for kind in KINDS]
+        of_secrets = [
+            f"{kind}{i}" for i in range(len(release["secrets"])) for kind in SECRET_ARRAYS
+        ]
         names += [
             f"{number}/{name}" for name in ("people", "alike", "classes", "rows", *of_secrets)
         ]
@@ -251,7 +254,7 @@ def _manifest(ledger: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
 
 @contextmanager
 def _opened(ledger: Path) -> Iterator[zipfile.ZipFile]:
-    """A ledger to be read; one that is damaged, or something else, is bad input."""
+    """Open a ledger for reading; a damaged ledger, or another file, is bad input."""
     damaged = InputError(f"{ledger.name} is damaged, or no ledger", hint=HINT)
     try:
         content = ledger.read_bytes()  # at once: it may be replaced meanwhile
@@ -262,8 +265,17 @@ def _opened(ledger: Path) -> Iterator[zipfile.ZipFile]:
     except OSError as error:
         raise InputError(f"{ledger.name}: {error.strerror}", hint=HINT) from None
     except (
-        *(zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError),
-        *(EOFError, NotImplementedError, RuntimeError, RecursionError, UnicodeError),
+        zipfile.BadZipFile,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        RecursionError,
+        UnicodeError,
     ):
         raise damaged from None
 
@@ -296,7 +308,7 @@ def _release(number: int, entry: Mapping[str, Any], members: Mapping[str, bytes]
 
 
 def check_new(releases: Sequence[LedgerRelease], name: str, digest: str) -> None:
-    """An error for a release that the ledger has already, by its content or by its name."""
+    """Raise an error for a release that the ledger has already, by its content or its name."""
     for release in releases:
         require(
             release.digest != digest,

@@ -196,12 +196,12 @@ def randomise(
         if beside is not None:
             write_matrix(beside, outcome.parts)
     return Limited(
-        description,
-        original.roles,
-        outcome.alphabet,
-        tuple(outcome.parts),
-        outcome.whole,
-        {
+        table=description,
+        roles=original.roles,
+        alphabet=outcome.alphabet,
+        parts=tuple(outcome.parts),
+        whole=outcome.whole,
+        settings={
             **vars(settings),
             "at": list(settings.at),
             "distortion": distortion if distortion in NAMES else "matrix",  # the name of no file
@@ -209,8 +209,8 @@ def randomise(
             "released": out is not None,
             "hierarchies": sorted(hierarchies or {}),
         },
-        show_values,
-        outcome.normality,
+        shown=show_values,
+        normality=outcome.normality,
         warnings=(*original.notes, *([UNSTATED] if at is None else ())),
         unassessed=original.unassessed,
         **reading.clock.stop(),

@@ -1,4 +1,4 @@
-"""The best release of a joint distribution, from whatever stands for one."""
+"""The best release of a joint distribution, given as a table, an array or a frame."""
 
 import html
 from dataclasses import dataclass, field
@@ -23,7 +23,8 @@ from sievert.result import frame
 from sievert.tradeoff import Joint, Recoding, Tradeoff, interval_recodings, ladder
 from sievert.tradeoff import matrix as distances
 
-SMALL, FINE = 20_000, 1e-7  # up to so many cells (true, released, secret) the gap is finer
+SMALL = 20_000  # cells (true, released, secret) up to which the gap is finer
+FINE = 1e-7  # the finer gap
 NUMBERS = (
     "at",
     "objective",
@@ -38,12 +39,13 @@ NUMBERS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Limit:
     """The best release of a joint distribution, all information in bits.
 
-    `objective` is what the model minimises and `channel` attains, `bound` what no release is
-    below. `epsilon` is the channel's local epsilon in nats, None where it is unbounded.
+    `channel` attains `objective`, the number that the model minimises, and `bound` is a lower bound
+    of it for all releases. `epsilon` is the channel's local epsilon in nats, None if it is
+    unbounded.
     """
 
     model: int | str  # 1 to 4, "funnel", "identity" or "identity reverse"
@@ -65,7 +67,7 @@ class Limit:
 
     @property
     def gap(self) -> float:
-        """How much better than found a release might be."""
+        """An upper bound of the gain of any other release."""
         return self.objective - self.bound
 
     def recodings(self, most: int | None = None) -> list[Recoding]:
@@ -80,7 +82,7 @@ class Limit:
         return solutions(self.joint, self.distances, self.model, None, points=points)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON holds them."""
+        """The limit as JSON."""
         names = ("model", *NUMBERS, "reached", "spread", "iterations")
         return {name: getattr(self, name) for name in names} | {
             "epsilon_reason": "unbounded" if self.epsilon is None else None,
@@ -159,22 +161,22 @@ def limit(
         gap = FINE
     (best,) = solutions(pair, apart, model, [at], gap=gap, seconds=seconds, seed=seed)
     return Limit(
-        model,
-        best.at,
-        best.objective,
-        best.bound,
-        best.risk,
-        best.loss,
-        best.identity,
-        best.distortion,
-        pair.information,
-        epsilon(best.channel, pair.rows),
-        best.channel,
-        best.reached,
-        best.spread,
-        best.iterations,
-        pair,
-        apart,
+        model=model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.identity,
+        distortion=best.distortion,
+        information=pair.information,
+        epsilon=epsilon(best.channel, pair.rows),
+        channel=best.channel,
+        reached=best.reached,
+        spread=best.spread,
+        iterations=best.iterations,
+        joint=pair,
+        distances=apart,
     )
 
 

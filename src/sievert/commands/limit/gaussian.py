@@ -1,6 +1,7 @@
 """Columns of real numbers: the Gaussian limit and its release, after a check of normality."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,21 +21,28 @@ from sievert.numerics.special_functions import NORMAL_QUANTILE
 from sievert.releases.channels import LimitSettings, Promise, inside
 from sievert.releases.files import FileColumn
 
-AGAIN = 40
+AGAIN = 40  # releases that are drawn for an interval
 WORDS = "squared difference as a share of the column's variance"
 
 
 def solve_gaussian(table: LimitTable) -> LimitOutcome:
-    """Columns of real numbers, taken as Gaussian after a check of how Gaussian they are."""
+    """Solve columns of real numbers as Gaussian ones, after a check of their normality."""
     _check_settings(table)
-    settings, quasi, secrets = table.settings, table.roles.quasi, table.roles.sensitive
+    settings = table.settings
+    quasi = table.roles.quasi
+    secrets = table.roles.sensitive
     table.clock("Gaussian channel", None)
-    people, hint = table.people, "without --gaussian"
-    x, y = (
-        np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
-        for columns in (quasi, secrets)
-    )
-    number, weights, pair = int(settings.model), _weights(x), Pair.of_records(x, y)
+    people = table.people
+    hint = "without --gaussian"
+
+    def numbers_of(columns: Sequence[str]) -> Floats:
+        return np.stack([people.numbers(c, hint=hint)[people.codes(c)] for c in columns], axis=1)
+
+    x = numbers_of(quasi)
+    y = numbers_of(secrets)
+    number = int(settings.model)
+    weights = _weights(x)
+    pair = Pair.of_records(x, y)
     limits = [
         limit_of_records(x, y, number, a, weights, names=[*quasi, *secrets])
         if i == 0
@@ -50,7 +58,8 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
         points += [_point(quasi, each, False) for each in curve(pair, number, spread, weights)]
     if first.normality is not None:
         table.notes.extend(f"{text}" for text in first.normality.sentences)
-    promise, drawn = None, {}
+    promise = None
+    drawn = {}
     if len(limits) == 1:
         promise = _promise(first, x, y, weights, settings.seed)
         released = first.channel.apply(x, settings.seed)
@@ -58,27 +67,38 @@ def solve_gaussian(table: LimitTable) -> LimitOutcome:
             values, codes = np.unique(numbers, return_inverse=True)
             drawn[q] = FileColumn(q, [f"{v:.10g}" for v in values.tolist()], codes, "DOUBLE")
     part = AlphabetResult(
-        quasi,
-        f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
-        0,
-        0,
-        0,
-        False,
-        False,
-        _estimate(first.information, len(x)),
-        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
+        columns=quasi,
+        words=f"mean over {len(quasi)} columns of the {WORDS}" if len(quasi) > 1 else WORDS,
+        values=0,
+        released=0,
+        merged=0,
+        everything=False,
+        reduced=False,
+        information=_estimate(first.information, len(x)),
+        points=tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
         channel=None if promise is None else first.channel.matrix,
         promise=promise,
         achieved=None if promise is None else _check_release(x, y, released, weights, promise),
     )
     checked = None if first.normality is None else first.normality.to_dict()
-    return LimitOutcome("gaussian", [part], {}, drawn, checked)
+    return LimitOutcome(alphabet="gaussian", parts=[part], whole={}, drawn=drawn, normality=checked)
 
 
 def _point(columns: tuple[str, ...], best: GaussianLimit, requested: bool) -> TradeoffPoint:
-    gap = None if best.objective is None else best.gap
-    numbers = (best.at, best.objective, best.bound, gap, best.risk, best.loss, best.rate)
-    return TradeoffPoint(columns, best.model, *numbers, best.distortion, None, asked=requested)
+    return TradeoffPoint(
+        columns=columns,
+        model=best.model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        gap=None if best.objective is None else best.gap,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.rate,
+        distortion=best.distortion,
+        epsilon=None,
+        asked=requested,
+    )
 
 
 def _check_settings(table: LimitTable) -> None:
@@ -119,22 +139,25 @@ def _weights(x: Floats) -> Floats:
 def _promise(
     best: GaussianLimit, x: Floats, y: Floats, weights: Floats, seed: int
 ) -> Promise | None:
-    """What the channel promises; none where it is unbounded.
+    """The promise of the channel; None if the risk is unbounded.
 
-    The distortion's variance over the draw is exact; of the risk as the Gaussian formula has it,
-    the channel is applied again and again.
+    The variance of the distortion over draws is exact. The variance of the risk, by the Gaussian
+    formula, is estimated by applying the channel many times.
     """
     if best.risk is None:
         return None
-    channel, cost = best.channel, np.diag(weights)
+    channel = best.channel
+    cost = np.diag(weights)
     moved = channel.matrix - np.eye(len(channel.mean))
     shift = np.cov(x.T, bias=True).reshape(moved.shape)
     noise = cost @ channel.noise
     variance = 2 * np.trace(noise @ noise) + 4 * np.trace(noise @ cost @ moved @ shift @ moved.T)
     far = math.sqrt(max(0.0, float(variance)) / len(x))
     several = [_information(channel.apply(x, seed + 1 + i), y) for i in range(AGAIN)]
-    drawn = np.array([r for r in several if r is not None] or [best.risk])
-    middle, error = float(drawn.mean()), float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
+    finite = [risk for risk in several if risk is not None]
+    drawn = np.array(finite if finite else [best.risk])
+    middle = float(drawn.mean())
+    error = float(drawn.std()) * math.sqrt(1 + 1 / len(drawn))
     return Promise(
         best.risk,
         best.loss,
@@ -151,9 +174,11 @@ def _promise(
 
 
 def _information(released: Floats, y: Floats) -> float | None:
-    """Bits that released numbers disclose about the sensitive ones by the Gaussian formula."""
+    """The bits that released numbers disclose about the secrets, by the Gaussian formula."""
     moving = released[:, released.std(axis=0) > 0]
-    return gaussian_limit(Pair.of_records(moving, y), 1, 0.0).information if moving.size else 0.0
+    if not moving.size:
+        return 0.0
+    return gaussian_limit(Pair.of_records(moving, y), 1, 0.0).information
 
 
 def _check_release(
@@ -163,12 +188,26 @@ def _check_release(
     risk = _estimate(_information(released, y), len(x))
     if risk is None:
         return None
-    kept = inside(risk.value, promise.risk_range), inside(far, promise.distortion_range)
-    return ReleaseCheck(risk, far, None, *kept)
+    return ReleaseCheck(
+        risk=risk,
+        distortion=far,
+        identity=None,
+        risk_inside=inside(risk.value, promise.risk_range),
+        distortion_inside=inside(far, promise.distortion_range),
+    )
 
 
 def _estimate(bits: float | None, records: int) -> InformationEstimate | None:
-    """Bits by the Gaussian formula, not corrected for chance."""
+    """Make an estimate of bits by the Gaussian formula, without a correction for chance."""
     if bits is None:
         return None
-    return InformationEstimate(bits, bits, 0.0, None, records, 1, bits, 0.0)
+    return InformationEstimate(
+        value=bits,
+        miller_madow=bits,
+        chance=0.0,
+        p_value=None,
+        records=records,
+        cells=1,
+        maximum=bits,
+        standard_error=0.0,
+    )

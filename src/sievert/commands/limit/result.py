@@ -13,7 +13,7 @@ from sievert.tradeoff import Recoding
 UNBOUNDED = "unbounded"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TradeoffPoint:
     """One point of the curve of a model; information in bits."""
 
@@ -27,13 +27,13 @@ class TradeoffPoint:
     loss: float | None
     identity: float | None
     distortion: float | None
-    epsilon: float | None  # None: a released value tells some values of X for sure not to be
+    epsilon: float | None  # None: a released value rules out some values of X
     reached: bool | None = None
     spread: float | None = None
     asked: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The result as JSON."""
         unit = UNITS[self.model]
         numbers = {k: v for k, v in vars(self).items() if k != "columns"}
         return numbers | {
@@ -56,9 +56,9 @@ class TradeoffPoint:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReleaseCheck:
-    """What one release shows, beside what its channel promises."""
+    """The numbers of one release, compared with the promise of its channel."""
 
     risk: InformationEstimate
     distortion: float
@@ -67,7 +67,7 @@ class ReleaseCheck:
     distortion_inside: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The result as JSON."""
         return {
             "risk": self.risk.value,
             "risk_corrected": self.risk.corrected,
@@ -79,18 +79,18 @@ class ReleaseCheck:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AlphabetResult:
     """The alphabet of some columns, and the channel that was chosen for it."""
 
     columns: tuple[str, ...]
-    words: str  # what the distortion is
+    words: str  # the definition of the distortion
     values: int
     released: int
     merged: int
     everything: bool
     reduced: bool
-    information: InformationEstimate | None  # of the table itself
+    information: InformationEstimate | None  # of the original table
     points: tuple[TradeoffPoint, ...]
     recodings: tuple[Recoding, ...] = ()
     channel: Floats | None = field(default=None, repr=False)
@@ -107,7 +107,7 @@ class AlphabetResult:
         return tuple(p for p in self.points if p.asked)
 
     def to_dict(self, *, show_values: bool) -> dict[str, Any]:
-        """As it stands in the JSON; values of the data only where they may be shown."""
+        """The result as JSON; with values of the data if they may be shown."""
         chapter: dict[str, Any] = {
             "columns": list(self.columns),
             "distortion": self.words,
@@ -156,16 +156,16 @@ class AlphabetResult:
         return chapter
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Limited(Result):
-    """The limit of a table: points of the curve, the channel, and what its release shows."""
+    """The limit of a table: points of the curve, the channel, and a check of its release."""
 
     alphabet: str  # joint, columns, merged or gaussian
     parts: tuple[AlphabetResult, ...]  # one for each alphabet
-    whole: Mapping[str, InformationEstimate]  # of all columns, where each has a channel of its own
+    whole: Mapping[str, InformationEstimate]  # of all columns, if each has its own channel
     settings: Mapping[str, Any]  # model, distortion and other choices
     shown: bool = False  # values of the data in to_dict
-    normality: Mapping[str, Any] | None = None  # how Gaussian columns are that were taken as such
+    normality: Mapping[str, Any] | None = None  # the check of columns taken as Gaussian
 
     @property
     def points(self) -> tuple[TradeoffPoint, ...]:
@@ -174,7 +174,7 @@ class Limited(Result):
 
     @property
     def inside(self) -> bool | None:
-        """Whether the release shows what was promised; None where nothing was drawn."""
+        """Say whether the release keeps the promise; None if nothing was drawn."""
         checks = [p.achieved for p in self.parts if p.achieved is not None]
         return all(c.risk_inside and c.distortion_inside for c in checks) if checks else None
 

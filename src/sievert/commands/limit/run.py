@@ -56,25 +56,27 @@ from sievert.sources.isolation import require_memory
 from sievert.tradeoff import Joint, Tradeoff, interval_recodings
 
 MOST_INTERVALS = 12
-# Matrices of the size of a channel that a search holds at once, at least; measured.
-FEW, MATRICES, OF_IDENTITY = 7, 14, 20
+# Matrices of the size of a channel that a search needs at least at a time, as measured.
+FEW = 7  # for distances of numbers, and for models that release labels
+MATRICES = 14
+OF_IDENTITY = 20  # if the key is the secret
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitTable:
     """The records as codes, with the roles and engine types of the columns; `notes` grows."""
 
     roles: Roles
     people: record_pairs.People
     kinds: Mapping[str, str]  # the engine's type of each column but identifiers, in their order
-    in_order: bool  # records as the input has them; otherwise combinations with their counts
+    in_order: bool  # records in the order of the input; otherwise combinations with counts
     settings: LimitSettings
     clock: Clock
     notes: list[str]
 
     @cached_property
     def weights(self) -> Ints:
-        """How many records each row of codes stands for."""
+        """The number of records of each row of codes."""
         return np.asarray(self.people.cube.counts, dtype=np.int64)
 
     @property
@@ -87,7 +89,7 @@ class LimitTable:
         return self.people.codes(name).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitOutcome:
     """The results of all alphabets, and the columns of the release that was drawn."""
 
@@ -95,7 +97,7 @@ class LimitOutcome:
     parts: list[AlphabetResult]
     whole: dict[str, InformationEstimate]
     drawn: dict[str, FileColumn]
-    normality: dict[str, Any] | None = None  # of Gaussian columns: how Gaussian they are
+    normality: dict[str, Any] | None = None  # of Gaussian columns
 
 
 def read_original(
@@ -108,13 +110,13 @@ def read_original(
     *,
     everything: bool,
 ) -> LimitTable:
-    """The records as codes; all columns where they are to be released."""
+    """Read the records as codes, with all columns if a release is written."""
     roles, _ = requested.assign(questions)
     check_secrets(roles, roles.sensitive)
     require(
         roles.sensitive or settings.alike, "no secret given", hint="-s disease, or --model identity"
     )
-    hierarchies = settings.hierarchies or {}
+    hierarchies = settings.hierarchies if settings.hierarchies else {}
     for column in hierarchies:
         check_known("--hierarchy: quasi-identifier", column, roles.quasi)
     check_kind(settings.distortion, len(roles.quasi), hierarchies)
@@ -132,12 +134,19 @@ def read_original(
     types = questions.engine.kinds
     kinds = {c: str(types.get(c, TEXT)) for c in questions.columns if c not in roles.identifier}
     wanted = tuple(kinds) if everything else roles.measured_columns
-    people = (
-        record_pairs.people(questions, wanted, None, name)
-        if in_order
-        else record_pairs.People(name, questions.cube(wanted), keyed=False)
+    if in_order:
+        people = record_pairs.people(questions, wanted, None, name)
+    else:
+        people = record_pairs.People(name, questions.cube(wanted), keyed=False)
+    table = LimitTable(
+        roles=roles,
+        people=people,
+        kinds=kinds,
+        in_order=in_order,
+        settings=settings,
+        clock=clock,
+        notes=notes,
     )
-    table = LimitTable(roles, people, kinds, in_order, settings, clock, notes)
     if everything and table.unassessed:
         table.notes.append(
             f"{plural(len(table.unassessed), 'column')} not assessed, yet released unchanged: an "
@@ -157,8 +166,9 @@ def read_original(
 
 
 def solve_finite(table: LimitTable) -> LimitOutcome:
-    """Columns taken value by value."""
-    settings, hierarchies = table.settings, table.settings.hierarchies or {}
+    """Solve columns value by value."""
+    settings = table.settings
+    hierarchies = settings.hierarchies if settings.hierarchies else {}
     columns = [
         released_column(
             q,
@@ -199,7 +209,7 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         if symbols is not None
     ]
     whole = {}
-    if kind == COLUMNS and not settings.alike:  # all columns together, where each has its channel
+    if kind == COLUMNS and not settings.alike:  # all columns together, if each has its own channel
         together = {
             "table": [table.codes(q) for q in table.roles.quasi],
             "release": [symbols for _, symbols in draws],
@@ -219,15 +229,17 @@ def solve_finite(table: LimitTable) -> LimitOutcome:
         for alphabet, symbols in draws
         for j, c in enumerate(alphabet.columns)
     }
-    return LimitOutcome(kind, parts, whole, drawn)
+    return LimitOutcome(alphabet=kind, parts=parts, whole=whole, drawn=drawn)
 
 
 def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
-    """An error before the search where its matrices would not fit into memory."""
+    """Raise an error before the search if its matrices do not fit into memory."""
     largest = max(each, key=lambda alphabet: alphabet.distortion.size)
     near = any(c.kind in (SQUARED, ABSOLUTE) for c in largest.columns)
     few = near or table.settings.model in LABELLED
-    matrices = FEW if few else OF_IDENTITY if table.settings.alike else MATRICES
+    matrices = OF_IDENTITY if table.settings.alike else MATRICES
+    if few:
+        matrices = FEW
     require_memory(
         8 * matrices * largest.distortion.size,
         f"{plural(len(largest.symbols), 'combination')} of an alphabet and as many to release, "
@@ -237,7 +249,7 @@ def _check_memory(table: LimitTable, each: Sequence[ReleaseAlphabet]) -> None:
 
 
 def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterator[str]:
-    """How distances are scaled, where that differs from the distortion the user named."""
+    """Remark on the scale of distances if it differs from the distortion that the user named."""
     yield from (
         f"{c.name!r} does not hold numbers: its distortion is whether a value is changed"
         for c in columns
@@ -250,7 +262,7 @@ def _column_notes(columns: Sequence[ReleasedColumn], distortion: Any) -> Iterato
 
 
 def _alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: bool) -> Iterator[str]:
-    """What a user should know about the alphabets."""
+    """Remark on the alphabets."""
     if kind == COLUMNS and len(each) > 1:
         yield (
             "each column has a channel of its own, which --at goes for: all together they are "
@@ -273,31 +285,35 @@ def _alphabet_notes(kind: str, each: Sequence[ReleaseAlphabet], *, labelled: boo
 
 
 def _secret_codes(table: LimitTable) -> Ints:
-    """One code per record for the sensitive attributes together; real numbers in bins."""
+    """The code of all secrets together for each record; real numbers are in bins."""
     if table.settings.alike:
         return np.zeros(len(table.weights), dtype=np.int64)
-    every = []
+    coded = []
     for s in table.roles.sensitive:
         codes = table.codes(s)
-        if table.in_order and (cut := in_bins(table.people.texts(s), codes)) is not None:
-            codes = cut
+        bins = in_bins(table.people.texts(s), codes) if table.in_order else None
+        if bins is not None:
+            codes = bins
             table.notes.append(cut_at_quantiles(s))
-        every.append(codes)
-    if len(every) > 1:
+        coded.append(codes)
+    if len(coded) > 1:
         table.notes.append("the secrets count as one: the combination of their values")
-    return combination_codes(every)
+    return combination_codes(coded)
 
 
 def _solve(
     table: LimitTable, number: int, alphabet: ReleaseAlphabet, secret: Ints
 ) -> tuple[AlphabetResult, Ints | None]:
-    """The curve of one alphabet; of one constraint also the channel, and symbols drawn from it."""
-    settings, model, distances = table.settings, table.settings.model, alphabet.distortion
+    """Solve one alphabet; for a single constraint, also draw symbols from its channel."""
+    settings = table.settings
+    model = table.settings.model
+    distances = alphabet.distortion
     target = alphabet.of_record if settings.alike else secret
     stop: dict[str, Any] = {"gap": settings.gap, "seconds": settings.seconds, "seed": settings.seed}
-    joint = (Joint.identity if settings.alike else Joint.of)(
-        alphabet.counts.sum(axis=1) if settings.alike else alphabet.counts
-    )
+    if settings.alike:
+        joint = Joint.identity(alphabet.counts.sum(axis=1))
+    else:
+        joint = Joint.of(alphabet.counts)
     best = solutions(joint, distances, model, settings.at, **stop)
     points = [_point(alphabet, joint, model, t, True) for t in best]
     if settings.points:
@@ -307,22 +323,25 @@ def _solve(
         ]
     ordered = alphabet.is_ordered and model in CONVEX
     part = AlphabetResult(
-        alphabet.names,
-        describe_distortion(alphabet.columns),
-        len(alphabet.symbols),
-        len(alphabet.released),
-        alphabet.merged,
-        alphabet.everything,
-        alphabet.reduced,
-        _estimate(table, alphabet.of_record, target),
-        tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
-        tuple(interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()),
+        columns=alphabet.names,
+        words=describe_distortion(alphabet.columns),
+        values=len(alphabet.symbols),
+        released=len(alphabet.released),
+        merged=alphabet.merged,
+        everything=alphabet.everything,
+        reduced=alphabet.reduced,
+        information=_estimate(table, alphabet.of_record, target),
+        points=tuple(sorted(points, key=lambda p: (p.at, not p.asked))),
+        recodings=tuple(
+            interval_recodings(joint, distances, most=MOST_INTERVALS) if ordered else ()
+        ),
         texts=(alphabet.texts(released=False), alphabet.texts(released=True)),
     )
     if len(best) > 1:
         return part, None
     channel = trim(best[0].channel)
-    channel = trim(synthetic(joint.weights, channel)) if model in LABELLED else channel
+    if model in LABELLED:
+        channel = trim(synthetic(joint.weights, channel))
     promise = channel_promise(alphabet, channel, joint)
     part = replace(part, channel=channel, epsilon=epsilon(channel), promise=promise)
     if not table.in_order:
@@ -333,11 +352,11 @@ def _solve(
     return replace(
         part,
         achieved=ReleaseCheck(
-            risk,
-            far,
-            ContingencyTable.from_codes(symbols, alphabet.of_record).information,
-            inside(risk.value, promise.risk_range),
-            inside(far, promise.distortion_range),
+            risk=risk,
+            distortion=far,
+            identity=ContingencyTable.from_codes(symbols, alphabet.of_record).information,
+            risk_inside=inside(risk.value, promise.risk_range),
+            distortion_inside=inside(far, promise.distortion_range),
         ),
     ), symbols
 
@@ -350,31 +369,33 @@ def _point(
         channel = synthetic(joint.weights, trim(best.channel))
         distortion = float(joint.weights @ np.einsum("ij,ij->i", channel, alphabet.distortion))
     return TradeoffPoint(
-        alphabet.names,
-        model,
-        best.at,
-        best.objective,
-        best.bound,
-        best.gap,
-        best.risk,
-        best.loss,
-        best.identity,
-        distortion,
-        epsilon(best.channel),
-        best.reached,
-        best.spread,
-        requested,
+        columns=alphabet.names,
+        model=model,
+        at=best.at,
+        objective=best.objective,
+        bound=best.bound,
+        gap=best.gap,
+        risk=best.risk,
+        loss=best.loss,
+        identity=best.identity,
+        distortion=distortion,
+        epsilon=epsilon(best.channel),
+        reached=best.reached,
+        spread=best.spread,
+        asked=requested,
     )
 
 
 def _estimate(table: LimitTable, first: Ints, second: Ints) -> InformationEstimate:
-    """The mutual information of two columns of codes, corrected for chance."""
+    """Estimate the mutual information of two columns of codes."""
     if table.in_order:
         return estimate(ContingencyTable.from_codes(first, second), shuffles=0)
     keys, places = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)
-    sizes, values, counts = (
-        np.bincount(c, table.weights).astype(np.int64) for c in (first, second, places)
+    joint = ContingencyTable(
+        records=int(table.weights.sum()),
+        first=np.bincount(first, table.weights).astype(np.int64),
+        second=np.bincount(second, table.weights).astype(np.int64),
+        keys=keys,
+        counts=np.bincount(places, table.weights).astype(np.int64),
     )
-    return estimate(
-        ContingencyTable(int(table.weights.sum()), sizes, values, keys, counts), shuffles=0
-    )
+    return estimate(joint, shuffles=0)

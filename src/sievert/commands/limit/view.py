@@ -1,4 +1,4 @@
-"""A limit as a page shows it: its points, its alphabets, and how it was asked for."""
+"""A limit as a page shows it: its points, its alphabets and its settings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class CurvePointTexts:
 
 @dataclass(frozen=True)
 class AlphabetTexts:
-    """The columns of one channel: their JSON, their points, and for the operator recodings.
+    """The columns of one channel: their JSON, their points, and recodings for the operator.
 
-    A recoding is a number of intervals, and where the curve has its point: at, objective.
+    A recoding is a number of intervals, and the coordinates of its point: at, objective.
     """
 
     data: Data
@@ -36,21 +36,21 @@ class AlphabetTexts:
 
     @property
     def requested_points(self) -> list[CurvePointTexts]:
-        """The points that were asked for."""
+        """The points of the constraints that the user gave."""
         return [p for p in self.points if p.data["asked"]]
 
 
 class LimitView(ReportPart):
-    """A limit, and how it was asked for."""
+    """A limit and its settings."""
 
     @property
     def model(self) -> str:
-        """Which model, as a part of a text's key."""
+        """The model, as a part of a text's key."""
         return str(self.data["settings"]["model"]).replace(" ", "_")
 
     @property
     def distortion(self) -> str:
-        """What a distortion is, as a part of a text's key."""
+        """The distortion, as a part of a text's key."""
         settings = self.data["settings"]
         if settings["gaussian"]:
             return "gaussian"
@@ -65,7 +65,7 @@ class LimitView(ReportPart):
 
     @property
     def valid(self) -> str:
-        """Of which releases a bound is true, as a part of a text's key."""
+        """The releases for which a bound is true, as a part of a text's key."""
         channel = self.data["channel"]
         if self.data["settings"]["gaussian"]:
             return "gaussian"
@@ -79,8 +79,9 @@ class LimitView(ReportPart):
 
     @property
     def far_from_gaussian(self) -> bool:
-        """Whether columns that were taken as Gaussian are far from it: then nothing is bounded."""
-        return not (self.data["channel"].get("normality") or {"near": True})["near"]
+        """Say whether columns taken as Gaussian are far from it, so that nothing is bounded."""
+        normality = self.data["channel"].get("normality")
+        return bool(normality) and not normality["near"]
 
     @cached_property
     def alphabets(self) -> tuple[AlphabetTexts, ...]:
@@ -95,15 +96,18 @@ class LimitView(ReportPart):
         )
 
     def _recodings(self, part: Data) -> Iterator[tuple[int, NumberText, NumberText]]:
-        """None where the model has no certificate."""
-        for recoding in part["recodings"][:MOST_INTERVALS] if self.model in CERTAIN else ():
+        """The recodings of a part, if the model has a certificate."""
+        if self.model not in CERTAIN:
+            return
+        for recoding in part["recodings"][:MOST_INTERVALS]:
             distortion = proportion(self.writer, recoding["distortion"])
             risk = bits_text(self.writer, recoding["risk"])
             ends = (distortion, risk) if self.model in AT_DISTORTION else (risk, distortion)
             yield int(recoding["intervals"]), *ends
 
     def _point(self, point: Data) -> CurvePointTexts:
-        writer, endless = self.writer, NumberText(self.texts("words.unbounded"), None)
+        writer = self.writer
+        endless = NumberText(self.texts("words.unbounded"), None)
         unbounded = point["objective"] is None or point["bound"] is None
         result = proportion if self.model in REVERSED else bits_text
         numbers = {
@@ -123,7 +127,8 @@ class LimitView(ReportPart):
         return CurvePointTexts(point, numbers, unbounded)
 
     def _constraint(self, point: Data) -> NumberText:
-        far, value = self.model in AT_DISTORTION, point["at"]
+        far = self.model in AT_DISTORTION
+        value = point["at"]
         if point["asked"]:
             return NumberText(percent(value) if far else significant(value), value)
         return (proportion if far else bits_text)(self.writer, value)

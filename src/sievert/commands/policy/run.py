@@ -84,14 +84,14 @@ def _known_roles(policy: Policy, columns: Sequence[str]) -> Roles:
         return tuple(dict.fromkeys(n for n in names if n in columns))
 
     return Roles(
-        known(own.quasi),
-        known(own.sensitive),
-        known(own.identifier),
-        own.person if own.person in columns else None,
-        own.household if own.household in columns else None,
-        own.weight if own.weight in columns else None,
-        {c: why for c, why in own.left_out.items() if c in columns},
-        {c: entry.reason for c, entry in own.kept.items() if c in columns},
+        quasi=known(own.quasi),
+        sensitive=known(own.sensitive),
+        identifier=known(own.identifier),
+        person=own.person if own.person in columns else None,
+        household=own.household if own.household in columns else None,
+        weight=own.weight if own.weight in columns else None,
+        ignored={c: why for c, why in own.left_out.items() if c in columns},
+        kept={c: entry.reason for c, entry in own.kept.items() if c in columns},
     )
 
 
@@ -176,7 +176,9 @@ def _impossible(
     """Limits that even one class of all records breaches, and limits on the harmless side only."""
     ids = [m for _, m, _ in limits]
     apart = [c for c in questions.columns if c not in roles.sensitive]
-    counted = Roles(roles.quasi or tuple(apart or questions.columns)[:1], roles.sensitive)
+    counted = Roles(
+        quasi=roles.quasi or tuple(apart or questions.columns)[:1], sensitive=roles.sensitive
+    )
     questions.check_usable(counted.measured_columns)
     if roles.person is not None:  # people are counted, as assess does: they are fewer than rows
         questions.check_usable([roles.person])

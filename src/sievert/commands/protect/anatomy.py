@@ -6,7 +6,7 @@ import numpy as np
 
 from sievert.commands.protect.method import MethodSettings, RecordRelease, RecordTable, seed_remark
 from sievert.errors import require
-from sievert.methods.anatomy import GROUP, anatomised
+from sievert.methods.anatomy import GROUP, anatomise
 from sievert.releases.files import TEXT, FileColumn
 
 
@@ -31,7 +31,7 @@ def make(table: RecordTable, settings: MethodSettings) -> RecordRelease:
         for name, column in table.columns.items()
         if name in roles.measured_columns
     }
-    tables = anatomised(texts, roles.quasi, secret, size, settings.seed)
+    tables = anatomise(texts, roles.quasi, secret, size, settings.seed)
     numbers, own = [str(group) for group in range(len(tables.sizes))], table.columns[secret]
     codes = {text: code for code, text in enumerate(own.texts)}
     values = np.array([codes[text] for text in tables.sensitive_table[secret]])

@@ -122,7 +122,10 @@ def sketch(
         else:
             requested = requested_roles(policy, quasi, sensitive, identifier, person=person)
             settings = SketchSettings(
-                None if key_sets is None else collect_sets(key_sets), subsets, secret, size
+                key_sets=None if key_sets is None else collect_sets(key_sets),
+                subsets=subsets,
+                salt=secret,
+                size=size,
             )
             reading = Reading(watch, LARGE, verify=verify, **requested.read_as_stated({**source}))
             with reading(data) as (table, questions):
@@ -167,7 +170,12 @@ def _merge(paths: list[Any], salt: bytes | None) -> SketchEstimates:
         "columns": len(columns) + len(file.secrets),
         "engine": "sketch",
     }
-    return _estimate(description, Roles(columns, file.secrets), file, [OVERLAP] if overlap else [])
+    return _estimate(
+        description,
+        Roles(quasi=columns, sensitive=file.secrets),
+        file,
+        [OVERLAP] if overlap else [],
+    )
 
 
 def _estimate(
@@ -175,4 +183,6 @@ def _estimate(
 ) -> SketchEstimates:
     keys = tuple(estimate_key(sample, file.secrets) for sample in file.samples)
     few = [FEW] if any(not key.exact and key.sampled < ENOUGH for key in keys) else []
-    return SketchEstimates(description, roles, keys, file, warnings=(*notes, *few))
+    return SketchEstimates(
+        table=description, roles=roles, keys=keys, file=file, warnings=(*notes, *few)
+    )

@@ -1,11 +1,11 @@
-"""What a sample of classes says of all classes: shares of people, each with a 95 % interval.
+"""Estimates of all classes from a sample of classes: shares of people, with a 95 % interval.
 
 Every class is in the sample with the same probability p, whatever its size, and its count is exact.
 A sum over classes, such as the number of unique people, is estimated by the sum over the sample
 divided by p (Horvitz and Thompson 1952; for a threshold that the sample itself sets: Ting 2022,
-"Adaptive Threshold Sampling"). The interval has the totals that the sum in the sample does not
-contradict: it is the score interval (Wilson 1927) of a binomial count, of as many classes as weigh
-alike where their weights differ.
+"Adaptive Threshold Sampling"). The interval contains the totals that the sum in the sample does not
+contradict. It is the score interval (Wilson 1927) of a binomial count; for unequal weights, of the
+effective number of classes.
 """
 
 import math
@@ -17,32 +17,33 @@ from sievert.arrays import Floats, Ints
 
 COVERAGE = 0.95
 QUANTILE = 1.959963984540054  # of the normal distribution, two-sided
-BELOW = (2, 3, 5, 10, 20)  # classes of fewer people than these
-ENOUGH = 1000  # classes in a sample from which the intervals cover as they should
+BELOW = (2, 3, 5, 10, 20)  # sizes of classes; smaller classes are counted
+ENOUGH = 1000  # classes in a sample from which on the intervals have their coverage
 
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """A number with its interval; exact where both ends are the number."""
+    """A number with its interval; it is exact if both ends are the number."""
 
     value: float
     low: float
     high: float
 
     def to_dict(self) -> dict[str, float]:
-        """As it stands in the JSON."""
+        """The estimate as JSON."""
         return {"estimate": self.value, "low": self.low, "high": self.high}
 
 
 def estimate_total(weights: Ints, share: float, largest: int, most: int) -> IntervalEstimate:
-    """The sum of weights over all classes, from those in a sample that has this share of them.
+    """Estimate the sum of weights over all classes from a sample with a `share` of the classes.
 
     No weight is larger than `largest`, and the sum is no larger than `most`.
 
     >>> estimate_total(np.array([1, 1, 0, 1]), 1.0, 1, 10)
     IntervalEstimate(value=3.0, low=3.0, high=3.0)
     """
-    total, squares = float(weights.sum()), float((weights.astype(float) ** 2).sum())
+    total = float(weights.sum())
+    squares = float((weights.astype(float) ** 2).sum())
     if share >= 1:
         return IntervalEstimate(total, total, total)
     weight = squares / total if total else float(largest)
@@ -53,7 +54,7 @@ def estimate_total(weights: Ints, share: float, largest: int, most: int) -> Inte
 
 
 def score_interval(seen: float, share: float) -> tuple[float, float]:
-    """The numbers of classes U with |seen - U p| <= z sqrt(U p (1 - p)): a quadratic in U.
+    """The range of the classes U with |seen - U p| <= z sqrt(U p (1 - p)): a quadratic in U.
 
     >>> [round(end) for end in score_interval(100, 0.5)]
     [174, 230]
@@ -64,15 +65,15 @@ def score_interval(seen: float, share: float) -> tuple[float, float]:
 
 
 def scale(estimate: IntervalEstimate, by: float) -> IntervalEstimate:
-    """The estimate divided by a number that is exact."""
+    """Divide an estimate by an exact number."""
     return IntervalEstimate(estimate.value / by, estimate.low / by, estimate.high / by)
 
 
 @dataclass(frozen=True)
 class SampleEstimates:
-    """What is estimated of one key."""
+    """The estimates of one key."""
 
-    classes: IntervalEstimate  # how many there are
+    classes: IntervalEstimate  # their number
     average_risk: IntervalEstimate  # mean over people of one over the size of the class
     below: dict[int, IntervalEstimate]  # share of people in classes of fewer people than this
     certain: dict[str, IntervalEstimate]  # by secret, people in small classes with one value
@@ -81,7 +82,7 @@ class SampleEstimates:
 def estimate_sample(
     counts: Ints, share: float, records: int, single: dict[str, Floats]
 ) -> SampleEstimates:
-    """Everything that a sample of classes says; `single` says which classes have one value."""
+    """Make all estimates of a sample of classes; `single` marks classes with one value."""
 
     def people(of_class: Ints, below: int) -> IntervalEstimate:
         weights = of_class * (counts < below)
@@ -89,8 +90,8 @@ def estimate_sample(
 
     classes = estimate_total(np.ones(len(counts), dtype=np.int64), share, 1, records)
     return SampleEstimates(
-        classes,
-        scale(classes, records),
-        {below: people(counts, below) for below in BELOW},
-        {secret: people(counts * own, BELOW[-1]) for secret, own in single.items()},
+        classes=classes,
+        average_risk=scale(classes, records),
+        below={below: people(counts, below) for below in BELOW},
+        certain={secret: people(counts * own, BELOW[-1]) for secret, own in single.items()},
     )

@@ -1,4 +1,4 @@
-"""The result of `sievert sketch`: what the sketch of each key says, with intervals."""
+"""The result of `sievert sketch`: estimates of each key, with intervals."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from sievert.counts.sketch.storage import SketchFile
 from sievert.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SketchedKey:
-    """One set of columns: how much of it was sampled, and what follows."""
+    """One set of columns: the size of its sample, and the estimates."""
 
     columns: tuple[str, ...]
     exact: bool  # every class is in the sample
@@ -28,7 +28,7 @@ class SketchedKey:
     estimates: SampleEstimates
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the JSON."""
+        """The estimates of the key as JSON."""
         return {
             "columns": list(self.columns),
             "exact": self.exact,
@@ -40,7 +40,7 @@ class SketchedKey:
 
     @property
     def numbers(self) -> Iterator[tuple[str, str | None, IntervalEstimate]]:
-        """Every number: what it is, the secret that it is about, the estimate."""
+        """Every number: its name, the secret that it is about, the estimate."""
         own = self.estimates
         yield "classes", None, own.classes
         yield "average_risk", None, own.average_risk
@@ -52,26 +52,26 @@ class SketchedKey:
 
 
 def estimate_key(sample: ClassSample, secrets: tuple[str, ...]) -> SketchedKey:
-    """What one sketch says."""
+    """Estimate the numbers of one sketch."""
     single = {
         secret: np.bincount(cells.owner, minlength=len(sample.hashes)) == 1
         for secret, cells in zip(secrets, sample.secrets, strict=True)
     }
     return SketchedKey(
-        sample.columns,
-        sample.complete,
-        len(sample.hashes),
-        sample.share,
-        estimate_sample(sample.counts, sample.share, sample.records, single),
+        columns=sample.columns,
+        exact=sample.complete,
+        sampled=len(sample.hashes),
+        share=sample.share,
+        estimates=estimate_sample(sample.counts, sample.share, sample.records, single),
     )
 
 
 @dataclass(frozen=True, repr=False)
 class SketchEstimates(Result):
-    """What sketches say of a table: for each key the share of unique people, with an interval."""
+    """Estimates from sketches of a table: the share of unique people of each key, and more."""
 
     keys: tuple[SketchedKey, ...]  # one for each set of columns
-    file: SketchFile  # what is written
+    file: SketchFile  # the file that is written
 
     def to_bytes(self) -> bytes:
         """The file of the sketches."""

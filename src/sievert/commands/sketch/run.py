@@ -1,4 +1,4 @@
-"""Sketches of a table, or of files of sketches put together."""
+"""Sketches of a table, and merged files of sketches."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_SALT = 1 << 20  # bytes
 
 
 def read_salt(salt: Any) -> bytes | None:
-    """The salt from its file, or as it is given."""
+    """Read the salt from its file; bytes are the salt itself."""
     if salt is None or isinstance(salt, bytes):
         return salt
     path = Path(salt)
@@ -30,7 +30,7 @@ def read_salt(salt: Any) -> bytes | None:
 
 @dataclass(frozen=True)
 class SketchSettings:
-    """What is sketched: which sets of columns, with which salt, in how many bytes each."""
+    """The settings of a sketch: the sets of columns, the salt, and the bytes for each set."""
 
     key_sets: list[str | tuple[str, ...]] | None
     subsets: int | None
@@ -44,7 +44,7 @@ def sketch_table(
     sets: Sequence[tuple[str, ...]],
     settings: SketchSettings,
 ) -> SketchFile:
-    """The sketches of a table: of these sets of columns, or of all sets of so many of them."""
+    """Sketch a table for these sets of columns, or for all sets of up to `subsets` columns."""
     if settings.subsets is not None:
         sizes = range(1, min(settings.subsets, len(roles.quasi)) + 1)
         sets = [key for size in sizes for key in combinations(roles.quasi, size)]
@@ -61,14 +61,15 @@ def sketch_table(
         hint="a sketch counts secrets within the classes of the other columns",
     )
     require(questions.records > 0, "the table has no records", error=InputError)
-    secrets, key = tuple(sorted(roles.sensitive)), derive_key(settings.salt)
+    secrets = tuple(sorted(roles.sensitive))
+    key = derive_key(settings.salt)
     request = SampleRequest(keys, secrets, key, settings.size - storage.HEADER)
     samples = tuple(sample_classes(questions, request))
     return SketchFile(samples, secrets, settings.size, storage.recognise_salt(key))
 
 
 def read_sketches(paths: Iterable[Any], salt: bytes | None) -> tuple[SketchFile, bool]:
-    """Sketches of one table or of several, put together; whether some may overlap."""
+    """Merge sketches of one table or of several; also say whether some may overlap."""
     files = [storage.read_sketch(path) for path in paths]
     merged = storage.merge_files(files)
     require(

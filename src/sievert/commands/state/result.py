@@ -7,7 +7,7 @@ from typing import Any
 from sievert.formatting import printable
 from sievert.report.texts import Texts
 from sievert.result import DescribedResult
-from sievert.sources.states import FORMAT, StateManifest
+from sievert.sources.state_manifest import FORMAT, StateManifest
 from sievert.version import __version__
 
 

@@ -28,7 +28,14 @@ from sievert.request.repeated_rows import spread_values, usable_columns
 from sievert.request.requested import Reading, RequestedRoles, check_known
 from sievert.roles import Roles, tells_people_apart
 from sievert.sources.isolation import private_directory, temporary_name
-from sievert.sources.states import MANIFEST, Segment, Spread, StateManifest, is_state, read_manifest
+from sievert.sources.state_manifest import (
+    MANIFEST,
+    Segment,
+    Spread,
+    StateManifest,
+    is_state,
+    read_manifest,
+)
 from sievert.sources.table import Table
 
 

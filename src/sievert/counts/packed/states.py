@@ -21,7 +21,7 @@ from sievert.counts.packed.keys import (
 )
 from sievert.counts.packed.records import PackedRecords
 from sievert.counts.packed.sources import CodedSource
-from sievert.sources.states import StateManifest
+from sievert.sources.state_manifest import StateManifest
 
 
 class WeightedKeyCounter(KeyCounter):

@@ -6,7 +6,7 @@ from typing import Any
 from sievert.counts.duckdb.adapter import DuckDB
 from sievert.counts.state.segments import BEYOND, stored_fields
 from sievert.errors import InputError, InvariantError, UsageError, require
-from sievert.sources.states import AGAIN, DAMAGED, StateManifest
+from sievert.sources.state_manifest import AGAIN, DAMAGED, StateManifest
 from sievert.sources.table import Table
 
 
@@ -22,7 +22,7 @@ class StateAdapter(DuckDB):
         if state is None:
             raise InvariantError("no state")
         state.check_files()
-        files = Table("parquet", table.name, state.folder, state.paths)
+        files = Table(kind="parquet", name=table.name, path=state.folder, parts=state.paths)
         super().__init__(files, scratch, **options)
         self.table, self.name, self.notes = table, state.engine, list(table.notes)
         self.columns, self.kinds = state.columns, dict(state.kinds)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sievert.counts.memory_cells import SourceNotes
 from sievert.errors import UsageError
-from sievert.sources.states import Spread, StateManifest
+from sievert.sources.state_manifest import Spread, StateManifest
 
 
 class StateNotes(SourceNotes):

@@ -20,7 +20,7 @@ from sievert.errors import InputError, RefusedError, require
 from sievert.formatting import plural
 from sievert.formatting.canonical import canonical_text
 from sievert.numerics.special_functions import poisson_below
-from sievert.sources.states import (
+from sievert.sources.state_manifest import (
     AGAIN,
     DAMAGED,
     DIGITS,
@@ -143,7 +143,12 @@ def describe_segment(path: Path, ask: Ask, table: str) -> Segment:
     ((rows, records, least),) = ask(f"SELECT COUNT(*), SUM(n), MIN(n) FROM {table}")
     signed = least is not None and least < 0
     return Segment(
-        path.name, rows, int(records or 0), signed, path.stat().st_size, file_sha256(path)
+        file=path.name,
+        rows=rows,
+        records=int(records or 0),
+        signed=signed,
+        size=path.stat().st_size,
+        sha256=file_sha256(path),
     )
 
 
@@ -190,7 +195,9 @@ class Sum:
     ) -> None:
         self.output, self._fields, self._before = output, stored_fields(columns), before
         self._keys = ", ".join(self._fields)
-        self._files = Table("parquet", "state", output, (*(path for path, _ in parts), *before))
+        self._files = Table(
+            kind="parquet", name="state", path=output, parts=(*(path for path, _ in parts), *before)
+        )
         self._connection = connection.own_engine(self._files)
         settings = means.scratch, means.memory, means.threads, [output]
         self._run(connection.lock_down(self._files, *settings))
@@ -272,7 +279,12 @@ def count_overlap(
     keys, own_keys = ", ".join(fields), ", ".join(f"a.{v}" for v in fields)
     same = " AND ".join(f"a.{v} IS NOT DISTINCT FROM b.{v}" for v in fields)
     first = max((path for path, sign in large if sign > 0), key=lambda path: path.stat().st_size)
-    files = Table("parquet", "state", first, tuple({path for path, _ in (*small, *large)}))
+    files = Table(
+        kind="parquet",
+        name="state",
+        path=first,
+        parts=tuple({path for path, _ in (*small, *large)}),
+    )
     engine = connection.own_engine(files)
     try:
         engine.execute(connection.lock_down(files, means.scratch, means.memory, means.threads, []))

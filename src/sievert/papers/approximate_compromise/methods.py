@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from sievert.errors import InputError
-from sievert.methods import grouped, noisy, reachable, restricted, sampled, span_of
+from sievert.methods import (
+    add_noise,
+    draw_sample,
+    group_records,
+    noise_span,
+    origin_probabilities,
+    restrict_queries,
+)
 from sievert.papers.claims import (
     MATCH,
     Claim,
@@ -238,8 +245,8 @@ def formulas(given: Given) -> PaperPart:
 
 
 def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Paragraph]:
-    groups = grouped(known, range(known.shape[1]))
-    sample = sampled(secret, SALARIES, 0.2, seed)
+    groups = group_records(known, range(known.shape[1]))
+    sample = draw_sample(secret, SALARIES, 0.2, seed)
     worst = float(np.abs(sample.probabilities(groups).sum(axis=1) - 1).max())
     none = int((np.bincount(groups.ids, sample.taken, groups.count) == 0).sum())
     return (
@@ -260,7 +267,7 @@ def _sampling(known: Any, secret: Any, seed: int) -> tuple[Claim, Paragraph]:
 
 
 def _queries(secret: Any, seed: int) -> list[Claim]:
-    chains = {size: restricted(secret, SALARIES, size, seed) for size in QUERIES}
+    chains = {size: restrict_queries(secret, SALARIES, size, seed) for size in QUERIES}
     ordered = all(bool(np.all(chain.first <= chain.last)) for chain in chains.values())
     pair = chains[2]
     settled = int((pair.first == pair.last).sum())
@@ -326,10 +333,12 @@ def _independent() -> Claim:
 
 
 def _noise(known: Any, secret: Any, seed: int) -> tuple[Claim, ...]:
-    spans = [span_of(len(SALARIES), percent) for percent in NOISES]
+    spans = [noise_span(len(SALARIES), percent) for percent in NOISES]
     exact = [percent / 100 * (len(SALARIES) - 1) for percent in NOISES]
-    same = float((noisy(known, secret, SALARIES, 25, seed=seed).known == known).all(axis=1).mean())
-    middle = reachable(25, 24, "posterior")[24]
+    same = float(
+        (add_noise(known, secret, SALARIES, 25, seed=seed).known == known).all(axis=1).mean()
+    )
+    middle = origin_probabilities(25, 24, "posterior")[24]
     ratio = math.log10(middle.max() / middle[middle > 0].min())
     return (
         statement(

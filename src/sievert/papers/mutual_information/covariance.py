@@ -21,7 +21,7 @@ from sievert.papers.claims import (
 from sievert.papers.mutual_information.measures import PATIENTS, bits, formula, normal, records
 from sievert.report.page import Paragraph
 from sievert.tradeoff import Joint
-from sievert.tradeoff.channel import evaluated
+from sievert.tradeoff.channel import evaluate_channel
 
 TIMES = 100  # records for one of the example
 RATE = 0.8  # bits of identity
@@ -87,7 +87,7 @@ def _plain(identity: float) -> float:
     table, low, high = Joint.of(PATIENTS), 0.0, 1.0
     for _ in range(60):
         kept = (low + high) / 2
-        _, lost, identity_told, _ = evaluated(table, kept * np.eye(4) + (1 - kept) / 4)
+        _, lost, identity_told, _ = evaluate_channel(table, kept * np.eye(4) + (1 - kept) / 4)
         low, high = (kept, high) if identity_told < identity else (low, kept)
     return lost
 

@@ -18,7 +18,7 @@ from sievert.papers.claims import (
     statement,
 )
 from sievert.tradeoff import Joint, squared
-from sievert.tradeoff.channel import evaluated
+from sievert.tradeoff.channel import evaluate_channel
 
 DIGITS = 4
 
@@ -258,10 +258,12 @@ def disclosed_bits(joint: Floats) -> float:
 def comparisons(given: Given) -> PaperPart:
     """Mutual information against the mean squared error and against correlations."""
     four = Joint.of([[1, 0], [1, 0], [0, 1], [0, 1]])  # the secret is the first of two bits
-    _, lost, kept, _ = evaluated(four, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    _, lost, kept, _ = evaluate_channel(
+        four, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    )
     far = squared(range(4))
-    same = evaluated(four, np.eye(4), far)
-    other = evaluated(four, np.eye(4)[[1, 2, 3, 0]], far)
+    same = evaluate_channel(four, np.eye(4), far)
+    other = evaluate_channel(four, np.eye(4)[[1, 2, 3, 0]], far)
     return PaperPart(
         "Sections 3.1 and 3.2: against squared errors and correlations",
         "What a zero of each measure says, and what correlations do not see.",
@@ -338,7 +340,7 @@ def risks(given: Given) -> PaperPart:
             formula(
                 "I(X';X) of X' = X is H(X)",
                 require_number(sievert.entropy(records(), "diagnosis", "age")),
-                evaluated(Joint.of(PATIENTS), np.eye(4))[2],
+                evaluate_channel(Joint.of(PATIENTS), np.eye(4))[2],
             ),
             statement(
                 "I(X';Y) conforms to t-closeness: no information where t = 0",

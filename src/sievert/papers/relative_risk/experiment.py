@@ -10,7 +10,7 @@ import sievert
 from sievert.charts import Bar, bars
 from sievert.errors import require
 from sievert.hierarchies import Hierarchy
-from sievert.methods import Recoded, recoded, smallest_recoding
+from sievert.methods import Recoded, recode, smallest_recoding
 from sievert.papers.claims import (
     Claim,
     Given,
@@ -304,7 +304,7 @@ def _ends(what: str, printed: tuple[str, str], by_release: list[list[float]]) ->
 def _readings(
     people: Columns, trees: Mapping[str, Hierarchy], k: int, kept: tuple[str, ...]
 ) -> list[Line]:
-    release = recoded(people, {name: int(name not in kept) for name in KEYS}, trees, suppress=k)
+    release = recode(people, {name: int(name not in kept) for name in KEYS}, trees, suppress=k)
     return _looks(f"k = {k}", people, release, trees)
 
 

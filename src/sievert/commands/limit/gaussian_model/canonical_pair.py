@@ -34,7 +34,7 @@ class Channel:
         return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
     def apply(self, records: Any, seed: int = 0) -> Floats:
-        """Records (rows) as they are released; the same seed gives the same release.
+        """Release records (rows); the same seed gives the same release.
 
         >>> still = Channel(np.eye(1), np.zeros((1, 1)), np.zeros(1))
         >>> still.apply([[1.0], [2.0]]).tolist()
@@ -62,9 +62,9 @@ class Channel:
         return np.asarray(released[:, 0] if flat else released)
 
 
-INVALID = 1e-9  # how far beyond 1 or below 0 rounding can take a correlation or an eigenvalue
-TINY = 1e-12  # correlations below carry less than 1e-24 bits
-SAME = 1e-13  # correlations that differ by less are the same
+INVALID = 1e-9  # rounding error of a correlation beyond 1, or of an eigenvalue below 0
+TINY = 1e-12  # smaller correlations contain less than 1e-24 bits
+SAME = 1e-13  # correlations that differ by less are equal
 MAHALANOBIS = "mahalanobis"
 
 Weights = str | Sequence[float] | Sequence[Sequence[float]] | Floats | None
@@ -80,9 +80,9 @@ class Canonical:
     back: Floats  # U = back·(X - mean)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Pair:
-    """Means of X and covariances of X and Y; `records` they come from, None if they are given."""
+    """Means of X and covariances of X and Y; `records` is None if no records were counted."""
 
     mean: Floats
     cov_x: Floats
@@ -92,7 +92,7 @@ class Pair:
 
     @classmethod
     def of(cls, cov_x: Any, cov_y: Any, cov_xy: Any, mean: Any = None) -> Self:
-        """From covariances.
+        """Check means and covariances.
 
         >>> Pair.of([[4.0]], [[1.0]], [[1.6]]).canonical.rho.round(9).tolist()
         [0.8]
@@ -117,14 +117,15 @@ class Pair:
                 "a covariance matrix is symmetric, with no negative variance",
                 error=InputError,
             )
-        pair = cls(middle, (x + x.T) / 2, (y + y.T) / 2, xy)
+        pair = cls(mean=middle, cov_x=(x + x.T) / 2, cov_y=(y + y.T) / 2, cov_xy=xy)
         assert pair.canonical  # no covariance matrix: no canonical form
         return pair
 
     @classmethod
     def of_records(cls, x: Any, y: Any) -> Self:
-        """From records (rows) of X and Y; those without all numbers are left out."""
-        one, two = matrix(x), matrix(y)
+        """Compute the covariances of records (rows) of X and Y that have all numbers."""
+        one = matrix(x)
+        two = matrix(y)
         require(len(one) == len(two), "X and Y have one row a record each")
         joint = np.concatenate((one, two), axis=1)
         joint = joint[~np.isnan(joint).any(axis=1)]
@@ -162,14 +163,20 @@ class Pair:
         )
         rest = np.maximum(0.0, (1 - rho) * (1 + rho))
         rest[rest <= DEPENDENT] = 0.0
-        rho[rest == 0], rho[rho < TINY] = 1.0, 0.0
+        rho[rest == 0] = 1.0
+        rho[rho < TINY] = 0.0
         rest[rho == 0] = 1.0
         unit = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-        return Canonical(rho, rest, spread[:, None] * (root_x @ turn), (turn.T @ white_x.T) * unit)
+        return Canonical(
+            rho=rho,
+            rest=rest,
+            root=spread[:, None] * (root_x @ turn),
+            back=(turn.T @ white_x.T) * unit,
+        )
 
     @cached_property
     def information(self) -> float | None:
-        """I(X;Y) in bits; None where it is unbounded."""
+        """I(X;Y) in bits; None if it is unbounded."""
         return gaussian_information(self.cov_x, self.cov_y, self.cov_xy)
 
     def weight_root(self, weights: Weights) -> Floats:
@@ -215,8 +222,10 @@ class Pair:
 
     def align(self, weights: Weights = None) -> tuple[Canonical, Floats]:
         """Canonical directions and the cost in them, diagonal where correlations are equal."""
-        canonical, cost = self.canonical, self.cost(weights)
-        turn, start = np.eye(len(cost)), 0
+        canonical = self.canonical
+        cost = self.cost(weights)
+        turn = np.eye(len(cost))
+        start = 0
         for end in range(1, len(cost) + 1):
             if end == len(cost) or canonical.rho[start] - canonical.rho[end] > SAME:
                 if end - start > 1:
@@ -225,28 +234,30 @@ class Pair:
                 start = end
         turned = turn.T @ cost @ turn
         return Canonical(
-            canonical.rho, canonical.rest, canonical.root @ turn, turn.T @ canonical.back
+            rho=canonical.rho,
+            rest=canonical.rest,
+            root=canonical.root @ turn,
+            back=turn.T @ canonical.back,
         ), np.asarray((turned + turned.T) / 2)
 
     def channel(self, error: Floats, canonical: Canonical) -> Channel:
-        """The channel whose errors have this covariance in these canonical directions."""
+        """The channel whose error has this covariance in canonical directions."""
         kept = np.eye(len(error)) - error
         noise = canonical.root @ (error @ kept) @ canonical.root.T
-        matrix = (
-            canonical.root @ kept @ canonical.back
-            if np.abs(error).sum() > np.abs(kept).sum()  # so that nothing told is exactly nothing
-            else np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
-        )
+        if np.abs(error).sum() > np.abs(kept).sum():  # exactly 0 if nothing is disclosed
+            matrix = canonical.root @ kept @ canonical.back
+        else:
+            matrix = np.eye(len(self.mean)) - canonical.root @ error @ canonical.back
         return Channel(matrix, np.asarray((noise + noise.T) / 2), self.mean)
 
     def risk(self, channel: Channel) -> float | None:
-        """I(X';Y) in bits of what a channel releases; None where it is unbounded."""
+        """I(X';Y) in bits of a channel; None if it is unbounded."""
         return gaussian_information(
             channel.covariance(self.cov_x), self.cov_y, channel.matrix @ self.cov_xy
         )
 
     def distortion(self, channel: Channel, weights: Weights = None) -> float:
-        """E(X-X')^T·W·(X-X') of what a channel releases."""
+        """E(X-X')^T·W·(X-X') of a channel."""
         rest = np.eye(len(self.mean)) - channel.matrix
         error = rest @ self.cov_x @ rest.T + channel.noise
         back = self.canonical.back
@@ -254,7 +265,7 @@ class Pair:
 
 
 def matrix(columns: Any) -> Floats:
-    """A matrix of records as rows; a flat list is one column."""
+    """Convert columns to a matrix of records as rows; a flat list is one column."""
     records = np.asarray(columns, dtype=np.float64)
     records = records[:, None] if records.ndim == 1 else records
     require(records.ndim == 2 and records.shape[1], "records are rows of one number a column")
@@ -262,7 +273,7 @@ def matrix(columns: Any) -> Floats:
 
 
 def standard(records: Floats) -> tuple[Floats, Floats, Floats]:
-    """Means, standard deviations (divided by n), and records in these units."""
+    """Means, standard deviations (with divisor n), and standardised records."""
     mean = np.array([math.fsum(column) / len(records) for column in records.T.tolist()])
     mean = np.where(records.min(axis=0) == records.max(axis=0), records[0], mean)
     apart = records - mean
@@ -288,5 +299,6 @@ def _white(covariance: Floats) -> tuple[Floats, Floats, Floats]:
         error=InputError,
     )
     independent = values > DEPENDENT * most
-    size, vectors = np.sqrt(values[independent]), vectors[:, independent]
+    size = np.sqrt(values[independent])
+    vectors = vectors[:, independent]
     return vectors / size, vectors * size, spread

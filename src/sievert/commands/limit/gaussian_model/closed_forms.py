@@ -1,13 +1,13 @@
 """Closed forms, in nats: water-filling (models 1 and 2) and the bottleneck (models 3 and 4).
 
-Water-filling, where the cost has no products of canonical directions: direction i has correlation
+Water-filling is for costs without products of canonical directions. Direction i has correlation
 rho_i with Y and cost c_i; its error has the share d_i = clip(theta/c_i - (1 - rho_i^2)/rho_i^2, 0,
 1). With c_i = 1 this is the Mahalanobis distance; with rho_i = 1 it is the reverse water-filling of
 rate-distortion theory.
 
-The Gaussian information bottleneck: direction i is told from beta = 1/rho_i^2 on, with error share
+The Gaussian information bottleneck discloses direction i from beta = 1/rho_i^2 on, with error share
 d_i = (1-rho_i^2)/((beta-1)·rho_i^2). Chechik, Globerson, Tishby and Weiss 2005: 1 - rho_i^2 are the
-eigenvalues of S_{X|Y}·S_X^-1. Correlations are in falling order, below 1.
+eigenvalues of S_{X|Y}·S_X^-1. Correlations descend, and are below 1.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from sievert.arrays import Floats
 
 
 def nats(rho: Floats, rest: Floats, shares: Floats) -> float | None:
-    """-1/2 sum ln(1 - (1-d_i)·rho_i^2): I(X';Y); None where it is unbounded."""
+    """-1/2 sum ln(1 - (1-d_i)·rho_i^2): I(X';Y); None if it is unbounded."""
     triples = zip(rho.tolist(), rest.tolist(), shares.tolist(), strict=True)
     pairs = [((1 - d) * r * r, q + d * r * r) for r, q, d in triples]
     if any(left <= 0 for _, left in pairs):
@@ -30,12 +30,14 @@ def nats(rho: Floats, rest: Floats, shares: Floats) -> float | None:
     return max(0.0, -0.5 * math.fsum(terms))
 
 
-def within(rho: Floats, rest: Floats, cost: Floats, distortion: float) -> tuple[Floats, float]:
-    """Model 1: the shares d_i that tell least with sum c_i·d_i <= D, and theta.
+def least_disclosing_shares(
+    rho: Floats, rest: Floats, cost: Floats, distortion: float
+) -> tuple[Floats, float]:
+    """Model 1: the shares d_i that disclose least with sum c_i·d_i <= `distortion`, and theta.
 
     >>> import numpy as np
     >>> rho = np.array([0.9, 0.8, 0.7])
-    >>> shares, theta = within(rho, 1 - rho**2, np.ones(3), 0.5)
+    >>> shares, theta = least_disclosing_shares(rho, 1 - rho**2, np.ones(3), 0.5)
     >>> shares.round(6).tolist(), round(theta, 9)
     ([0.413966, 0.086034, 0.0], 0.648533951)
     """
@@ -43,15 +45,19 @@ def within(rho: Floats, rest: Floats, cost: Floats, distortion: float) -> tuple[
     edges = np.unique(np.concatenate((low[correlated], high[correlated])))
     if not len(edges) or distortion >= math.fsum(cost[correlated].tolist()):
         return correlated.astype(np.float64), float(edges[-1]) if len(edges) else 0.0
-    theta, shares = float(edges[0]), np.zeros(len(rho))
+    theta = float(edges[0])
+    shares = np.zeros(len(rho))
     for left, right in itertools.pairwise(edges.tolist()):
-        full, rising = correlated & (high <= left), correlated & (low <= left) & (high >= right)
+        full = correlated & (high <= left)
+        rising = correlated & (low <= left) & (high >= right)
         many = int(rising.sum())
         if not many:
-            theta, shares = right, full.astype(np.float64)
+            theta = right
+            shares = full.astype(np.float64)
             continue
         terms = [distortion, *(-cost[full]).tolist(), *low[rising].tolist()]
-        theta, shares = math.fsum(terms) / many, full.astype(np.float64)
+        theta = math.fsum(terms) / many
+        shares = full.astype(np.float64)
         for i in np.flatnonzero(rising).tolist():  # (theta - low)/cost, rounded once
             shares[i] = math.fsum([*terms, *[-float(low[i])] * many]) / (many * float(cost[i]))
         if theta <= right:
@@ -59,8 +65,8 @@ def within(rho: Floats, rest: Floats, cost: Floats, distortion: float) -> tuple[
     return np.clip(shares, 0.0, 1.0), theta
 
 
-def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Floats, float]:
-    """Model 2: the cheapest shares d_i that tell at most so many nats, and theta."""
+def cheapest_shares(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Floats, float]:
+    """Model 2: the cheapest shares d_i that disclose at most `risk` nats, and theta."""
     correlated, low, high = _levels(rho, rest, cost)
     edges = np.unique(np.concatenate((low[correlated], high[correlated])))
     if not len(edges):
@@ -69,9 +75,11 @@ def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Flo
     least = nats(rho, rest, free)
     if least is not None and risk >= least:
         return free, float(edges[0])
-    theta, shares = float(edges[-1]), correlated.astype(np.float64)
+    theta = float(edges[-1])
+    shares = correlated.astype(np.float64)
     for left, right in itertools.pairwise(edges.tolist()):
-        rising, hidden = correlated & (low <= left) & (high >= right), correlated & (low >= right)
+        rising = correlated & (low <= left) & (high >= right)
+        hidden = correlated & (low >= right)
         many = int(rising.sum())
         if not many:
             continue
@@ -80,7 +88,8 @@ def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Flo
         level = math.fsum(terms) / many
         if level > math.log(right):
             continue
-        theta, shares = math.exp(level), (correlated & (high <= left)).astype(np.float64)
+        theta = math.exp(level)
+        shares = (correlated & (high <= left)).astype(np.float64)
         for i in np.flatnonzero(rising).tolist():
             if low[i] == 0:
                 shares[i] = theta / cost[i]
@@ -92,15 +101,15 @@ def revealing(rho: Floats, rest: Floats, cost: Floats, risk: float) -> tuple[Flo
 
 
 def _levels(rho: Floats, rest: Floats, cost: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Which directions tell something, and the theta at which their error begins and is whole."""
+    """The directions correlated with Y, and the thetas at which their error begins and ends."""
     correlated = rho > 0
     low = cost * np.divide(rest, rho * rho, out=np.zeros_like(rest), where=correlated)
     return correlated, low, low + cost
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bottleneck:
-    """A point of the curve; `beta` is None at its end, where all of X is told."""
+    """A point of the curve; `beta` is None at its end, where all of X is disclosed."""
 
     beta: float | None
     shares: Floats
@@ -110,7 +119,7 @@ class Bottleneck:
 
 
 def at_beta(rho: Floats, rest: Floats, beta: float) -> Bottleneck:
-    """The point that makes I(X;X') - beta·I(X';Y) least.
+    """The point of the least I(X;X') - beta·I(X';Y).
 
     >>> rho = np.array([0.9, 0.6, 0.3])
     >>> round(at_beta(rho, 1 - rho**2, 2.733235).risk, 5)
@@ -123,7 +132,7 @@ def at_beta(rho: Floats, rest: Floats, beta: float) -> Bottleneck:
 
 
 def at_rate(rho: Floats, rest: Floats, rate: float) -> Bottleneck:
-    """Model 4: the least loss with I(X;X') at most so many nats.
+    """Model 4: the least loss with an I(X;X') of at most `rate` nats.
 
     >>> rho = np.array([0.9, 0.6, 0.3])
     >>> round(at_rate(rho, 1 - rho**2, 1.0).risk, 9)
@@ -142,7 +151,7 @@ def at_rate(rho: Floats, rest: Floats, rate: float) -> Bottleneck:
 
 
 def at_loss(rho: Floats, rest: Floats, loss: float) -> Bottleneck:
-    """Model 3: the least I(X;X') with I(X;Y) - I(X';Y) at most so many nats."""
+    """Model 3: the least I(X;X') with an I(X;Y) - I(X';Y) of at most `loss` nats."""
     directions = [(r, q) for r, q in zip(rho.tolist(), rest.tolist(), strict=True) if r]
     if not directions or loss >= -0.5 * math.fsum(math.log(q) for _, q in directions):
         beta = 1 / directions[0][0] ** 2 if directions else None
@@ -151,7 +160,7 @@ def at_loss(rho: Floats, rest: Floats, loss: float) -> Bottleneck:
     if loss == 0:
         shares[: len(directions)] = 0.0
         return _point(rho, rest, shares, None)
-    # ln(beta/(beta-1)) is v when the first `number` are told: all others are lost.
+    # If the first `number` directions are disclosed, ln(beta/(beta-1)) is v.
     for number in range(len(directions), 0, -1):
         v = (2 * loss + math.fsum(math.log(q) for _, q in directions[number:])) / number
         r, q = directions[number - 1]
@@ -164,12 +173,14 @@ def at_loss(rho: Floats, rest: Floats, loss: float) -> Bottleneck:
 def _point(rho: Floats, rest: Floats, shares: Floats, beta: float | None) -> Bottleneck:
     rate = nats(np.ones(len(rho)), np.zeros(len(rho)), shares)
     risk = nats(rho, rest, shares)
-    assert risk is not None  # no direction is told exactly
-    return Bottleneck(beta, shares, rate, risk, lost(rho, rest, np.diag(shares)))
+    assert risk is not None  # no direction is disclosed exactly
+    return Bottleneck(
+        beta=beta, shares=shares, rate=rate, risk=risk, loss=lost(rho, rest, np.diag(shares))
+    )
 
 
 def lost(rho: Floats, rest: Floats, error: Floats) -> float:
-    """I(X;Y) - I(X';Y) of errors with this covariance in canonical directions.
+    """I(X;Y) - I(X';Y) for an error with this covariance in canonical directions.
 
     1/2 ln det(I + L^-1/2·P·T·P·L^-1/2), P = diag(rho), L = I - P^2.
     """

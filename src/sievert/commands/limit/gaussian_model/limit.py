@@ -1,4 +1,4 @@
-"""The best trade-off of Gaussian vectors: models 1 to 4, what they reach, and the channel."""
+"""The best trade-off of Gaussian vectors: models 1 to 4, their optimum and the channel."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -20,16 +20,19 @@ from sievert.commands.limit.gaussian_model.normality import Normality, normality
 from sievert.errors import InputError, require
 from sievert.measures.kernel import LN2
 
-DIAGONAL = 1e-14  # share of their product that costs of two directions have in common, at most
-NOTHING = 1e-14  # share of a variance that is rounding
-CLOSED, WATER, BARRIER, BOTTLENECK = "closed form", "water-filling", "barrier", "bottleneck"
+DIAGONAL = 1e-14  # relative cost of a product of two directions that counts as 0
+NOTHING = 1e-14  # share of a variance that counts as 0
+CLOSED = "closed form"
+WATER = "water-filling"
+BARRIER = "barrier"
+BOTTLENECK = "bottleneck"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class GaussianLimit:
-    """The best that is possible; informations in bits, None where they are unbounded.
+    """The best release; informations in bits, None if they are unbounded.
 
-    No release does better than `bound`; `channel` reaches `objective`, which is at most `gap` away.
+    No release is below `bound`. `channel` attains `objective`, at most `gap` above it.
     """
 
     model: int
@@ -42,10 +45,10 @@ class GaussianLimit:
     distortion: float  # E(X-X')^T·W·(X-X')
     rate: float | None  # I(X;X')
     information: float | None  # I(X;Y)
-    private: float  # the least distortion that tells nothing of Y
+    private: float  # the least distortion that discloses nothing about Y
     channel: Channel
     method: str
-    shares: tuple[float, ...]  # of the canonical directions' variance that the error has
+    shares: tuple[float, ...]  # of the error in the variance of the canonical directions
     beta: float | None = None  # of models 3 and 4
     normality: Normality | None = None
 
@@ -64,7 +67,7 @@ class GaussianLimit:
 
 @dataclass(frozen=True, eq=False)
 class _ErrorCovariance:
-    """The error's covariance in canonical directions, or its diagonal."""
+    """The covariance of the error in canonical directions, or its diagonal."""
 
     error: Floats
     gap: float = 0.0  # of the objective, in nats or as a distortion
@@ -96,11 +99,10 @@ def gaussian_limit(
     require(tolerance > 0, "a tolerance is above 0")
     canonical, cost = pair.align(weights)
     most = at if model == 1 else at * LN2
-    solution = (
-        _solve_distortion(pair, canonical, cost, weights, model, most, tolerance)
-        if model in (1, 2)
-        else _solve_bottleneck(canonical, model, most)
-    )
+    if model in (1, 2):
+        solution = _solve_distortion(pair, canonical, cost, weights, model, most, tolerance)
+    else:
+        solution = _solve_bottleneck(canonical, model, most)
     return _limit(pair, canonical, cost, model, at, solution)
 
 
@@ -114,11 +116,12 @@ def limit_of_records(
     names: Sequence[str] | None = None,
     tolerance: float = max_determinant.TOLERANCE,
 ) -> GaussianLimit:
-    """The same for records (rows) of X and Y, with a check of how Gaussian they are.
+    """The best release for records (rows) of X and Y, with a check of their normality.
 
-    `names` are those of X's columns, then those of Y's.
+    `names` are the names of X's columns, then of Y's.
     """
-    one, two = matrix(x), matrix(y)
+    one = matrix(x)
+    two = matrix(y)
     limit = gaussian_limit(Pair.of_records(one, two), model, at, weights, tolerance=tolerance)
     checked = normality(np.concatenate((one, two), axis=1), names=names, first=one.shape[1])
     return replace(limit, normality=checked)
@@ -141,8 +144,8 @@ def rate_distortion(
 ) -> GaussianLimit:
     """The least I(X;X') of a Gaussian vector with a distortion of at most `at`.
 
-    Reverse water-filling over the eigenvalues of the weighted covariance: each direction's error
-    is as large as the others', or its whole variance.
+    Reverse water-filling over the eigenvalues of the weighted covariance: the errors of all
+    directions are equal, or the whole variance of the direction.
 
     >>> round(rate_distortion([[4.0, 0.0], [0.0, 1.0]], 1.0).risk, 9)
     2.0
@@ -159,17 +162,23 @@ def _solve_distortion(
     at: float,
     tolerance: float,
 ) -> _ErrorCovariance:
-    """Models 1 and 2."""
-    rho, rest, own = canonical.rho, canonical.rest, np.diag(cost)
+    """Solve model 1 or 2."""
+    rho = canonical.rho
+    rest = canonical.rest
+    own = np.diag(cost)
     correlated = rho > 0
     private = (1 - NOTHING) * math.fsum(own[correlated].tolist())
     if (model == 1 and at >= private) or (model == 2 and at == 0):
         return _ErrorCovariance(correlated.astype(np.float64))
     if (np.abs(cost - np.diag(own)) <= DIAGONAL * np.sqrt(np.outer(own, own))).all():
-        solve = closed_forms.within if model == 1 else closed_forms.revealing
-        shares, _ = solve(rho, rest, own, at)
+        if model == 1:
+            shares, _ = closed_forms.least_disclosing_shares(rho, rest, own, at)
+        else:
+            shares, _ = closed_forms.cheapest_shares(rho, rest, own, at)
         return _ErrorCovariance(shares, method=CLOSED if len(rho) == 1 else WATER)
-    problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.DeterminantProblem(
+        rho=rho, rest=rest, cost=cost, limit=at, cheapest=False
+    )
     free = pair.free(weights, canonical)
     if (model == 1 and at == 0) or (model == 2 and at >= -0.5 * problem.unknown(free)):
         return _ErrorCovariance(free)
@@ -182,16 +191,15 @@ def _solve_distortion(
 
 
 def _solve_bottleneck(canonical: Canonical, model: int, at: float) -> _ErrorCovariance:
-    """Models 3 and 4."""
+    """Solve model 3 or 4."""
     require(
         (canonical.rest != 0).all(),
         "X determines Y, in part or whole: the loss of information is unbounded",
         hint="model 1 or 2",
         error=InputError,
     )
-    point = (closed_forms.at_loss if model == 3 else closed_forms.at_rate)(
-        canonical.rho, canonical.rest, at
-    )
+    solve = closed_forms.at_loss if model == 3 else closed_forms.at_rate
+    point = solve(canonical.rho, canonical.rest, at)
     return _ErrorCovariance(point.shares, method=BOTTLENECK, beta=point.beta)
 
 
@@ -203,16 +211,20 @@ def _limit(
     at: float,
     solution: _ErrorCovariance,
 ) -> GaussianLimit:
-    """The limit that a solution reaches."""
-    rho, rest = canonical.rho, canonical.rest
+    """Make the limit of a solution."""
+    rho = canonical.rho
+    rest = canonical.rest
     error = np.diag(solution.error) if solution.error.ndim == 1 else solution.error
-    problem = max_determinant.DeterminantProblem(rho, rest, cost, at, cheapest=False)
+    problem = max_determinant.DeterminantProblem(
+        rho=rho, rest=rest, cost=cost, limit=at, cheapest=False
+    )
     if solution.error.ndim == 1:
         shares = solution.error
         risk = closed_forms.nats(rho, rest, shares)
     else:
         shares = np.asarray(np.linalg.eigvalsh(error))
-        shares[shares < NOTHING], shares[shares > 1 - NOTHING] = 0.0, 1.0
+        shares[shares < NOTHING] = 0.0
+        shares[shares > 1 - NOTHING] = 1.0
         known = -0.5 * problem.unknown(error)
         risk = None if known == math.inf else max(0.0, known)
     whole = closed_forms.nats(rho, rest, np.zeros(len(rho)))

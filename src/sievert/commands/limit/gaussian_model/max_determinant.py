@@ -1,4 +1,4 @@
-"""Models 1 and 2 for any cost: the largest determinant of what stays unknown, with a certificate.
+"""Models 1 and 2 for any cost: the largest determinant of the unknown rest, with a certificate.
 
 In canonical directions the error's covariance T, 0 <= T <= I, costs tr(C·T) and leaves
 f(T) = ln det(L + P·T·P), P = diag(rho), L = I - P^2; I(X';Y) = -f/2 nats. Newton's method follows
@@ -21,27 +21,27 @@ from sievert.arrays import Floats
 
 TOLERANCE = 1e-10  # nats, or the share of the cost
 GROWTH = 12.0
-LAST = 1e14  # weight of the objective beyond which rounding rules
-STEPS = 60  # of Newton's method for one weight
+LAST = 1e14  # weight of the objective beyond which rounding dominates
+STEPS = 60  # steps of Newton's method for one weight
 CENTRED = 0.05
 SHARP = 1e-6
-ROUNDING = 2.0**-51  # of eigenvalues, as a share of the trace
+ROUNDING = 2.0**-51  # error of eigenvalues, as a share of the trace
 GOLDEN = (math.sqrt(5) - 1) / 2
 SEARCHES = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The error's covariance in canonical directions, and how far the optimum can be from it."""
+    """The covariance of the error in canonical directions, and its distance from the optimum."""
 
     error: Floats
     gap: float  # of f in model 1, of the cost in model 2
     multiplier: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DeterminantProblem:
-    """Correlations, what they leave, and the cost; `limit` is on the cost or, for model 2, on f."""
+    """Correlations, their rests 1 - rho^2, the cost; `limit` is for the cost, or f in model 2."""
 
     rho: Floats
     rest: Floats
@@ -50,15 +50,18 @@ class DeterminantProblem:
     cheapest: bool  # model 2
 
     def unknown(self, error: Floats) -> float:
-        """f(T), with all its digits where little is known."""
+        """f(T), with all its digits if little is known."""
         left, known = self.values(error)
-        return math.fsum(
-            math.log1p(-k) if k < 0.5 else math.log(q) if q > 0 else -math.inf
-            for q, k in zip(left, known, strict=True)
-        )
+        terms: list[float] = []
+        for q, k in zip(left, known, strict=True):
+            if k < 0.5:
+                terms.append(math.log1p(-k))
+            else:
+                terms.append(math.log(q) if q > 0 else -math.inf)
+        return math.fsum(terms)
 
     def values(self, error: Floats) -> tuple[list[float], list[float]]:
-        """The eigenvalues of L + P·T·P, and what they are below 1."""
+        """The eigenvalues of L + P·T·P, and their differences from 1."""
         products = np.outer(self.rho, self.rho)
         known = np.linalg.eigvalsh(products * (np.eye(len(error)) - error))[::-1]
         return np.linalg.eigvalsh(np.diag(self.rest) + products * error).tolist(), known.tolist()
@@ -73,31 +76,40 @@ class DeterminantProblem:
         return float(np.sum(self.cost * error))
 
     def room(self, error: Floats) -> float:
-        """What is left of the limit."""
-        return self.unknown(error) - self.limit if self.cheapest else self.limit - self.spent(error)
+        """The distance from the limit."""
+        if self.cheapest:
+            return self.unknown(error) - self.limit
+        return self.limit - self.spent(error)
 
     def certificate(self, error: Floats, near: float) -> tuple[float, float]:
-        """How far the optimum can be at most, and the multiplier that shows it."""
-        slope, room = self.slope(error), max(0.0, self.room(error))
-        sizes = float(np.trace(slope)), float(np.trace(self.cost))
+        """The largest possible distance from the optimum, and the multiplier that proves it."""
+        slope = self.slope(error)
+        room = max(0.0, self.room(error))
+        slope_size = float(np.trace(slope))
+        cost_size = float(np.trace(self.cost))
 
         def gap(log: float) -> float:
             m = math.exp(log)
-            h = m * slope - self.cost if self.cheapest else slope - m * self.cost
-            size = m * sizes[0] + sizes[1] if self.cheapest else sizes[0] + m * sizes[1]
+            if self.cheapest:
+                h = m * slope - self.cost
+                size = m * slope_size + cost_size
+            else:
+                h = slope - m * self.cost
+                size = slope_size + m * cost_size
             return m * room + _excess(h, error) + ROUNDING * size
 
         return _least(gap, math.log(near))
 
 
 def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution:
-    """The T that leaves most unknown within a cost, or costs least while leaving enough unknown.
+    """Find the T that leaves most unknown within a cost, or leaves enough unknown for least cost.
 
-    Both limits must leave room: a cost above 0 and below that of telling nothing.
+    Both limits must leave room: a cost above 0 and below the cost of disclosing nothing.
     """
     pairs = np.triu_indices(len(problem.rho))
     scale = float(np.trace(problem.cost)) if problem.cheapest else 1.0
-    error, weight = _start(problem), 1.0 / scale
+    error = _start(problem)
+    weight = 1.0 / scale
     best: Solution | None = None
     while True:
         error, near = _centre(problem, error, weight, pairs)
@@ -114,11 +126,9 @@ def solve(problem: DeterminantProblem, tolerance: float = TOLERANCE) -> Solution
 def _start(problem: DeterminantProblem) -> Floats:
     """A multiple of I inside all limits."""
     unit = np.eye(len(problem.rho))
-    return (
-        unit * (0.5 * min(1.0, problem.limit / problem.spent(unit)))
-        if not problem.cheapest
-        else unit * _bisect(1.0, lambda x: problem.unknown(unit * x) > problem.limit / 2)[1]
-    )
+    if problem.cheapest:
+        return unit * _bisect(1.0, lambda x: problem.unknown(unit * x) > problem.limit / 2)[1]
+    return unit * (0.5 * min(1.0, problem.limit / problem.spent(unit)))
 
 
 def _centre(
@@ -135,7 +145,7 @@ def _centre(
 
 
 def _pulls(problem: DeterminantProblem, error: Floats, weight: float) -> tuple[float, float, float]:
-    """How strongly f and the cost pull, and the pull of the limit."""
+    """The weights of f and of the cost in the gradient, and the weight of the limit."""
     pull = 1 / problem.room(error)
     # A barrier of f beside that of the limit keeps Newton steps long.
     return (pull + 1, weight, pull) if problem.cheapest else (weight, pull, pull)
@@ -168,7 +178,8 @@ def _newton(
     hessian[np.diag_indices(len(i))] += 1.0
     gradient = pulled[pairs] * whole * unit
     solution = _solve_linear(hessian, -gradient)
-    inner, along = np.zeros_like(error), float(gradient @ solution)
+    inner = np.zeros_like(error)
+    along = float(gradient @ solution)
     inner[pairs] = solution * unit / whole
     step = vectors @ (np.triu(inner) + np.triu(inner, 1).T) @ vectors.T
     return np.asarray((step + step.T) / 2), math.sqrt(max(0.0, -along)), along
@@ -179,7 +190,8 @@ def _solve_linear(hessian: Floats, aim: Floats) -> Floats:
 
     Large systems are solved by libraries in threads, whose number changes the rounding.
     """
-    left, right = hessian.copy(), aim.copy()
+    left = hessian.copy()
+    right = aim.copy()
     for k in range(len(right) - 1):
         row = left[k, k + 1 :]
         factor = row / left[k, k]
@@ -193,7 +205,7 @@ def _solve_linear(hessian: Floats, aim: Floats) -> Floats:
 def _length(
     problem: DeterminantProblem, error: Floats, step: Floats, weight: float, along: float
 ) -> float:
-    """How far to go: inside the limits, and not far beyond the lowest point."""
+    """The length of a step: inside the limits, and not far beyond the lowest point."""
     length = 1.0
     for _ in range(60):
         there = error + length * step
@@ -207,20 +219,24 @@ def _length(
 
 
 def _push_to_edge(problem: DeterminantProblem, error: Floats) -> Floats:
-    """The same on the edge of its limit: more unknown for the cost, or cheaper."""
+    """Move a solution to the edge of its limit: more is unknown for the cost, or it is cheaper."""
     if problem.cheapest:
         return _scale_to_limit(problem, *np.linalg.eigh(error))
-    whole, spent = float(np.trace(problem.cost)), problem.spent(error)
+    whole = float(np.trace(problem.cost))
+    spent = problem.spent(error)
     share = max(0.0, problem.limit - spent) / (whole - spent)
     return np.asarray(error + share * (np.eye(len(error)) - error))
 
 
 def _bisect(high: float, reached: Callable[[float], bool]) -> tuple[float, float]:
-    """The neighbours between 0 and a number from where on a condition holds."""
+    """The neighbouring numbers between 0 and `high` from which on a condition holds."""
     low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
     return low, high
 
 
@@ -235,7 +251,7 @@ def _scale_to_limit(problem: DeterminantProblem, values: Floats, vectors: Floats
 
 
 def _sharpen(problem: DeterminantProblem, solution: Solution, tolerance: float) -> Solution:
-    """The same with shares that are nearly 0 or 1 made so, if that is as good."""
+    """Round shares that are nearly 0 or 1, if the solution stays as good."""
     values, vectors = np.linalg.eigh(solution.error)
     sharp = np.where(values < SHARP * values[-1], 0.0, np.where(values > 1 - SHARP, 1.0, values))
     if not problem.rest.all() and (sharp == 0).any():
@@ -257,16 +273,22 @@ def _excess(h: Floats, error: Floats) -> float:
 
 
 def _least(of: Callable[[float], float], near: float) -> tuple[float, float]:
-    """The least of a function with one valley, and e to the place of it."""
-    low, high = near - 1.0, near + 1.0
+    """The least value of a function with one minimum, and e to its place."""
+    low = near - 1.0
+    high = near + 1.0
     points = [high - GOLDEN * (high - low), low + GOLDEN * (high - low)]
     values = [of(x) for x in points]
     best = min((of(near), near), *zip(values, points, strict=True))
     for _ in range(SEARCHES):
-        left = values[0] <= values[1]
-        low, high = (low, points[1]) if left else (points[0], high)
-        new = high - GOLDEN * (high - low) if left else low + GOLDEN * (high - low)
-        points = [new, points[0]] if left else [points[1], new]
-        values = [of(new), values[0]] if left else [values[1], of(new)]
+        if values[0] <= values[1]:
+            high = points[1]
+            new = high - GOLDEN * (high - low)
+            points = [new, points[0]]
+            values = [of(new), values[0]]
+        else:
+            low = points[0]
+            new = low + GOLDEN * (high - low)
+            points = [points[1], new]
+            values = [values[1], of(new)]
         best = min(best, *zip(values, points, strict=True))
     return best[0], math.exp(best[1])

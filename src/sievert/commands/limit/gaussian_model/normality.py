@@ -1,7 +1,8 @@
-"""How Gaussian numeric columns are, one by one, all together, and in what they tell of each other.
+"""Tests of normality of numeric columns: one by one, all together, and in pairs.
 
-Small p-values say that columns are not Gaussian; with many records they always do. How far they
-are is in the skewness, the excess kurtosis, and the bits by which the Gaussian formula errs.
+Small p-values mean that columns are not Gaussian; with many records p-values are always small. The
+size of the deviation is in the skewness, the excess kurtosis, and the error of the Gaussian formula
+in bits.
 """
 
 import itertools
@@ -22,15 +23,17 @@ from sievert.losses.numeric_columns import correlations
 from sievert.measures.kernel import total
 from sievert.numerics.special_functions import chi_square, two_sided
 
-LEAST = 20  # records from which the approximations hold
+LEAST = 20  # records from which on the approximations hold
 LEVEL = 0.01
-SKEWED, HEAVY, APART = 0.5, 1.0, 0.05  # from here on a deviation matters: two numbers, and bits
+SKEWED = 0.5  # a skewness that matters
+HEAVY = 1.0  # an excess kurtosis that matters
+APART = 0.05  # an error of the Gaussian formula, in bits, that matters
 MOST_PAIRS = 30
-MOST_RECORDS = 5_000  # of the estimates by nearest neighbours
+MOST_RECORDS = 5_000  # records of an estimate by nearest neighbours
 BLOCK = 1 << 13
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnShape:
     """The shape of one column; p-values of D'Agostino 1970 and of Anscombe and Glynn 1983."""
 
@@ -39,41 +42,39 @@ class ColumnShape:
     kurtosis: float  # fourth, less 3
     skewness_p: float
     kurtosis_p: float
-    p_value: float  # of both: D'Agostino and Pearson 1973
+    p_value: float  # of both together: D'Agostino and Pearson 1973
 
     @property
     def near(self) -> bool:
-        """Whether the shape is near a Gaussian one."""
+        """Say whether the shape is nearly Gaussian."""
         return abs(self.skewness) < SKEWED and abs(self.kurtosis) < HEAVY
 
 
 @dataclass(frozen=True)
 class SharedInformation:
-    """What two columns tell of each other, in bits: were they Gaussian, and by neighbours."""
+    """The mutual information of two columns in bits: by the Gaussian formula, and by neighbours."""
 
     columns: tuple[str, str]
     gaussian: float | None
     estimated: float | None
-    reason: str | None = None  # why one of the two is not there
+    reason: str | None = None  # why one of the two is missing
 
     @property
     def apart(self) -> float | None:
-        """The estimate less the Gaussian formula; None where one is not there."""
-        return (
-            None
-            if self.estimated is None or self.gaussian is None
-            else self.estimated - self.gaussian
-        )
+        """The estimate less the Gaussian formula; None if one of them is missing."""
+        if self.estimated is None or self.gaussian is None:
+            return None
+        return self.estimated - self.gaussian
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Normality:
-    """How Gaussian columns are; Mardia's moments are of all columns together (1970, 1974)."""
+    """The tests of some columns; Mardia's moments are of all columns together (1970, 1974)."""
 
     records: int
     columns: tuple[ColumnShape, ...]
     constant: tuple[str, ...]  # columns of one value, which are left out
-    skewness: float | None  # Mardia's b_1 and b_2; None where columns determine each other
+    skewness: float | None  # Mardia's b_1 and b_2; None if columns determine each other
     kurtosis: float | None
     kurtosis_expected: float | None  # of Gaussian columns
     skewness_p: float | None
@@ -89,7 +90,7 @@ class Normality:
 
     @property
     def rejected(self) -> bool:
-        """Whether the columns are surely not Gaussian."""
+        """Say whether the columns are significantly not Gaussian."""
         return self.p_value < LEVEL
 
     @property
@@ -99,12 +100,13 @@ class Normality:
 
     @property
     def near(self) -> bool:
-        """Whether the columns are near Gaussian ones, however sure it is that they are none."""
-        return all(c.near for c in self.columns) and (self.apart or 0.0) < APART
+        """Say whether the columns are nearly Gaussian, significantly different or not."""
+        apart = 0.0 if self.apart is None else self.apart
+        return all(c.near for c in self.columns) and apart < APART
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The same in words."""
+        """The result in words."""
         return tuple(_sentences(self))
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,10 +128,10 @@ class Normality:
 def normality(
     columns: Any, *, names: Sequence[str] | None = None, first: int | None = None
 ) -> Normality:
-    """How Gaussian columns are: a mapping of names to numbers, or records as rows.
+    """Test the normality of columns: a mapping of names to numbers, or records as rows.
 
-    Records without all numbers are left out. With `first`, only pairs of one of so many first
-    columns with one of the others are looked at. At most 30 pairs and 5,000 records of each.
+    Records without all numbers are left out. With `first`, only pairs of one of the `first` columns
+    with one of the others are tested. At most 30 pairs and 5,000 records of each are tested.
     """
     if isinstance(columns, Mapping):
         names = [str(name) for name in columns]
@@ -144,12 +146,17 @@ def normality(
     shapes = tuple(_shape(labels[i], scores[:, i]) for i in there)
     both = itertools.combinations(there, 2)  # the first of a pair is before the second
     apart = (pair for pair in both if first is None or pair[0] < first <= pair[1])
+    skewness, kurtosis, kurtosis_expected, skewness_p, kurtosis_p = _mardia(scores[:, there])
     return Normality(
-        len(records),
-        shapes,
-        tuple(label for i, label in enumerate(labels) if i not in there),
-        *_mardia(scores[:, there]),
-        tuple(
+        records=len(records),
+        columns=shapes,
+        constant=tuple(label for i, label in enumerate(labels) if i not in there),
+        skewness=skewness,
+        kurtosis=kurtosis,
+        kurtosis_expected=kurtosis_expected,
+        skewness_p=skewness_p,
+        kurtosis_p=kurtosis_p,
+        pairs=tuple(
             _shared_information(labels, scores, *pair)
             for pair in itertools.islice(apart, MOST_PAIRS)
         ),
@@ -157,16 +164,19 @@ def normality(
 
 
 def _shape(name: str, scores: Floats) -> ColumnShape:
-    n, square = len(scores), scores * scores
-    skewness, kurtosis = total(square * scores) / n, total(square * square) / n
-    one, two = _skewness_score(skewness, n), _kurtosis_score(kurtosis, n)
+    n = len(scores)
+    square = scores * scores
+    skewness = total(square * scores) / n
+    kurtosis = total(square * square) / n
+    one = _skewness_score(skewness, n)
+    two = _kurtosis_score(kurtosis, n)
     return ColumnShape(
-        name,
-        skewness,
-        kurtosis - 3,
-        two_sided(one),
-        two_sided(two),
-        math.exp(-0.5 * (one * one + two * two)),
+        name=name,
+        skewness=skewness,
+        kurtosis=kurtosis - 3,
+        skewness_p=two_sided(one),
+        kurtosis_p=two_sided(two),
+        p_value=math.exp(-0.5 * (one * one + two * two)),
     )
 
 
@@ -196,7 +206,7 @@ def _kurtosis_score(kurtosis: float, n: int) -> float:
 def _mardia(
     scores: Floats,
 ) -> tuple[float | None, float | None, float | None, float | None, float | None]:
-    """b_1, b_2, what b_2 is on average, and the p-values of both."""
+    """b_1, b_2, the mean of b_2 for Gaussian columns, and the p-values of both."""
     n, p = scores.shape
     if not p or n <= p + 1:
         return (None,) * 5
@@ -212,7 +222,8 @@ def _mardia(
         times[0] = 3.0 if a < b else 1.0
         squares += (times * thirds * thirds).tolist()
     length = (white * white).sum(axis=1)
-    b1, b2 = math.fsum(squares), total(length * length) / n
+    b1 = math.fsum(squares)
+    b2 = total(length * length) / n
     chi = b1 * (p + 1) * (n + 1) * (n + 3) / (6 * ((n + 1) * (p + 1) - 6))
     expected = p * (p + 2) * (n - 1) / (n + 1)
     variance = 8 * p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1)
@@ -222,15 +233,19 @@ def _mardia(
 
 
 def _shared_information(labels: Sequence[str], scores: Floats, i: int, j: int) -> SharedInformation:
-    x, y = scores[:, i], scores[:, j]
+    x = scores[:, i]
+    y = scores[:, j]
     rho = max(-1.0, min(1.0, total(x * y) / len(x)))
     formula = scalar(rho) if (1 - abs(rho)) * (1 + abs(rho)) > DEPENDENT else None
     if len(x) > MOST_RECORDS:
         drawn = np.random.default_rng([0, len(x)]).choice(len(x), MOST_RECORDS, replace=False)
-        x, y = x[drawn], y[drawn]
+        x = x[drawn]
+        y = y[drawn]
     estimate, reason = ksg(x, y) if formula is not None else (None, "one determines the other")
     estimated = None if estimate is None else max(0.0, estimate)
-    return SharedInformation((labels[i], labels[j]), formula, estimated, reason)
+    return SharedInformation(
+        columns=(labels[i], labels[j]), gaussian=formula, estimated=estimated, reason=reason
+    )
 
 
 def _sentences(check: Normality) -> list[str]:
@@ -259,7 +274,8 @@ def _sentences(check: Normality) -> list[str]:
         for p in check.pairs
         if p.apart is not None and abs(p.apart) >= APART
     ]
-    if missing := sum(p.apart is None for p in check.pairs):
+    missing = len([pair for pair in check.pairs if pair.apart is None])
+    if missing:
         text.append(f"What {plural(missing, 'pair')} of columns share could not be estimated.")
     fair = "is a fair description of these columns"
     only = "describes Gaussian columns with these covariances only"

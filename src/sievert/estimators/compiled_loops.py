@@ -14,7 +14,7 @@ CUT = 1e-18
 
 @jit
 def _divergence(u: float) -> float:
-    """(1 + u)·ln(1 + u) - u, as `measures.kernel` has it."""
+    """(1 + u)·ln(1 + u) - u, computed as in `measures.kernel`."""
     if abs(u) < 1e-2:
         series = 0.0
         for k in range(9, 1, -1):
@@ -25,18 +25,20 @@ def _divergence(u: float) -> float:
 
 @jit
 def _mean(a: Any, b: Any, records: Any) -> float:
-    """E[(1 + u)·ln(1 + u) - u] of a cell, outward from the likeliest count."""
-    rest, product, mode = records - a - b, a * b, (a + 1) * (b + 1) // (records + 2)
-    whole, weights = float(product), 1.0
+    """E[(1 + u)·ln(1 + u) - u] of a cell, summed outward from the most likely count."""
+    rest = records - a - b
+    product = a * b
+    mode = (a + 1) * (b + 1) // (records + 2)
+    whole = float(product)
+    weights = 1.0
     weighted_sum = _divergence((mode * records - product) / whole)
     for step, last in ((1, min(a, b)), (-1, max(0, -rest))):
         weight = 1.0
         for k in range(mode + step, last + step, step):
-            weight *= (
-                float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
-                if step > 0
-                else float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
-            )
+            if step > 0:
+                weight *= float((a - k + 1) * (b - k + 1)) / float(k * (rest + k))
+            else:
+                weight *= float((k + 1) * (rest + k + 1)) / float((a - k) * (b - k))
             own = _divergence((k * records - product) / whole)
             weights += weight
             weighted_sum += weight * own
@@ -47,7 +49,7 @@ def _mean(a: Any, b: Any, records: Any) -> float:
 
 @jit
 def expected_terms(first: Ints, second: Ints, times: Ints, records: int, rows: Any) -> None:
-    """For each size of the one column the sum over the sizes of the other."""
+    """Fill `rows`: for each size of the first column the sum over the sizes of the second."""
     for i in range(len(first)):
         total = 0.0
         for j in range(len(second)):
@@ -60,17 +62,18 @@ def expected_terms(first: Ints, second: Ints, times: Ints, records: int, rows: A
 def shuffle(
     codes: Ints, key: Any, starts: Ints, ends: Ints, limits: Ints, values: int, most: int
 ) -> Ints:
-    """Draw codes for runs of places; how many cells of them hold at least 0, 1, 2, ... records.
+    """Draw codes for runs of places; return how many cells have at least 0, 1, 2, ... records.
 
-    A place takes one of the codes from itself on below the limit of its run (Fisher and Yates). No
-    cell holds more than `most`. `permutation._random_below` has the same numbers.
+    A place takes a code from itself on, below the limit of its run (Fisher and Yates). No cell has
+    more than `most` records. `permutation._random_below` makes the same random numbers.
     """
     reached = np.zeros(most + 2, dtype=np.int64)
     # The start of the last run with a code, plus its count.
     last_run = np.zeros(values, dtype=np.int64)
     for run in range(len(starts)):
         start = starts[run]
-        i, room = np.uint64(start), np.uint64(limits[run] - start)
+        i = np.uint64(start)
+        room = np.uint64(limits[run] - start)
         for _ in range(ends[run] - start):
             key += np.uint64(STEP)
             z = (key ^ (key >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
@@ -79,7 +82,7 @@ def shuffle(
             low = (z & np.uint64(LOW_BITS)) * room >> np.uint64(32)
             j = i + (((z >> np.uint64(32)) * room + low) >> np.uint64(32))
             code = codes[j]
-            codes[j] = codes[i]  # the place itself is not asked again
+            codes[j] = codes[i]  # the place itself is not used again
             i += np.uint64(1)
             room -= np.uint64(1)
             n = max(last_run[code] - start, np.int64(0)) + 1
@@ -90,8 +93,9 @@ def shuffle(
 
 @jit
 def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
-    """How many of some sorted values are nearer than a radius to the one at a place, without it."""
-    low, high = 0, at
+    """Count the other sorted values that are nearer than `radius` to the `value` at a place."""
+    low = 0
+    high = at
     while low < high:
         middle = (low + high) // 2
         if value - sorted_[middle] < radius:
@@ -99,7 +103,8 @@ def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
         else:
             low = middle + 1
     first = low
-    low, high = at, len(sorted_)
+    low = at
+    high = len(sorted_)
     while low < high:
         middle = (low + high) // 2
         if sorted_[middle] - value < radius:
@@ -113,11 +118,12 @@ def _within(sorted_: Any, value: float, at: int, radius: float) -> int:
 def neighbours(
     x: Any, y: Any, sorted_y: Any, rank: Ints, k: int, first: int, last: int, nx: Ints, ny: Ints
 ) -> None:
-    """How many points are nearer in x, and in y, than the k-th nearest in both; x ascending."""
+    """Count the points nearer in x, and in y, than the k-th nearest in both; x ascends."""
     best = np.empty(k)
     for i in range(first, last):
         best[:] = np.inf
-        left, right = i - 1, i + 1
+        left = i - 1
+        right = i + 1
         while True:
             to_left = x[i] - x[left] if left >= 0 else np.inf
             to_right = x[right] - x[i] if right < len(x) else np.inf

@@ -1,9 +1,9 @@
-"""The manifest of a count state: what its table was, how it was read, which segments it has.
+"""The manifest of a count state: its table, how the table was read, and its segments.
 
 A state is a directory with this manifest and Parquet files, its segments. A segment has the
-distinct combinations of some columns and how many records have each; those of a change may be
-negative. The manifest is replaced last and at once: files that it does not name are not part of the
-state.
+distinct combinations of some columns and the number of records of each, which may be negative in
+the segment of a change. The manifest is replaced last and in one step: files that it does not name
+are not part of the state.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MARKING = "as sensitive as the data: it holds every combination of values that o
 DAMAGED = "damaged, or changed by somebody else"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A file of a state: its rows, the records that it adds, whether any row takes some away."""
+    """A file of a state: its rows, the records that it adds, and whether a row takes some away."""
 
     file: str
     rows: int
@@ -40,9 +40,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class Spread:
-    """How many rows have a value of a column that is left out, and how many values these are.
+    """The number of rows with a value in a column that is left out, and of different values.
 
-    The values of two tables are not added up: what is known is the least and the most of them.
+    The numbers of values of two tables do not add up: only their bounds are known.
     """
 
     rows: int
@@ -51,14 +51,16 @@ class Spread:
 
     @property
     def repeated(self) -> bool | None:
-        """Whether rows share a value; None where it is not known."""
-        return True if self.most < self.rows else None if self.least < self.rows else False
+        """Say whether rows share a value; None where it is not known."""
+        if self.most < self.rows:
+            return True
+        return None if self.least < self.rows else False
 
     def add(self, other: Spread, sign: int) -> Spread:
-        """That of two tables together, or of the first without the second.
+        """Add the column of another table, or with a negative `sign` take it away.
 
-        Rows that share a value are taken to share it when some of them are gone. Where it is not
-        known how many of those gone had a value, the rows are the most that can have one.
+        Rows that share a value are assumed to share it when some of them are gone. Where it is not
+        known how many of the removed rows had a value, the result is an upper bound of the rows.
         """
         if sign > 0:
             most = self.most + other.most
@@ -68,7 +70,7 @@ class Spread:
         return Spread(rows, max(0, self.least - other.rows), most)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StateManifest:
     """Everything about a state but its counts."""
 
@@ -80,23 +82,23 @@ class StateManifest:
     sensitive: tuple[str, ...]
     identifier: tuple[str, ...]
     person: str | None
-    left_out: Mapping[str, Spread]  # columns that another table may lack
+    left_out: Mapping[str, Spread]  # by column that another table may lack
     engine: str
     na: tuple[str, ...]
     types: Mapping[str, str]
-    identifiers: Mapping[str, Mapping[str, int]]  # how many values each has, and how many lack it
-    nan: Mapping[str, int]  # by column, like the two below: what is missing for which reason
+    identifiers: Mapping[str, Mapping[str, int]]  # numbers of values, and of rows without one
+    nan: Mapping[str, int]  # missing values by column and reason, like the two below
     coded: Mapping[str, int]
     error_cells: Mapping[str, int]
     records: int
-    content: str = ""  # a digest of the records, which adds up: that of no order, of no segment
-    applied: tuple[str, ...] = ()  # + or -, and the content of each change that is not undone
+    content: str = ""  # a digest of the records that adds up, whatever their order and segment
+    applied: tuple[str, ...] = ()  # the changes that are not undone: + or -, and their content
     segments: tuple[Segment, ...] = ()
     folder: Path = field(default=Path(), compare=False)
 
     @property
     def schema(self) -> str:
-        """The SHA-256 of the columns, their roles and how they were read: of what stays."""
+        """The SHA-256 of what never changes: the columns, their roles and how they were read."""
         same = {
             "columns": list(self.columns),
             "kept": list(self.kept.items()),
@@ -116,12 +118,12 @@ class StateManifest:
 
     @property
     def signed(self) -> bool:
-        """Whether some segment takes records away."""
+        """Say whether some segment takes records away."""
         return any(segment.signed for segment in self.segments)
 
     @property
     def needed_columns(self) -> tuple[str, ...]:
-        """The columns that every table has which is added or taken away."""
+        """The columns that every added or removed table must have."""
         return tuple(c for c in self.columns if c not in self.left_out)
 
     def to_json(self) -> str:
@@ -132,7 +134,7 @@ class StateManifest:
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
     def check_files(self, *, content: bool = True) -> None:
-        """An error unless every segment is there as it was written; its `content` by its digest."""
+        """Raise an error unless every segment has its size, and for `content` its digest."""
         for segment, path in zip(self.segments, self.paths, strict=True):
             try:
                 whole = path.stat().st_size == segment.size and (
@@ -143,14 +145,15 @@ class StateManifest:
             require(whole, f"{self.folder.name}: {DAMAGED}", hint=AGAIN, error=InputError)
 
     def description(self) -> tuple[dict[str, Any], int, bool]:
-        """The fields of the table as it was opened, its blank lines, and whether it was a file."""
+        """The fields of the table, the number of its blank lines, and whether it was a file."""
         facts = dict(self.table)
-        blank, file = facts.pop("blank_lines"), facts.pop("file")
+        blank = facts.pop("blank_lines")
+        file = facts.pop("file")
         read = {"columns": self.columns, "na": self.na, "types": self.types}
         return {**facts, **read, "error_cells": self.error_cells}, blank, file
 
     def check_reading(self, types: Mapping[str, str], na: tuple[str, ...]) -> None:
-        """An error where the user wants it read in another way than it was counted."""
+        """Raise an error if the user wants the table read in another way than it was counted."""
         for option, given, own in (("--type", types, self.types), ("--na", na, self.na)):
             require(
                 not given or given == own,
@@ -159,9 +162,9 @@ class StateManifest:
             )
 
     def add(self, other: StateManifest, sign: int = 1, *, name: str, again: bool) -> StateManifest:
-        """What two states have together, or the first without the second; segments as they are.
+        """Add another state, or with a negative `sign` take it away; the segments stay as they are.
 
-        Changes that were made already are refused with the name of the other, unless `again`.
+        Changes that were made before are refused with the `name` of the other, unless `again`.
         """
         notes = self.table["notes"] + (other.table["notes"] if sign > 0 else [])
         records = self.records + sign * other.records
@@ -193,12 +196,14 @@ class StateManifest:
         )
 
     def _apply(self, other: StateManifest, sign: int, *, name: str, again: bool) -> tuple[str, ...]:
-        """The changes of both; one that is undone by the other is none."""
-        applied, opposite = [*self.applied], {"+": "-", "-": "+"}
+        """The changes of both states, except for pairs that undo each other."""
+        applied = [*self.applied]
+        opposite = {"+": "-", "-": "+"}
         twice = sign > 0 and other.records > 0 and self.content == other.content
         for change in other.applied:
             undone = opposite[change[0]] + change[1:]
-            change, undone = (change, undone) if sign > 0 else (undone, change)
+            if sign < 0:
+                change, undone = undone, change
             if undone in applied:
                 applied.remove(undone)
             else:
@@ -213,7 +218,7 @@ class StateManifest:
         return tuple(applied)
 
     def check_addable(self, other: StateManifest, name: str) -> None:
-        """An error unless another state is of the same columns, read in the same way."""
+        """Raise an error unless another state has the same columns, read in the same way."""
         for what, mine, theirs in (
             ("columns, or in another order,", self.needed_columns, other.needed_columns),
             ("columns left out", {*self.left_out}, {*self.left_out, *other.left_out}),
@@ -226,7 +231,7 @@ class StateManifest:
             require(mine == theirs, f"{name}: other {what} than the state", error=InputError)
 
     def check_growing(self) -> None:
-        """An error where the manifest notes what does not add up."""
+        """Raise an error if the manifest has numbers that do not add up."""
         names = ", ".join(map(repr, self.identifiers))
         require(
             not self.identifiers,
@@ -253,7 +258,7 @@ def _numbers(content: str) -> list[int]:
 
 
 def spell_content(sums: Iterable[int]) -> str:
-    """The digest of records by the sums of the parts of their digests."""
+    """Write the digest of a table from the sums of the parts of its records' digests."""
     return "".join(f"{number % 16**DIGITS:0{DIGITS}x}" for number in sums)
 
 
@@ -264,7 +269,7 @@ def file_sha256(path: Path) -> str:
 
 
 def is_state(path: Any) -> bool:
-    """Whether this is the directory of a state, sound or not."""
+    """Say whether `path` is the directory of a state, sound or not."""
     try:
         return isinstance(path, str | os.PathLike) and (Path(path) / MANIFEST).is_file()
     except (OSError, ValueError):
@@ -272,7 +277,7 @@ def is_state(path: Any) -> bool:
 
 
 def read_manifest(folder: Path) -> StateManifest:
-    """The manifest of a state; an error where it is damaged, or of another version."""
+    """Read the manifest of a state; an error if it is damaged or has another version."""
     name = folder.name or str(folder)
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
