@@ -168,13 +168,15 @@ class Learned:
         self.records = cube.records
         self.starts, self.sizes = cube.classes
         self.lengths = np.diff(np.append(self.starts, len(cube.counts)))
-        self.owner, self.totals = cube.owner, cube.totals(-1)
+        self.owner = cube.owner
+        self.totals = cube.totals(-1)
         self.downwards = cube.counts[np.lexsort((-cube.counts, self.owner))]
 
     @cached_property
     def target(self) -> SecretTarget:
         """The numbers that information measures are made of."""
-        cells, totals = self.cube.counts, self.totals
+        cells = self.cube.counts
+        totals = self.totals
         return SecretTarget(
             SecretCounts(
                 self.records,
@@ -206,11 +208,13 @@ class Learned:
 
     def drop(self, i: int) -> float:
         """H(S) - H(S|q) of one class, in bits; negative where a class is less certain."""
-        whole, left = self.target.entropy, float(self.entropies[i])
+        whole = self.target.entropy
+        left = float(self.entropies[i])
         if abs(whole - left) > kernel.CANCELLATION * whole:
             return whole - left
         profile = self.downwards[self.starts[i] : self.starts[i] + self.lengths[i]].tolist()
-        sizes, times = self.target.values.sizes.tolist(), self.target.values.times.tolist()
+        sizes = self.target.values.sizes.tolist()
+        times = self.target.values.times.tolist()
         with kernel.precisely():
             after = kernel.decimal_entropy(profile, [1] * len(profile), sum(profile))
             return float(kernel.decimal_entropy(sizes, times, self.records) - after)
@@ -265,7 +269,9 @@ class Learned:
 def joint(nq: Ints, ns: Ints, n: Ints, times: Ints) -> JointCounts:
     """How many cells are alike in the size of their class, the total of their value, their own."""
     order = np.lexsort((n, ns, nq))
-    nq, ns, n = nq[order], ns[order], n[order]
+    nq = nq[order]
+    ns = ns[order]
+    n = n[order]
     starts = run_starts(nq, ns, n)
     return JointCounts(nq[starts], ns[starts], n[starts], np.add.reduceat(times[order], starts))
 

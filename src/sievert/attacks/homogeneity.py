@@ -63,7 +63,8 @@ def sentence(learned: Learned, rate: float | None, columns: int, words: Words) -
     if rate is None:
         return f"In the whole table {words.alike}: no attack is needed."
     i, alike = learned.surest
-    people, size = learned.people(), int(learned.sizes[i])
+    people = learned.people()
+    size = int(learned.sizes[i])
     gone = certainty_gained(columns, rate, words.about)
     if learned.entropies[i] == 0.0:
         who = "1 person stands" if people == 1 else f"{people:,} people stand"
@@ -126,11 +127,14 @@ def _ruled_out(learned: Learned, m: int, show: bool) -> Attack:
         names = ("people", "certain", "gain", "missing_after")
         numbers = {n: value(n, 0) if n in names[:2] else value(n, None, NONE_LEFT) for n in names}
         return Attack(numbers, f"No class has more than {plural(m, 'value')}.")
-    starts, sizes = learned.starts[wide], learned.sizes[wide]
+    starts = learned.starts[wide]
+    sizes = learned.sizes[wide]
     summed = np.concatenate(([0], np.cumsum(learned.downwards)))
     top = summed[starts + m] - summed[starts]
-    following, rest = learned.downwards[starts + m], sizes - top
-    people, certain = int(rest.sum()), int(rest[following == rest].sum())
+    following = learned.downwards[starts + m]
+    rest = sizes - top
+    people = int(rest.sum())
+    certain = int(rest[following == rest].sum())
     # n/rest - n/n_q = n·top/(rest·n_q), times rest: nothing cancels.
     gains = following / sizes * top
     gain = kernel.total(gains) / people

@@ -84,12 +84,17 @@ class _Rises:
     """p(s|q) - p(s) of every cell, as exact numerators over n_q·N."""
 
     def __init__(self, learned: Learned) -> None:
-        self.learned, self.records = learned, learned.records
-        n, nq = learned.cube.counts, learned.sizes[learned.owner]
+        self.learned = learned
+        self.records = learned.records
+        n = learned.cube.counts
+        nq = learned.sizes[learned.owner]
         ns = learned.totals[learned.cube.codes[-1]]
         if self.records > kernel.EXACT_PRODUCT:
-            n, nq, ns = kernel.exact(n), kernel.exact(nq), kernel.exact(ns)
-        self.top, self.bottom = n * self.records - ns * nq, nq * self.records
+            n = kernel.exact(n)
+            nq = kernel.exact(nq)
+            ns = kernel.exact(ns)
+        self.top = n * self.records - ns * nq
+        self.bottom = nq * self.records
 
     def highest(self, code: int | None) -> tuple[int, Ints]:
         """The cell with the largest rise, of the largest class if there are several; the classes.
@@ -97,15 +102,18 @@ class _Rises:
         Of one value of the secret, or of any. Of as large classes it is the rarest value, then the
         class farthest from the table; counts of class and value decide the rest, not spellings.
         """
-        codes, owner = self.learned.cube.codes[-1], self.learned.owner
+        codes = self.learned.cube.codes[-1]
+        owner = self.learned.owner
         cells = np.arange(len(codes)) if code is None else np.flatnonzero(codes == code)
-        top, bottom = self.top[cells], self.bottom[cells]
+        top = self.top[cells]
+        bottom = self.bottom[cells]
         most = kernel.largest_ratio(top, bottom)
         rough = np.asarray(top, dtype=np.float64) / np.asarray(bottom, dtype=np.float64)
         close = np.flatnonzero(np.abs(rough - most[0] / most[1]) <= 1e-9)
         alike = [i for i in close.tolist() if int(top[i]) * most[1] == most[0] * int(bottom[i])]
         highest = cells[alike]
-        sizes, rare = self.learned.sizes[owner[highest]], self.learned.totals[codes[highest]]
+        sizes = self.learned.sizes[owner[highest]]
+        rare = self.learned.totals[codes[highest]]
         far = np.asarray(self.distances[0][owner[highest]], dtype=np.float64)
         first = np.lexsort((-far, rare, -sizes))[0]
         same = np.logical_and.reduce([key == key[first] for key in (sizes, rare, far)])
@@ -121,7 +129,8 @@ class _Rises:
     @cached_property
     def _by_value(self) -> tuple[Ints, Ints]:
         """The cells by value, large classes first; and where the cells of each value begin."""
-        codes, counts = self.learned.cube.codes[-1], self.learned.cube.counts
+        codes = self.learned.cube.codes[-1]
+        counts = self.learned.cube.counts
         order = np.lexsort((-counts, -self.learned.sizes[self.learned.owner], codes))
         return order, np.searchsorted(codes[order], np.arange(len(self.learned.totals) + 1))
 
@@ -148,8 +157,10 @@ class _Rises:
 
 def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
     """A value of the secret in the table, in the class where it rises most, against the rest."""
-    ns, n = int(learned.totals[code]), int(learned.cube.counts[cell])
-    nq, records = int(learned.sizes[learned.owner[cell]]), learned.records
+    ns = int(learned.totals[code])
+    n = int(learned.cube.counts[cell])
+    nq = int(learned.sizes[learned.owner[cell]])
+    records = learned.records
     rate = measure_value("discrimination_rate", _against_the_rest(learned, code))
     return {
         "prior": value("prior", kernel.ratio(ns, records)),
@@ -165,7 +176,8 @@ def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
 def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
     """A secret of two values: this one, or another. Classes without it count by their size."""
     cells = np.flatnonzero(learned.cube.codes[-1] == code)
-    with_it, own = learned.sizes[learned.owner[cells]], learned.cube.counts[cells]
+    with_it = learned.sizes[learned.owner[cells]]
+    own = learned.cube.counts[cells]
     sizes = learned.target.sizes
     without = sizes.times.copy()
     np.subtract.at(without, np.searchsorted(sizes.sizes, with_it), 1)
@@ -174,7 +186,8 @@ def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
     times = np.concatenate((np.ones_like(own), without[without > 0]))
     pairs = np.stack((np.maximum(n, nq - n), np.minimum(n, nq - n)), axis=1)
     lengths = (pairs > 0).sum(axis=1)
-    total, rest = int(learned.totals[code]), learned.records - int(learned.totals[code])
+    total = int(learned.totals[code])
+    rest = learned.records - int(learned.totals[code])
     totals = np.repeat([total, rest], len(nq))
     each = (np.tile(nq, 2), totals, np.append(n, nq - n), np.tile(times, 2))
     there = each[2] > 0
@@ -221,7 +234,8 @@ def _list_values(learned: Learned, rises: _Rises, show: bool) -> Listed:
         best[near].tolist(),  # with all that tie with the last one
         key=lambda cell: (-rough[cell], rare[cell], rises.profile(int(codes[cell]))),
     )
-    name, texts = learned.cube.columns[-1], learned.cube.values[-1]
+    name = learned.cube.columns[-1]
+    texts = learned.cube.values[-1]
     groups = (
         Group(
             int(learned.totals[code]),
@@ -323,7 +337,8 @@ def semantic(
     >>> found.parts["partition"].numbers["people"].value
     2
     """
-    secret, parts = cube.columns[-1], {}
+    secret = cube.columns[-1]
+    parts = {}
     if partition is not None:
         parts["partition"] = _attack_merged(cube, _parts(secret, partition).get, named, show)
     if hierarchy is not None:

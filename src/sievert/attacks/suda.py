@@ -78,7 +78,9 @@ class MinimalUniques:
         require(
             scores in SCORES, f"scores {scores!r} do not exist", hint=" or ".join(map(repr, SCORES))
         )
-        a, sizes, tops = self.columns, range(1, self.sizes + 1), range(self.largest + 1)
+        a = self.columns
+        sizes = range(1, self.sizes + 1)
+        tops = range(self.largest + 1)
         if scores == "ihsn":
             return tuple(Fraction(2 ** (a - s) - 1, math.comb(a, s)) for s in sizes)
         return tuple(Fraction(math.prod(a - i for i in tops[s:])) for s in sizes)
@@ -180,7 +182,8 @@ def minimal_uniques(
         "a column of codes and the counts differ in length",
         error=InvariantError,
     )
-    sizes, counts = _sizes(len(codes), largest), np.asarray(counts, dtype=np.int64)
+    sizes = _sizes(len(codes), largest)
+    counts = np.asarray(counts, dtype=np.int64)
     unique = np.flatnonzero(counts == 1)
     if compiled is None:
         compiled = len(counts) * number_of_sets(len(codes), sizes) >= WORK
@@ -253,7 +256,9 @@ class _MinimalUniqueSearch:
         self.widths = [widths[c] for c in self.places]
         kind = np.uint16 if self.widths[-1] <= 1 << 16 else np.uint32
         self.columns = [codes[c][order].astype(kind) for c in self.places]
-        self.rows, self.sizes, self.tools = len(order), sizes, tools
+        self.rows = len(order)
+        self.sizes = sizes
+        self.tools = tools
         self.pace = pace or (lambda: None)
         bits = [1 << b for b in range(len(codes))]
         every = (sum(c) for s in range(1, sizes + 1) for c in combinations(bits, s))
@@ -263,7 +268,8 @@ class _MinimalUniqueSearch:
 
     def run(self, unique: int) -> Ints:
         """The number of MSUs by size, column and unique row, of as many rows at a time as fit."""
-        columns, rows = len(self.columns), np.arange(self.rows, dtype=np.int32)
+        columns = len(self.columns)
+        rows = np.arange(self.rows, dtype=np.int32)
         most = max(math.comb(columns - 1, s - 1) for s in range(1, self.sizes + 1))
         counts = np.zeros((self.sizes, columns, unique), dtype=np.min_scalar_type(most))
         words = -(-len(self.sets) // WORD)
@@ -323,7 +329,9 @@ def _split(
     """
     own = codes[rows]
     if not own.all():
-        rows, groups, own = rows[own > 0], groups[own > 0], own[own > 0]
+        rows = rows[own > 0]
+        groups = groups[own > 0]
+        own = own[own > 0]
     keys = groups * width + own
     if len(keys) and (int(groups.max()) + 1) * width > 4 * len(keys):
         keys = np.unique(keys, return_inverse=True)[1]
@@ -366,7 +374,8 @@ def _split_runs(
             tally[code, 2] = row
         for v in range(values):
             code = seen[v]
-            number, sought = tally[code, 0], tally[code, 1]
+            number = tally[code, 0]
+            sought = tally[code, 1]
             tally[code, 0] = tally[code, 1] = 0
             if number == 1 and sought:
                 alone[single] = tally[code, 2]

@@ -162,7 +162,8 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
     """Attacker against learner and guessing, and running means of the chains, by secret."""
     charts: dict[str, Spec] = {}
     for secret, attack in attacks.items():
-        data, name = attack.to_dict(), short_name(secret)
+        data = attack.to_dict()
+        name = short_name(secret)
         intervals = data.get("intervals") or {}
         given = [
             Bar(
@@ -228,7 +229,8 @@ def running(
     """
     spec = lines(title, below, given, across=across, up=up)
     reached = [y for points in given.values() for _, y in points]
-    low, high = min(reached, default=0.0), max(reached, default=1.0)
+    low = min(reached, default=0.0)
+    high = max(reached, default=1.0)
     room = max(ROOM * (high - low), (NARROWEST - high + low) / 2)
     domain = [max(0.0, round(low - room, 9)), min(1.0, round(high + room, 9))]
     spec["layer"] = spec["layer"][:1]  # as many dots would hide the lines

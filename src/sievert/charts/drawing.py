@@ -15,13 +15,19 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first one comes with the renderer
-WIDTH, CURVE_HEIGHT = 440, 260
+WIDTH = 440
+CURVE_HEIGHT = 260
 LETTERS = 84  # of a line above the chart
 LONGEST = 32  # letters of a name above the chart
 LABEL = 80  # of a name beside a bar; the axis shows what fits
-BAR, BETWEEN = 15, 9  # pixels
+# Pixels of a bar, and between two bars.
+BAR = 15
+BETWEEN = 9
 MOST_SAID = 60  # marks whose numbers the description repeats
-INK, DARK, LIGHT, PLAIN = "#222222", (28, 49, 77), (206, 219, 233), "#5b7a9d"
+INK = "#222222"
+DARK = (28, 49, 77)
+LIGHT = (206, 219, 233)
+PLAIN = "#5b7a9d"
 EXPOSED = "#a8201a"  # people who can be found, secrets that can be guessed
 CONFIG: Spec = {
     "font": FONT,
@@ -296,7 +302,8 @@ def _highest(given: list[Bar], most: int) -> tuple[list[Bar], int]:
 
 
 def _bar_row(bar: Bar, series: Sequence[str]) -> Spec:
-    shown, number = f"{_number(bar.number)}{bar.note}", bar.number or 0.0
+    shown = f"{_number(bar.number)}{bar.note}"
+    number = bar.number or 0.0
     row: Spec = {"row": bar.row, "number": bar.number, "end": number, "shown": shown}
     if bar.interval is not None:
         low, high = bar.interval
@@ -327,7 +334,8 @@ def frame_chart(
     title: str, below: Sequence[str], values: list[Spec], layers: list[Spec], height: int
 ) -> Spec:
     """A chart of these layers, with a title, lines below it and a description in words."""
-    title, below = printable(title), [printable(line) for line in below]
+    title = printable(title)
+    below = [printable(line) for line in below]
     left = len(values) - MOST_SAID
     more = [say("charts.more", number=left)] if left > 0 else []
     said = [row["said"] for row in values[:MOST_SAID]] + more

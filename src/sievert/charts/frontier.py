@@ -17,7 +17,11 @@ from sievert.charts.drawing import (
 from sievert.formatting import say, significant
 
 ROOM = 1.08  # beyond the outermost point
-CHOSEN, MEETS, BREAKS, GIVEN = "chosen", "meets", "breaks", "given"  # words: charts.KIND
+# Kinds of points; their words: charts.KIND.
+CHOSEN = "chosen"
+MEETS = "meets"
+BREAKS = "breaks"
+GIVEN = "given"
 SHAPES = {CHOSEN: "diamond", MEETS: "circle", BREAKS: "circle", GIVEN: "square"}
 FILLS = {CHOSEN: INK, MEETS: PLAIN, BREAKS: "white", GIVEN: "white"}
 NAMED = 24  # letters of a release's name in the chart

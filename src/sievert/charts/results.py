@@ -125,7 +125,8 @@ def of_explanation(chapters: Mapping[str, Any]) -> dict[str, Spec]:
     if "knowledge" not in chapters:
         return {}
     charts: dict[str, Spec] = {}
-    known, shares = chapters["knowledge"], chapters["shapley"]
+    known = chapters["knowledge"]
+    shares = chapters["shapley"]
     partly = [] if known["complete"] else [PARTLY]
     sampled = (
         [] if shares["exact"] else [f"Sampled from {shares['orders']} orders, intervals of 95 %"]

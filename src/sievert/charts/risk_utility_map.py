@@ -34,7 +34,9 @@ LINE = 12  # pixels from one label to the next
 MOST_LED = 8  # points with lines to their labels; of more, which would cross, numbers tell
 # Pixels of the axis across, at least, with names beside it or above it, and to the right of the
 # latter; those of a page, whose letters and height are larger, as many as if they were not.
-BESIDE_NAMES, BELOW_NAMES, BEYOND = 320, 180, 18
+BESIDE_NAMES = 320
+BELOW_NAMES = 180
+BEYOND = 18
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def risk_utility_chart(
     most = ROOM * (max([0.0, *(end for d in dots for end in (d.interval[1], d.across))]) or 1.0)
     high = ROOM * (max([0.0, *(d.up for d in dots)]) or 1.0)
     height = max(CURVE_HEIGHT, LINE * len(dots))
-    full, hollow = say("charts.not_dominated"), say("charts.dominated")
+    full = say("charts.not_dominated")
+    hollow = say("charts.dominated")
     values: list[Spec] = [
         {
             "name": name,
@@ -175,7 +178,8 @@ def limit_chart(
     release = {**dot, "size": 90, "fill": PLAIN, "stroke": INK, "strokeWidth": 1}
     to_curve = {"x": x, "y": {**y, "field": "least"}, "y2": {"field": "up"}}
     point = {"x": x, "y": y, "description": SAID}
-    curves, releases = "datum.kind === 'curve'", "datum.kind === 'release'"
+    curves = "datum.kind === 'curve'"
+    releases = "datum.kind === 'release'"
     layers: list[tuple[str, Spec]] = [
         (curves, {"mark": line, "encoding": {"x": x, "y": y}}),
         (
@@ -268,7 +272,11 @@ def _dot(release: Any, secret: str) -> Dot:
     )
 
 
-BEST, LEAST, RECODED, ASKED = "best", "least", "recoded", "asked"  # words: charts.KIND
+# Kinds of curves and points; their words: charts.KIND.
+BEST = "best"
+LEAST = "least"
+RECODED = "recoded"
+ASKED = "asked"
 DASHES: dict[str, list[int]] = {BEST: [1, 0], LEAST: [3, 3]}
 PALE = "#bbbbbb"
 SHAPES = {RECODED: "square", ASKED: "diamond"}

@@ -16,7 +16,9 @@ ROUNDING = "rounding"  # off by no more than one unit of the last printed digit
 CONTRADICTS = "contradicts itself"  # the paper's own text or tables exclude the printed value
 DIFFERS = "differs"  # we compute something else, and the text does not tell why
 OPEN = "not determined by the text"
-TRUE, FALSE = "true", "false"  # of a statement in words
+# Of a statement in words.
+TRUE = "true"
+FALSE = "false"
 STATES = (MATCH, ROUNDING, TRUE, FALSE, CONTRADICTS, DIFFERS, OPEN)
 HELD = (MATCH, ROUNDING, TRUE)
 NEED_WHY = (CONTRADICTS, DIFFERS, OPEN, FALSE)
@@ -119,8 +121,11 @@ def number(
     """
     if ours is None:
         return Claim(what, printed, "-", CONTRADICTS if contradicts else OPEN, why)
-    places, value, percent = digits(printed), float(_bare(printed)), "%" in printed
-    scaled, unit = 100 * ours if percent else ours, 10.0**-places
+    places = digits(printed)
+    value = float(_bare(printed))
+    percent = "%" in printed
+    scaled = 100 * ours if percent else ours
+    unit = 10.0**-places
     count = places == 0 and float(scaled).is_integer() and not percent  # a count is exact
     shown = f"{scaled:.{0 if count else places + 2}f}" + (" %" if percent else "")
     if math.isclose(scaled, value, rel_tol=0, abs_tol=0.0 if count else unit / 2 * (1 + 1e-9)):

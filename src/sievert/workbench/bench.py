@@ -107,7 +107,8 @@ class Bench:
             try:
                 inner = step.context(view)
             except UsageError as mistake:
-                inner, error = {}, error or self.line(str(mistake))
+                inner = {}
+                error = error or self.line(str(mistake))
             context = {**self._frame(step, commands), "error": error, **inner}
             return self.environment.get_template(step.template).render(context)
 
@@ -157,7 +158,8 @@ class Bench:
             try:
                 state, words = step.status(self.view(step.name))
             except UsageError:
-                state, words = OPEN, self.texts("workbench.rail.mistake")
+                state = OPEN
+                words = self.texts("workbench.rail.mistake")
             here = step.name == current.name
             rows.append(
                 {"step": step, "number": number, "state": state, "words": words, "here": here}

@@ -128,7 +128,8 @@ def parse_session(
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         raise UsageError(f"{name}: not TOML", hint="a file that the workbench has saved") from None
-    version, table = tables.pop("workbench", None), tables.pop("table", None)
+    version = tables.pop("workbench", None)
+    table = tables.pop("table", None)
     hint = "a file that the workbench has saved"
     require(version is not None, f"{name}: not a session of the workbench", hint=hint)
     require(version == FORMAT, f"{name}: a session of another version of sievert")

@@ -253,7 +253,8 @@ def _files(token: str) -> tuple[str, str]:
 async def _follow(job: Job, process: Process) -> str:
     """Read what a command says: lines that come and go are its progress, the rest its message."""
     assert process.stderr is not None
-    said, rest = "", b""
+    said = ""
+    rest = b""
     while chunk := await process.stderr.read(1 << 12):
         *lines, rest = LINE.split(rest + chunk)
         for line in (each.decode(errors="replace") for each in lines if each.strip()):

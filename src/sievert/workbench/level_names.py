@@ -35,7 +35,8 @@ class LevelName:
 
 def level_names(texts: Texts, proposal: Mapping[str, Any]) -> list[LevelName]:
     """Every level of a column from its entry in the JSON of `hierarchies`, the exact one first."""
-    spec, counts = str(proposal["hierarchy"]), list(proposal["labels"])
+    spec = str(proposal["hierarchy"])
+    counts = list(proposal["labels"])
     words = texts("workbench.levels.exact")
     names = [LevelName(0, words, words, int(proposal["distinct"]))]
     for level, labels in enumerate(counts, 1):
@@ -72,7 +73,8 @@ def made_labels(proposal: Mapping[str, Any], level: int) -> str:
     >>> made_labels({"hierarchy": "prefix", "fixed": "prefix:4,3,2,1,0/5"}, 2)
     '012**'
     """
-    fixed, given = proposal.get("fixed"), proposal["hierarchy"]
+    fixed = proposal.get("fixed")
+    given = proposal["hierarchy"]
     if not isinstance(fixed, str) or is_made_from_data(given):
         return ""
     kind, _, rest = fixed.partition(":")
@@ -102,7 +104,8 @@ def level_of(proposal: Mapping[str, Any], how: str) -> int | None:
     >>> level_of({"hierarchy": "interval:5,10", "labels": [9, 5, 1]}, "left out")
     3
     """
-    spec, height = proposal["hierarchy"], len(proposal["labels"])
+    spec = proposal["hierarchy"]
+    height = len(proposal["labels"])
     if how == "left out":
         return height or None
     described = (

@@ -69,7 +69,8 @@ class _Watched:
     """The application, with the time of the last request; a page that only waits is one too."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app, self.last = app, time.monotonic()
+        self.app = app
+        self.last = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.last = time.monotonic()
@@ -81,7 +82,9 @@ class _IdleServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, watched: _Watched, jobs: Jobs, idle: float) -> None:
         super().__init__(config)
-        self.watched, self.jobs, self.idle = watched, jobs, idle
+        self.watched = watched
+        self.jobs = jobs
+        self.idle = idle
         self.ended_by = 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -8,7 +8,10 @@ from sievert.report.texts import Texts
 from sievert.workbench.choices import Choices
 
 Argv: TypeAlias = tuple[str, ...]  # of a command, without "sievert" and without --json
-MET, DOUBTFUL, OPEN = "met", "doubtful", "open"  # states on the rail
+# States on the rail.
+MET = "met"
+DOUBTFUL = "doubtful"
+OPEN = "open"
 
 
 class Form:

@@ -107,7 +107,8 @@ def with_roles(choices: Choices) -> Choices:
 
 def policy_tables(choices: Choices) -> dict[str, Any] | None:
     """The whole policy: its file, with the roles and the limits of the session; None without."""
-    name, limits = choices.text("policy", "file"), choices.mapping("policy", "limits")
+    name = choices.text("policy", "file")
+    limits = choices.mapping("policy", "limits")
     if not name and not limits:
         return None
     tables = dict(source_tables(name))

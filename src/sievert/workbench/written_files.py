@@ -20,7 +20,10 @@ from sievert.workbench.step_commands import (
 from sievert.workbench.working_policy import policy_text
 
 Stamp: TypeAlias = tuple[int, int] | None  # None where there is no such file
-CURRENT, OTHER_LEVELS, BEFORE = "current", "levels", "before"  # a written file beside the choices
+# How a written file relates to the choices.
+CURRENT = "current"
+OTHER_LEVELS = "levels"
+BEFORE = "before"
 
 
 def file_stamps(choices: Choices) -> dict[str, Stamp]:

@@ -114,7 +114,8 @@ def boxes(
             f"the groups cover more than {most:,} kinds of combinations of values",
             hint="--likelihood product, or --domain observed",
         )
-    covered, place = grid.place >= 0, grid.place
+    covered = grid.place >= 0
+    place = grid.place
     left = grid.times - np.bincount(place[covered], minlength=len(grid.times))
     cell_sets = PositionSets(np.searchsorted(grid.box, np.arange(len(rows) + 1)), grid.cell)
     lumps = merge_positions(cell_sets, NO_POSITIONS, left[None, :].astype(np.float64))
@@ -157,7 +158,8 @@ def _cut_boxes(
     sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints, combinations: Ints, most: int
 ) -> _Grid | None:
     """Cut where a label of any box begins or ends; None if that makes more than `most` pairs."""
-    parts, local = [], np.zeros_like(rows)
+    parts = []
+    local = np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
         parts.append(merge_positions(sets[k].select(used), NO_POSITIONS, np.ones((1, size))))
@@ -165,7 +167,8 @@ def _cut_boxes(
     pairs = sum(map(math.prod, zip(*columns, strict=True)))
     if pairs > most or math.prod(part.atoms for part in parts) >= 2**62:
         return None
-    box, keys = np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    box = np.arange(len(rows))
+    keys = np.zeros(len(rows), dtype=np.int64)
     times = _counting(np.ones(len(rows)), sizes)
     asked_keys = np.zeros(len(combinations), dtype=np.int64)
     for k, part in enumerate(parts):
@@ -192,7 +195,8 @@ def _cut_meeting_boxes(
 ) -> _Grid | None:
     """The same, where boxes that meet no other are not cut."""
     alone = _alone(sizes, sets, rows)
-    single, rest = np.flatnonzero(alone), np.flatnonzero(~alone)
+    single = np.flatnonzero(alone)
+    rest = np.flatnonzero(~alone)
     grid = _cut_boxes(sizes, sets, rows[rest], combinations, most) if len(single) else None
     if grid is None:
         return None
@@ -209,7 +213,8 @@ def _cut_meeting_boxes(
 
 def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> Ints:
     """Which boxes share no combination with another, as far as that is quickly told."""
-    meeting, local = [], np.zeros_like(rows)
+    meeting = []
+    local = np.zeros_like(rows)
     for k, size in enumerate(sizes):
         used, local[:, k] = np.unique(rows[:, k], return_inverse=True)
         part = merge_positions(sets[k].select(used), NO_POSITIONS, np.ones((1, size)))

@@ -21,8 +21,10 @@ from sievert.errors import ExhaustedError, require
 
 MOST_BATCHES = 16  # of one chain; an even number
 MOST_NUMBERS = 2 * 10**8  # in all batches together
-RHAT, ESS = 1.01, 400.0  # what the reported numbers must pass
-APART, PATIENCE = 1.1, 3  # chains that are still so far apart sit in different modes
+RHAT = 1.01  # the largest R-hat at which a reported number counts as converged
+ESS = 400.0  # the smallest effective sample size at which it does
+APART = 1.1  # an R-hat from which on chains are in different modes
+PATIENCE = 3  # looks in which chains may stay apart before sampling ends
 SWITCH = 2e-4  # seconds
 GROWTH = 1.5  # of the sweeps kept, from one look at them to the next
 CELLS = 1 << 18  # numbers of a series looked at together
@@ -79,8 +81,11 @@ class Progress:
     """How far the sampling is, for whoever shows it; and when it must be done."""
 
     def __init__(self, seconds: float | None = None) -> None:
-        self.done, self.total, self.stopped = 0, 1, threading.Event()
-        self.seconds, self.started = seconds, time.monotonic()
+        self.done = 0
+        self.total = 1
+        self.stopped = threading.Event()
+        self.seconds = seconds
+        self.started = time.monotonic()
 
     def check(self) -> bool:
         """Whether to go on; an error where the time is up."""
@@ -125,10 +130,13 @@ class _ChainRecord:
         self.drawn += [block.drawn] if keep_draw else []
 
     def batches(self) -> tuple[list[Floats], list[int]]:
-        sums, sizes = list(self.sums), [self.length] * (len(self.sums) - 1) + [self.filled]
+        sums = list(self.sums)
+        sizes = [self.length] * (len(self.sums) - 1) + [self.filled]
         if len(sums) > 1 and sizes[-1] < self.length:  # too short to stand alone
-            last, size = sums.pop(), sizes.pop()
-            sums[-1], sizes[-1] = sums[-1] + last, sizes[-1] + size
+            last = sums.pop()
+            size = sizes.pop()
+            sums[-1] = sums[-1] + last
+            sizes[-1] = sizes[-1] + size
         return sums, sizes
 
 
@@ -183,7 +191,8 @@ def run(
     `draws` is about how many draws of the population are kept; `shape` counts victims and secrets.
     """
     records = [_ChainRecord(most=_most_batches(plan, *shape)) for _ in range(plan.chains)]
-    progress.total, progress.done = plan.chains * (plan.burn + plan.most), 0
+    progress.total = plan.chains * (plan.burn + plan.most)
+    progress.done = 0
     every = max(1, plan.chains * plan.least // plan.block // max(1, draws))
 
     def burn(number: int) -> MarkovChain:

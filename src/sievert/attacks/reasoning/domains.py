@@ -107,13 +107,15 @@ def pattern(text: str) -> Pattern | None:
 def _members(text: str) -> list[str]:
     """What stands between commas, in quotes where it holds some; nothing if it cannot be read."""
     members: dict[str, None] = {}
-    place, end = 0, ","
+    place = 0
+    end = ","
     while end:
         piece = _MEMBER.match(text, place)
         if piece is None or (piece[1] is None and not _bare(piece[2].strip())):
             return []
         members[piece[2].strip() if piece[1] is None else piece[1].replace('""', '"')] = None
-        place, end = piece.end(), piece[3]
+        place = piece.end()
+        end = piece[3]
     return list(members)
 
 
@@ -125,7 +127,9 @@ def _bare(member: str) -> bool:
 def _interval(text: str) -> Interval | None:
     if len(text) > LONGEST or (ends := interval_ends(text)) is None:
         return None
-    first, last = number(ends[0]), number(ends[1])  # infinity and a star are no numbers: no end
+    # Infinity and a star are no numbers: such an interval has no end there.
+    first = number(ends[0])
+    last = number(ends[1])
     wrong = first is not None and last is not None and first > last
     return None if wrong else Interval(first, last, *ends[2:])
 
@@ -257,9 +261,11 @@ def public_domain(
     source: Source = "release"
     enough = True
     if given is not None:
-        source, values = "given", dict.fromkeys(read_domain(given))
+        source = "given"
+        values = dict.fromkeys(read_domain(given))
     elif hierarchy is not None:
-        source, values = "hierarchy", dict.fromkeys(hierarchy.labels)
+        source = "hierarchy"
+        values = dict.fromkeys(hierarchy.labels)
         known = set(itertools.chain.from_iterable(hierarchy.labels.values())).union(values)
         plain = (t for t in texts if t is not None and t not in known)
         values |= dict.fromkeys(_sort_values(t for t in _plain(plain, seen) if t not in known))

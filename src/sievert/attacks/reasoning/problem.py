@@ -49,7 +49,8 @@ class Victims:
         A remark says how many of them have a secret that the release does not have.
         """
         places, victim = distinct_rows(positions(original, domains))
-        place, many = {text: s for s, text in enumerate(secrets)}, len(secrets)
+        place = {text: s for s, text in enumerate(secrets)}
+        many = len(secrets)
         numbers = np.array([place.get(text, many) for text in original.values[-1]])
         secret = numbers[original.codes[-1]]
         truth = np.zeros((len(places), many + 1), dtype=np.int64)
@@ -128,7 +129,8 @@ class Problem:
         by_class = PositionSets.by_owner(pairs.classes, pairs.victims, len(holds))
         require_fit(int(holds[by_class.sizes == 0].sum()))
         known: dict[bytes, int] = {}
-        label_of, kept = np.zeros(len(holds), dtype=np.int64), list[Ints]()
+        label_of = np.zeros(len(holds), dtype=np.int64)
+        kept = list[Ints]()
         for g in range(len(holds)):
             own = by_class[g]
             label_of[g] = known.setdefault(own.tobytes(), len(kept))
@@ -153,8 +155,10 @@ class Problem:
 
     def _of_tuples(self) -> tuple[Floats, dict[tuple[int, ...], Floats]]:
         """Weights of combinations by secret: of all, and of single ones."""
-        beta, texts = self.settings.beta, self.texts
-        base, single = np.ones(len(texts)), dict[tuple[int, ...], Floats]()
+        beta = self.settings.beta
+        texts = self.texts
+        base = np.ones(len(texts))
+        single = dict[tuple[int, ...], Floats]()
         each: list[Any] = (
             [beta.get(text, 1.0) for text in texts]
             if isinstance(beta, Mapping) and set(beta) <= set(texts)
@@ -215,12 +219,15 @@ class Problem:
 
     def reason(self, model: Model, progress: Progress, details: Mapping[str, Any]) -> Reasoning:
         """Solve the model and say what was found."""
-        settings, victims, texts = self.settings, self.victims, self.texts
+        settings = self.settings
+        victims = self.victims
+        texts = self.texts
         posterior = believe(model, victims.truth, settings, progress)
         means, distance = describe_secrets(model.alpha, self.counts, texts, victims.truth)
         keys: dict[str, Any] = {}
         distances: dict[str, Any] = {"secret": distance, "key": {}}
-        people, records = self.people(victims.places), int(self.counts.sum())
+        people = self.people(victims.places)
+        records = int(self.counts.sum())
         by_column = len(posterior.populations) == len(self.columns)
         names = self.columns if by_column else ("key",)
         for f, (name, atoms) in enumerate(zip(names, model.atoms.T, strict=True)):

@@ -101,7 +101,8 @@ def horizontal(
     else:
         victims = Victims.from_original(original, domains, texts, ordered, remark)
     pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
-    name, counts = released.columns[-1], class_counts.sum(axis=0)
+    name = released.columns[-1]
+    counts = class_counts.sum(axis=0)
     problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
     factors, atoms, label_of = (
         problem.by_column(sets, classes, class_counts)
@@ -140,7 +141,8 @@ def _labels(
 ) -> value_sets.Labels:
     """What the released texts of a column stand for; a missing value is read if it occurs."""
     used, _ = occurring(released, place)
-    texts, column = released.values[place], released.columns[place]
+    texts = released.values[place]
+    column = released.columns[place]
     return value_sets.Labels.read(
         texts if None in used else [*used[:1], *texts[1:]],
         domain,
@@ -215,14 +217,17 @@ def vertical(
     name = secret_lists.columns[1]
     problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
     every, which = distinct_rows(np.concatenate([victims.places, kinds]))
-    own, present = which[: len(victims.places)], which[len(victims.places) :]
+    own = which[: len(victims.places)]
+    present = which[len(victims.places) :]
     owner = np.full(len(every), -1, dtype=np.int64)
     owner[own] = np.arange(len(own))
     by_column = settings.likelihood == "product" or len(columns) == 1
     weights, atoms = (problem.weights_by_column if by_column else problem.weights_of_all)(every)
-    row_keys, starts = present[kind[rows]], np.append(0, np.cumsum(sizes))
+    row_keys = present[kind[rows]]
+    starts = np.append(0, np.cumsum(sizes))
     buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
-    alpha, owners = secret_weights(settings.alpha, name, texts), owner[row_keys]
+    alpha = secret_weights(settings.alpha, name, texts)
+    owners = owner[row_keys]
     model = VerticalModel.build(buckets, owners, atoms[own], alpha, settings.method)
     details = {
         "kind": "vertical",
@@ -251,7 +256,8 @@ def _fitting_beliefs(
         table[pairs.classes[order][starts]] = extreme.reduceat(fitting, starts, axis=0)
         return np.asarray(table[classes, secrets])
 
-    posterior, names = reasoning.posterior, ("attacker", "learner")
+    posterior = reasoning.posterior
+    names = ("attacker", "learner")
     return {
         f"{who}_{end}": extremes(getattr(posterior, who), extreme)
         for who in names
@@ -281,7 +287,8 @@ def _domain(
     plain: bool = False,
 ) -> Domain:
     """The public domain of a column; in a `plain` one released values stand for themselves."""
-    column, used = released.columns[place], occurring(released, place)[0]
+    column = released.columns[place]
+    used = occurring(released, place)[0]
     seen = None if original is None else occurring(original, place)[0]
     given = settings.domain.get(column) if isinstance(settings.domain, Mapping) else None
     hierarchy = settings.hierarchies.get(column)

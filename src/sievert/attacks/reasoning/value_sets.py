@@ -88,7 +88,8 @@ class _Reader:
         wildcard: bool,
         wanted: Iterable[Text],
     ) -> None:
-        self.domain, self.wildcard = domain, wildcard
+        self.domain = domain
+        self.wildcard = wildcard
         self.shapes: dict[tuple[int, ...], dict[str, list[int]]] = {}
         self.values_below: dict[str, set[int]] = {t: set() for t in _texts(wanted)}
         self.everything = np.array(
@@ -140,7 +141,8 @@ class _Reader:
 
     def _numbers_in(self, meant: Interval) -> Ints:
         numbers, order = self._numbers
-        first, last = 0, len(numbers)
+        first = 0
+        last = len(numbers)
         if meant.low is not None:
             first = (bisect_left if meant.low_in else bisect_right)(numbers, meant.low)
         if meant.high is not None:

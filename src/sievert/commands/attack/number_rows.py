@@ -10,8 +10,10 @@ from sievert.report.page import Block, Grid, Link, Paragraph, Picture, make_grid
 from sievert.report.parts import LONGEST, Data, NumberText, NumberWriter, ReportPart
 
 NAMED_COLUMNS = 4  # more are counted
-MOST_COLUMNS, MOST_VALUES = 30, 30
-DRAWN_COLUMNS, LISTED_COLUMNS = 2, 6  # whose values are drawn, and listed
+MOST_COLUMNS = 30
+MOST_VALUES = 30
+DRAWN_COLUMNS = 2  # whose values are drawn
+LISTED_COLUMNS = 6  # whose values are listed
 
 
 def number(data: Data, name: str) -> float | None:
@@ -103,7 +105,8 @@ def by_value(part: ReportPart, data: Data, secret: str) -> Iterator[Block]:
 def _values(
     part: ReportPart, values: Data, secret: str, column: str, drawn: bool
 ) -> Iterator[Block]:
-    writer, groups = part.writer, values["listed"][:MOST_VALUES]
+    writer = part.writer
+    groups = values["listed"][:MOST_VALUES]
     rates = [writer.share(g["discrimination_rate_of_value"]) for g in groups]
     if all(rate.number is None for rate in rates):
         return
@@ -116,7 +119,8 @@ def _values(
         folded=True,
     )
     bars = [Bar(row, rate.number, text=str(rate)) for row, rate in zip(rows, rates, strict=True)]
-    title, key = part.say("values_chart", **names), "attacked.values"
+    title = part.say("values_chart", **names)
+    key = "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid
     yield from values_left(part, values, groups)
 

@@ -56,8 +56,12 @@ class AttackRun:
         reasoner: Reasoner | None,
         notes: list[str],
     ) -> None:
-        self.settings, self.read, self.clock = settings, read, read.clock
-        self.source, self.reasoner, self.notes = source, reasoner, notes
+        self.settings = settings
+        self.read = read
+        self.clock = read.clock
+        self.source = source
+        self.reasoner = reasoner
+        self.notes = notes
         self.other_source = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
 
 
@@ -124,7 +128,8 @@ def read_release(
 
     Its records are `ordered` where an original goes with it, and `listed` where each is reported.
     """
-    settings, reasoner = run.settings, run.reasoner
+    settings = run.settings
+    reasoner = run.reasoner
     group = None if reasoner is None else reasoner.group
     with run.read(data, verify=verify, **run.source) as (table, questions):
         columns = questions.columns
@@ -142,7 +147,8 @@ def read_release(
         people = _released_people(
             run, questions, roles, table.name, dropped, ordered=ordered and group is None
         )
-        keyed, further = settings.key is not None and settings.key in columns, None
+        keyed = settings.key is not None and settings.key in columns
+        further = None
         if ordered and people is not None and not keyed:
             apart = [*roles.identifier, *([] if settings.key is None else [settings.key])]
             further = record_pairs.read_further(
@@ -163,7 +169,8 @@ def read_release(
             reasoner.read_people(questions, roles.quasi)
             if not hidden:
                 reasoner.read_secrets(questions, roles.sensitive)
-                hidden, roles = roles.sensitive, replace(roles, sensitive=())
+                hidden = roles.sensitive
+                roles = replace(roles, sensitive=())
             run.notes.append(
                 "in a release by groups, attacks on classes are left out; who finds somebody's row "
                 "knows the group and its secrets"
@@ -219,7 +226,8 @@ def _attack_alone(
 
     There are no attacks where missing values match anything and make no classes.
     """
-    settings, quasi = run.settings, roles.quasi
+    settings = run.settings
+    quasi = roles.quasi
     secrets = [s for s in roles.sensitive if s not in quasi]
     cubes: dict[tuple[str, ...], Cube] = {}
 

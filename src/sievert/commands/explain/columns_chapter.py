@@ -138,7 +138,8 @@ def _line_chart(
     if len({x for line in points.values() for x, _ in line}) < 2:
         return grid
     chart, below, caption = (view.say(f"{key}_{k}") for k in ("chart", "below", "caption"))
-    across, up = view.say("known_axis"), view.say(axis)
+    across = view.say("known_axis")
+    up = view.say(axis)
     return Picture(lines(chart, [below], points, across=across, up=up), caption, grid)
 
 

@@ -139,7 +139,8 @@ def plan_explanation(
     combinations: CombinationCounts, settings: SubsetSettings, coarser: int, ranked: int
 ) -> ExplanationPlan:
     """The whole explanation as the options ask for it."""
-    n, classes = len(combinations.quasi), combinations.classes
+    n = len(combinations.quasi)
+    classes = combinations.classes
     choices = {name: getattr(settings, name) for name in ("max_size", "orders", "budget")}
     people = isinstance(combinations, PeopleCombinations)
     cubes = combinations.cubes if people else [*combinations.secrets.values()] or [classes]

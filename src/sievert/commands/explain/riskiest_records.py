@@ -59,7 +59,8 @@ class Scores:
     def to_dict(self, classes: Cube, show: bool) -> dict[str, Any]:
         """The chapter of the JSON: MSUs by size, shares of the score by column, value and size."""
         by_size = self.uniques.by_size.sum(axis=0).tolist()
-        shares, sizes = self.uniques.column_shares(), self.uniques.size_shares()
+        shares = self.uniques.column_shares()
+        sizes = self.uniques.size_shares()
         return {
             "largest_size": self.uniques.sizes,
             "records_with_msu": int((self.score > 0).sum()),

@@ -97,7 +97,9 @@ def explain_risk(
         "rare": values.rare_values(combinations, tallies, subsets.whole, show),
         "lookalikes": values.lookalikes(combinations, tallies, subsets.whole, show),
     }
-    classes, risks, scores = combinations.classes, None, None
+    classes = combinations.classes
+    risks = None
+    scores = None
     if isinstance(combinations, PeopleCombinations):
         chapters["population"] = {"sample": run.questions.people, "totals": {}}
         run.warnings.append("people with several rows: no population is estimated, no SUDA scores")
@@ -218,7 +220,8 @@ def _coarser_ways(
     run: ExplanationRun, combinations: CombinationCounts
 ) -> dict[str, list[CoarserColumn]]:
     """The ways to coarsen each column, by its hierarchy where one is given."""
-    quasi, hierarchies = run.roles.quasi, run.settings.hierarchies
+    quasi = run.roles.quasi
+    hierarchies = run.settings.hierarchies
     for column in hierarchies:
         check_known("hierarchy: column", column, run.questions.columns)
         if column not in quasi:
@@ -264,7 +267,8 @@ def _coarser_columns(
 
 def rank(run: ExplanationRun, combinations: CombinationCounts | None) -> list[dict[str, Any]]:
     """Every column as the target, given the others; `combinations` of the quasi-identifiers."""
-    questions, known = run.questions, list(run.roles.quasi)
+    questions = run.questions
+    known = list(run.roles.quasi)
     run.clock("ranking columns", questions)
     apart = {*run.roles.identifier, *run.settings.population.columns.values()}
     columns = [c for c in questions.columns if c not in apart]
@@ -295,7 +299,8 @@ def _usable(run: ExplanationRun, column: str) -> bool:
 
 def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
     """The columns without those that have nearly one value per record."""
-    records, distinct = run.questions.records, run.questions.distinct(columns)
+    records = run.questions.records
+    distinct = run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]
     run.warnings.extend(
         f"{column!r} has nearly one value for each record: not counted as known"

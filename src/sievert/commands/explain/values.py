@@ -47,7 +47,8 @@ class ColumnTally:
     @property
     def rare(self) -> int:
         """A value is rare if at most so many records have it."""
-        n, present = int(self.records.sum()), int((self.records > 0).sum())
+        n = int(self.records.sum())
+        present = int((self.records > 0).sum())
         return max(1, min(MOST_RARE, n // RARE, n // (FEWER * present)))
 
     @cached_property
@@ -89,9 +90,12 @@ def number_values(records: Ints) -> Ints:
 
 def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
     """The values of one column."""
-    column, classes = combinations.quasi[at], combinations.classes
-    codes, counts = classes.codes[at].astype(np.int64), classes.counts
-    texts, n = classes.values[at], combinations.records
+    column = combinations.quasi[at]
+    classes = combinations.classes
+    codes = classes.codes[at].astype(np.int64)
+    counts = classes.counts
+    texts = classes.values[at]
+    n = combinations.records
 
     def total(weights: Ints) -> Ints:
         return np.bincount(codes, weights, len(texts)).astype(np.int64)
@@ -121,7 +125,8 @@ def _rates(cube: Cube, column: str, records: int, one_value: bool) -> Floats | N
     prior = kernel.entropy(totals, np.ones_like(totals), records)
     if prior == 0.0:
         return None
-    value, sizes = cells.codes[0].astype(np.int64), cells.totals(0)
+    value = cells.codes[0].astype(np.int64)
+    sizes = cells.totals(0)
     left = cells.counts * kernel.log2_ratio(cells.counts, sizes[value])
     own = np.bincount(value, left, len(sizes))
     return np.zeros(len(sizes)) if one_value else np.clip(1.0 - own / records / prior, 0.0, 1.0)
@@ -174,7 +179,8 @@ def rare_values(
         rare = (tally.records > 0) & (tally.records <= tally.rare)
         rare &= tally.records < combinations.records
         rare[0] = False  # missing is no typing error
-        codes, small = np.flatnonzero(rare), tally.below[VIOLATIONS[-1]]
+        codes = np.flatnonzero(rare)
+        small = tally.below[VIOLATIONS[-1]]
         order = np.lexsort((codes, tally.records[codes], -small[codes], -tally.uniques[codes]))
         for code in codes[order[:MOST_SUSPECTS]].tolist():
             counts = (-int(tally.uniques[code]), -int(small[code]), int(tally.records[code]))
@@ -194,7 +200,8 @@ def gain(before: Subset, after: Subset) -> dict[str, Any]:
     def less(a: Any, b: Any) -> Any:
         return None if a is None or b is None else a - b
 
-    first, second = before.reidentification, after.reidentification
+    first = before.reidentification
+    second = after.reidentification
     names = ("unique_count", "discrimination_rate", "itpr_unnormalized")
     return {
         **{name: less(first[name], second[name]) for name in names},

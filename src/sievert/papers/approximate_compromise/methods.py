@@ -56,7 +56,8 @@ OWN = {
 DOLLARS = 1_000  # a salary above is not in thousands
 # The other two data sets that the paper names: the confidential column, and its rounding.
 UCI = {"wine": ("proline", 50), "breast_cancer": ("mean area", 100)}
-BANDS, KNOWN = 8, 6  # of each known column; known columns, as in Table 2
+BANDS = 8  # of each known column
+KNOWN = 6  # known columns, as in Table 2
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,11 @@ def numbers(seed: int) -> dict[str, Any]:
     Each salary of the domain is that of one of the first records, so that all of them occur.
     """
     rng = np.random.default_rng([seed, RECORDS])
-    age, sex = rng.integers(16, 85, RECORDS), rng.integers(1, 3, RECORDS)
+    age = rng.integers(16, 85, RECORDS)
+    sex = rng.integers(1, 3, RECORDS)
     education = np.clip(np.rint(rng.normal(10, 3, RECORDS)), 1, 16)
-    industry, occupation = rng.integers(1, 19, RECORDS), rng.integers(1, 26, RECORDS)
+    industry = rng.integers(1, 19, RECORDS)
+    occupation = rng.integers(1, 26, RECORDS)
     travel = np.clip(np.rint(np.exp(rng.normal(3, 0.7, RECORDS))), 1, 177)
     mean = (
         3.3
@@ -163,7 +166,8 @@ def _measurements(path: str, name: str) -> PaperTable:
     columns = {}
     for column in names[:KNOWN]:
         values = _numbers(path, whole, column)
-        least, width = min(values), max(values) - min(values) or Fraction(1)
+        least = min(values)
+        width = max(values) - min(values) or Fraction(1)
         columns[column] = [str(min(BANDS - 1, int(BANDS * (x - least) / width))) for x in values]
     columns[secret] = [str(round(x)) for x in _numbers(path, whole, secret)]
     return PaperTable(name.replace("_", " "), columns, secret, step, 1)
@@ -309,7 +313,8 @@ def _queries(secret: Any, seed: int) -> list[Claim]:
 
 def _independent() -> Claim:
     """The chain of queries over fewer records, as a matrix."""
-    records, starts = 96, {size: range(0, 96 - size + 1, size // 2) for size in QUERIES}
+    records = 96
+    starts = {size: range(0, 96 - size + 1, size // 2) for size in QUERIES}
     chains = [
         np.array([[s <= i < s + size for i in range(records)] for s in each])
         for size, each in starts.items()

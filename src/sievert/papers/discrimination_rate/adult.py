@@ -24,7 +24,9 @@ from sievert.papers.discrimination_rate.rates import LISTED, QUASI, SECRET, VALU
 from sievert.papers.given_tables import ADULT, GIVE_ADULT, Columns, read_columns, suppress_rare
 from sievert.report.page import Grid, Picture
 
-K10, K15, L5 = "10-anonymous", "15-anonymous", "10-anonymous and 5-diverse"
+K10 = "10-anonymous"
+K15 = "15-anonymous"
+L5 = "10-anonymous and 5-diverse"
 FILES = {K10: "adult_k10", K15: "adult_k15", L5: "adult_k10_l5"}  # names of Given.data
 RULES = {K10: (10, 1), K15: (15, 1), L5: (10, 5)}  # least records, least different secrets
 LACKING = (
@@ -114,7 +116,8 @@ def _adult(given: Given) -> Adult | None:
             )
         return None
     columns = _read_table(given, "adult")
-    attacks, own = {}, []
+    attacks = {}
+    own = []
     for release, name in FILES.items():
         given.step(f"Adult, {release}")
         if name in given.data:

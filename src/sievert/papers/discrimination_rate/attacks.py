@@ -119,7 +119,8 @@ def tables(given: Given) -> PaperPart:
 def identity(given: Given) -> PaperPart:
     """Age from Age*: what the white box sees."""
     ours = rates(GENERALISED, "age")
-    released, original = {"age": GENERALISED["age_star"]}, {"age": GENERALISED["age"]}
+    released = {"age": GENERALISED["age_star"]}
+    original = {"age": GENERALISED["age"]}
     boxes = sievert.attack(released, quasi="age", original=original)["identity"]
     white, black = (
         require_number(boxes[box].numbers["discrimination_rate"].value)

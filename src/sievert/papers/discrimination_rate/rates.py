@@ -270,7 +270,8 @@ def comparison(given: Given) -> PaperPart:
 
 def _epsilon() -> Claim:
     """An answer that is true three times in four: what its largest and its mean log ratio are."""
-    most, mean_ratio = math.log(3), 0.75 * math.log(3) - 0.25 * math.log(3)
+    most = math.log(3)
+    mean_ratio = 0.75 * math.log(3) - 0.25 * math.log(3)
     return statement(
         "Granularity of epsilon",
         "average",
@@ -322,7 +323,8 @@ def _worst() -> list[Claim]:
 
 def _closeness(start: int) -> float:
     """Half the absolute differences between a class of three and the whole table."""
-    whole, part = Counter(K_ANONYMOUS["disease"]), Counter(K_ANONYMOUS["disease"][start:][:3])
+    whole = Counter(K_ANONYMOUS["disease"])
+    part = Counter(K_ANONYMOUS["disease"][start:][:3])
     return sum(abs(part[d] / 3 - n / 9) for d, n in whole.items()) / 2
 
 
@@ -387,7 +389,8 @@ def _averages() -> list[Claim]:
 
 def _surprise(start: int) -> float:
     """H(X) - H(X|Y=y) of a class of three, in bits."""
-    whole, part = Counter(K_ANONYMOUS["disease"]), Counter(K_ANONYMOUS["disease"][start:][:3])
+    whole = Counter(K_ANONYMOUS["disease"])
+    part = Counter(K_ANONYMOUS["disease"][start:][:3])
     return sum(n / 9 * math.log2(9 / n) for n in whole.values()) - sum(
         n / 3 * math.log2(3 / n) for n in part.values()
     )

@@ -147,7 +147,8 @@ def figure_2(growth: Series, two: Series) -> PaperPart:
 
 def _goes(growth: Series, name: str, way: str, printed: str) -> Claim:
     """Whether a measure goes as printed while epsilon increases."""
-    ours, values = growth.goes(name), growth.of[name]
+    ours = growth.goes(name)
+    values = growth.of[name]
     return statement(
         f"{name} as epsilon increases",
         printed,
@@ -252,7 +253,8 @@ def figure_6(given: Given) -> PaperPart:
 
 def _seconds(records: int, seconds: float, measured: dict[int, float]) -> Claim:
     """A time of the paper's cluster; ours on this machine, where the file has one."""
-    what, ours = f"Seconds for 10^{round(log10(records))} records", measured.get(records)
+    what = f"Seconds for 10^{round(log10(records))} records"
+    ours = measured.get(records)
     if ours is not None and ours <= seconds:
         return statement(f"{what}, at most", f"{seconds:g}", f"{text(ours)} s", holds=True)
     return open_question(
@@ -265,8 +267,10 @@ def _seconds(records: int, seconds: float, measured: dict[int, float]) -> Claim:
 
 
 def _grows(times: Times) -> Claim:
-    (least, fast), (most, slow) = times[0], times[-1]
-    records, seconds = log10(most / least), log10(slow / fast)
+    least, fast = times[0]
+    most, slow = times[-1]
+    records = log10(most / least)
+    seconds = log10(slow / fast)
     return statement(
         "Time grows by fewer orders of magnitude than the records",
         "1 order for 4",

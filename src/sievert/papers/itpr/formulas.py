@@ -37,7 +37,9 @@ def formulas(cases: Cases) -> PaperPart:
     classes_by_row = {
         row: _classes(columns[0], secret or "id") for row, columns, secret in _single()
     }
-    case3, case4, case5 = classes_by_row[3], classes_by_row[4], classes_by_row[5]
+    case3 = classes_by_row[3]
+    case4 = classes_by_row[4]
+    case5 = classes_by_row[5]
     return PaperPart(
         "Section 4: how the formulas are to be read",
         "Some formulas do not give the paper's own tables when they are read as they are printed. "

@@ -28,17 +28,17 @@ from sievert.papers.itpr.cases import (
 )
 from sievert.report.page import Grid
 
-AGES, DISEASES, OF_AGE = 5, 10, 2_000
+AGES = 5
+DISEASES = 10
+OF_AGE = 2_000
 EVEN = OF_AGE // DISEASES
 
 # Which disease grows in each age; None: the age keeps ten equally frequent diseases.
-SAME, SHARED, THREE, OWN, SINGLE = (
-    "the same disease in every age",
-    "one disease in three ages, another in two",
-    "three diseases, in two, two and one ages",
-    "another disease in every age",
-    "a disease in one age only",
-)
+SAME = "the same disease in every age"
+SHARED = "one disease in three ages, another in two"
+THREE = "three diseases, in two, two and one ages"
+OWN = "another disease in every age"
+SINGLE = "a disease in one age only"
 GROWING: dict[str, tuple[int | None, ...]] = {
     SAME: (0, 0, 0, 0, 0),
     SHARED: (0, 0, 0, 1, 1),
@@ -137,7 +137,8 @@ def surface() -> dict[int, list[Numbers]]:
     """By epsilon, the measures for rising theta."""
     surfaces = {}
     for lost in LOST:
-        small, sizes = 1_000 - lost, [1_000 - lost] * 9 + [1_000 + 9 * lost]
+        small = 1_000 - lost
+        sizes = [1_000 - lost] * 9 + [1_000 + 9 * lost]
         drifting = {f"{share}": spread_evenly(small, 20, round(share * small)) for share in SHARES}
         rest = [[size // 20] * 20 for size in sizes[1:]]
         table: Columns = {
@@ -152,7 +153,8 @@ WHICH = (
     "With the same disease in every age ITPR, DR, MI and CP stay 0, against figure 3a; if one age "
     "alone changes, MIL rises, against figure 3b."
 )
-LAMBDA, THETA_AXIS = "lambda, records", "theta, bits"
+LAMBDA = "lambda, records"
+THETA_AXIS = "theta, bits"
 AT = 4  # the point of figure 4 whose theta is nearest 0.4
 
 
@@ -196,7 +198,8 @@ def _readings(experiment: Inference) -> Grid:
 
 
 def _inside(main: Series, name: str) -> Claim:
-    low, high = min(main.of[name]), max(main.of[name])
+    low = min(main.of[name])
+    high = max(main.of[name])
     return statement(
         f"{name} always ranges between 0 and 1",
         "between 0 and 1",
@@ -219,7 +222,8 @@ def _goes(main: Series, name: str, way: str, printed: str, reading: str = "") ->
 
 def figure_4(experiment: Inference) -> PaperPart:
     """One age drifts from the table, or the ages move apart."""
-    one, two = " (one age drifts)", " (ages move apart)"
+    one = " (one age drifts)"
+    two = " (ages move apart)"
     more = "increases with theta"
     below = "10,000 records, five ages, ten diseases; theta as in equation (13)"
     return PaperPart(
@@ -329,7 +333,9 @@ def _entropy(of: int, ill: int) -> float:
 
 def _example() -> list[Claim]:
     """A rare disease in a group of its own, which theta is meant to show."""
-    whole, group, five = _entropy(100_000, 1), _entropy(100, 12), _entropy(100, 5)
+    whole = _entropy(100_000, 1)
+    group = _entropy(100, 12)
+    five = _entropy(100, 5)
     rare = (
         1e-5  # H(X) = whole + (1 - rare) H(others), and so on, if only the disease's share differs
     )

@@ -189,7 +189,8 @@ def _leakages() -> Paragraph:
 
 
 def _readings(known: list[Any], secret: list[Any]) -> dict[str, float]:
-    terms, reverse = list(_terms(known, secret)), _terms(secret, known)
+    terms = list(_terms(known, secret))
+    reverse = _terms(secret, known)
     return {
         "with the share of the class": max(h - p * own for h, p, own, _ in terms),
         "without it": max(h - own for h, _, own, _ in terms),
@@ -200,7 +201,8 @@ def _readings(known: list[Any], secret: list[Any]) -> dict[str, float]:
 
 def _terms(known: list[Any], secret: list[Any]) -> Iterator[tuple[float, float, float, float]]:
     """Of each class H(X), its share, H(X|Y=y) and its divergence from the table, in bits."""
-    n, whole = len(secret), Counter(secret)
+    n = len(secret)
+    whole = Counter(secret)
     entropy = sum(c / n * log2(n / c) for c in whole.values())
     for value, size in Counter(known).items():
         own = Counter(x for y, x in zip(known, secret, strict=True) if y == value)
@@ -268,7 +270,8 @@ def proposal(cases: Cases) -> PaperPart:
 
 
 def _statements(cases: Cases, zips: dict[int, float]) -> list[Claim]:
-    ages, diseases = cases.ages("ITPR"), cases.diseases("ITPR")
+    ages = cases.ages("ITPR")
+    diseases = cases.diseases("ITPR")
     one, two, three, four, five = ages
     return [
         statement(

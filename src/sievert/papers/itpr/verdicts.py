@@ -19,13 +19,12 @@ from sievert.papers.itpr.inference import SHARED, Inference
 from sievert.report.page import Grid
 
 OTHERS = tuple(name for name in IDS if name != "ITPR")
-HIGH_1, LOW_2, HIGH_3, ORDER_345 = (
-    "Age case 1 highest",
-    "Age case 2 lowest",
-    "Age case 3 highest",
-    "Age case 3 above 4 above 5",
-)
-LOW_D1, ORDER_D23 = "Disease case 1 lowest", "Disease case 2 below 3"
+HIGH_1 = "Age case 1 highest"
+LOW_2 = "Age case 2 lowest"
+HIGH_3 = "Age case 3 highest"
+ORDER_345 = "Age case 3 above 4 above 5"
+LOW_D1 = "Disease case 1 lowest"
+ORDER_D23 = "Disease case 2 below 3"
 RECORD = "re-identification"
 SECRET = "inference"
 
@@ -33,7 +32,8 @@ SECRET = "inference"
 def expected_of_ages(values: tuple[float, ...]) -> dict[str, bool]:
     """What section 3.3 expects of cases 1 to 5 of Age."""
     one, two, three, four, five = values
-    high, low = max(values) - SAME, min(values) + SAME
+    high = max(values) - SAME
+    low = min(values) + SAME
     return {
         HIGH_1: one >= high,
         LOW_2: two <= low,
@@ -185,7 +185,9 @@ class MeasuredTables:
 
 
 # Table 7: re-identification, inference; a mark in brackets is "correct, but hard interpretation".
-YES, BRACKETS, NO = "correct", "correct, hard interpretation", "not correct"
+YES = "correct"
+BRACKETS = "correct, hard interpretation"
+NO = "not correct"
 MARKS = {
     "DR": (NO, BRACKETS),
     "MI": (NO, BRACKETS),

@@ -28,7 +28,8 @@ RATE = 0.8  # bits of identity
 NEAR = 0.03  # bits, for the draw of 8,000 records
 EXACT = 1e-9
 FACTOR = 0.01  # what the steps of the table may change a factor by
-X, Y = np.linspace(-6, 6, 2401), np.linspace(-6, 6, 121)
+X = np.linspace(-6, 6, 2401)
+Y = np.linspace(-6, 6, 121)
 
 
 # -- section 5.4 ----------------------------------------------------------------------------------
@@ -84,7 +85,9 @@ def synthetic(given: Given) -> PaperPart:
 
 def _plain(identity: float) -> float:
     """The loss of a channel that keeps a key or draws any, telling as much of the identity."""
-    table, low, high = Joint.of(PATIENTS), 0.0, 1.0
+    table = Joint.of(PATIENTS)
+    low = 0.0
+    high = 1.0
     for _ in range(60):
         kept = (low + high) / 2
         _, lost, identity_told, _ = evaluated(table, kept * np.eye(4) + (1 - kept) / 4)
@@ -107,9 +110,12 @@ def preservation(given: Given) -> PaperPart:
     """X' = a'Y, the best linear estimate of X from three numbers Y."""
     mixed = np.random.default_rng(given.seed).normal(size=(4, 4))
     joint = mixed @ mixed.T + np.eye(4)
-    x, xy, y = joint[:1, :1], joint[:1, 1:], joint[1:, 1:]
+    x = joint[:1, :1]
+    xy = joint[:1, 1:]
+    y = joint[1:, 1:]
     a = xy @ np.linalg.inv(y)
-    releases, cross = a @ y @ a.T, a @ y  # Var X', Cov(X',Y)
+    releases = a @ y @ a.T  # Var X'
+    cross = a @ y  # Cov(X',Y)
     whole = gaussian_information(x, y, xy)
     with_y = gaussian_information(releases, y, cross, dependent=EXACT)
     with_x = gaussian_information(x, releases, a @ xy.T)

@@ -94,7 +94,8 @@ def figure_1(given: Given) -> PaperPart:
 
 def search_optima() -> Points:
     """Points of the curve by the search for a channel, in a table of 41 by 31 intervals."""
-    x, y = np.linspace(-4, 4, 41), np.linspace(-4, 4, 31)
+    x = np.linspace(-4, 4, 41)
+    y = np.linspace(-4, 4, 31)
     table = normal(RHO, x, y)
     return [
         (d, sievert.limit(table, "squared", at=d, values=x.tolist(), gap=2e-3).objective)
@@ -136,7 +137,8 @@ def _picture(curve: Points, points: Points, level: float, price: float) -> Pictu
     )
 
 
-CORRELATIONS, SHARES = (0.3, 0.7, 0.95), (0.05, 0.25, 0.5, 0.9)
+CORRELATIONS = (0.3, 0.7, 0.95)
+SHARES = (0.05, 0.25, 0.5, 0.9)
 CLOSE = 1e-4
 
 

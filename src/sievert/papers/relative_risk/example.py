@@ -297,7 +297,8 @@ def _risks(release: str) -> Grid:
     rows = []
     for i, own in enumerate(ORIGINAL[DISEASE]):
         belief = attacks.beliefs[tuple(ORIGINAL[c][i] for c in KNOWN)]
-        attacker, learner = belief["attacker"][own], belief["learner"][own]
+        attacker = belief["attacker"][own]
+        learner = belief["learner"][own]
         at_risk = attacker >= max(belief["attacker"].values()) - 1e-9
         ratio = f"{attacker / learner:.4f}" if at_risk else "-"
         rows.append((str(i + 1), own, f"{attacker:.4f}", f"{learner:.4f}", ratio))

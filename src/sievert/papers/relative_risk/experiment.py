@@ -32,7 +32,8 @@ from sievert.report.page import Grid, Picture
 
 # What is printed: of k = 4, 5 and 10, and from the least to the most of the three.
 RISKS = {4: "3.98 %", 5: "1.7 %", 10: "1.86 %"}
-ATTACKER, LARGEST = ("27.3 %", "29.4 %"), ("1.9", "3.93")
+ATTACKER = ("27.3 %", "29.4 %")
+LARGEST = ("1.9", "3.93")
 APPRECIABLE = 0.01  # the least GR that is; the text has no threshold
 BENCH = "python -m bench relativerisk"
 LACKS = (
@@ -158,7 +159,8 @@ def sizes(given: Given) -> PaperPart:
 def generated_experiment(given: Given) -> PaperPart:
     """A table of the paper's size, in which the secret has nothing to do with the key."""
     lines = _generated_lines(given.seed)
-    low, high = min(line.risk for line in lines), max(line.risk_ties for line in lines)
+    low = min(line.risk for line in lines)
+    high = max(line.risk_ties for line in lines)
     return PaperPart(
         "Section 5: what the prior alone does to a table of this size",
         f"{ADULT_RECORDS:,} generated records, 1,200 keys in 150 groups of keys, 14 secrets that "

@@ -17,7 +17,9 @@ from sievert.workbench.typed_paths import is_there, short_name
 from sievert.workbench.written_files import written_before
 
 NAME = "compare"
-WIDE, NARROW = 700, 330  # pixels of the map
+# Pixels of the map.
+WIDE = 700
+NARROW = 330
 
 
 def commands(choices: Choices) -> tuple[Argv, ...]:

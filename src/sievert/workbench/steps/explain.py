@@ -64,7 +64,8 @@ def _changes(view: View, result: Any) -> list[dict[str, Any]]:
 def _row(
     part: ReportPart, column: str, how: str, measured: Any, level: int | None
 ) -> dict[str, Any]:
-    name, of = part.writer.name(column), measured["reidentification"]
+    name = part.writer.name(column)
+    of = measured["reidentification"]
     without = part.texts("options.without", columns=name)
     words = without if how == WITHOUT else f"{name} {part.texts.remark(how)}"
     return {

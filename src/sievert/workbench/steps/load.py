@@ -34,7 +34,8 @@ UNLESS_CHOSEN = {"encoding": "utf-8", "suppressed": "*", "missing": "value", "qu
 def begin(start: str, *, show_values: bool = False) -> Choices:
     """The choices at the start: a table, or a folder to choose one from."""
     require(is_text(start), "the name of the table is not text", hint="rename it")
-    path, database = Path(start.partition("?")[0]), start.startswith(DATABASES)
+    path = Path(start.partition("?")[0])
+    database = start.startswith(DATABASES)
     folder = Path() if database else path if path.is_dir() else path.parent
     table = "" if not database and path.is_dir() else not_an_option(start)
     return Choices(table).put("load", folder=str(folder), show_values="yes" if show_values else "")
@@ -56,7 +57,8 @@ def columns_command(choices: Choices) -> Argv:
 def _context(view: View) -> dict[str, Any]:
     choices = view.choices
     result = view.get(columns_command(choices)) or {}
-    columns, assessed = result.get("columns", []), table_result("assess", view)
+    columns = result.get("columns", [])
+    assessed = table_result("assess", view)
     own = choices.of("load")
     return {
         "read": result.get("table"),

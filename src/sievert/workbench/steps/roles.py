@@ -43,10 +43,12 @@ def columns_without_role(choices: Choices, columns: list[str]) -> list[str]:
 
 
 def _context(view: View) -> dict[str, Any]:
-    choices, result = with_roles(view.choices), view.get(columns_command(view.choices))
+    choices = with_roles(view.choices)
+    result = view.get(columns_command(view.choices))
     if result is None:
         return {"rows": [], "bare": [], "roles": ROLES, "person": "", "names": []}
-    listed, by_column = ColumnList.from_dict(result), roles_by_column(choices)
+    listed = ColumnList.from_dict(result)
+    by_column = roles_by_column(choices)
     people = ROWS_ARE_PEOPLE if choices.text("roles", "rows_are_people") else ""
     person = choices.text("roles", "person") or people
     reasons = {c: why for role in WITH_REASON for c, why in choices.mapping("roles", role).items()}

@@ -32,7 +32,8 @@ def change(choices: Choices, form: Form) -> Choices:
     tables = choices.texts(NAME, "tables")
     if gone := form.one("remove"):
         return choices.put(NAME, tables=tuple(path for path in tables if path != gone))
-    path, control = form.one("path"), form.one("control")
+    path = form.one("path")
+    control = form.one("control")
     require(path or tables, "no synthetic table is named", hint="the path of a table")
     for field in ("path", "control"):
         file = named_file(form, field, "the path of a table") if form.one(field) else "."

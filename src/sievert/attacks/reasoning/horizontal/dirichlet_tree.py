@@ -16,7 +16,9 @@ from sievert.attacks.reasoning.model import BetaMixture, Factor, FactorPosterior
 from sievert.counts.cube import run_starts
 from sievert.errors import require
 
-LEAST, MOST = 1e-200, 1e200  # weights of a prior whose products and ratios stay numbers
+# Weights of a prior whose products and ratios stay numbers.
+LEAST = 1e-200
+MOST = 1e200
 CANCELLATION = 1e-3  # below this share of its operands a difference is summed again
 
 
@@ -88,10 +90,12 @@ class DirichletTree:
 
     def posterior(self) -> FactorPosterior:
         """The expected shares of atoms, in all and within each label."""
-        forest, factor = self.forest, self.factor
+        forest = self.forest
+        factor = self.factor
         totals = self.masses + (self.below - self.counts)  # of all that a node is split into
         # Numbers are parts times powers of 2: the share of a set deep inside others may be tiny.
-        part, power = np.ones(len(self.counts)), np.zeros(len(self.counts), dtype=np.int64)
+        part = np.ones(len(self.counts))
+        power = np.zeros(len(self.counts), dtype=np.int64)
         for level in forest.levels:
             up = forest.parents[level]
             part[level], step = np.frexp(part[up] * (self.weights[level] / totals[up]))
@@ -102,13 +106,15 @@ class DirichletTree:
         inside = np.zeros(len(factor.members))
         seen = np.flatnonzero(self.counts[1:] > 0)
         places, sizes = label_places(factor, forest.labels[seen])
-        atoms, nodes = factor.members[places], np.repeat(seen + 1, sizes)
+        atoms = factor.members[places]
+        nodes = np.repeat(seen + 1, sizes)
         inside[places] = _scale(parts[atoms] / part[nodes], powers[atoms] - power[nodes])
         return FactorPosterior(_scale(parts, powers), inside)
 
     def draw(self, rng: np.random.Generator, times: int) -> Floats:
         """Independent draws of the shares of all atoms, one a row."""
-        forest, nodes = self.forest, len(self.counts)
+        forest = self.forest
+        nodes = len(self.counts)
         order, starts = forest.kin
         shapes = np.concatenate((self.weights[1:], self.prior))[order]
         logs = log_gammas(rng, np.broadcast_to(shapes, (times, len(shapes))))
@@ -130,13 +136,15 @@ class DirichletTree:
         """Parameters of independent Betas whose product is the share of an atom."""
         parameters = []
         node = int(self.forest.owners[atom])
-        first, second = float(self.prior[atom]), self._beside(node, atom=atom)
+        first = float(self.prior[atom])
+        second = self._beside(node, atom=atom)
         while node:
             up = int(self.forest.parents[node])
             beside = self._beside(up, node=node)
             if self.counts[node]:
                 parameters.append((first, second))
-                first, second = float(self.weights[node]), beside
+                first = float(self.weights[node])
+                second = beside
             else:
                 second += beside
             node = up
@@ -183,8 +191,10 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
     sizes = factor.starts[labels + 1] - factor.starts[labels]
     labels = labels[np.argsort(-sizes, kind="stable")]  # a set follows those around it
     places, sizes = label_places(factor, labels)
-    atoms, nodes = factor.members[places], np.repeat(np.arange(1, len(labels) + 1), sizes)
-    parents, owners = np.zeros(len(labels) + 1, np.int64), np.zeros(atoms_count, np.int64)
+    atoms = factor.members[places]
+    nodes = np.repeat(np.arange(1, len(labels) + 1), sizes)
+    parents = np.zeros(len(labels) + 1, np.int64)
+    owners = np.zeros(atoms_count, np.int64)
     depths = np.ones(len(labels), dtype=np.int64)
     if len(labels) and np.bincount(atoms, minlength=atoms_count).max() > 1:
         order = np.argsort(atoms, kind="stable")  # of each atom the sets around it, largest first

@@ -19,8 +19,14 @@ from sievert.errors import require
 from sievert.numerics.acceleration import compile_loops
 
 ONE_BY_ONE = 4  # with more records an atom than this a cell is drawn as counts
-NOTHING, CERTAIN, ANYTHING = -1, -2, -3  # labels of no record, of one atom, of all atoms
-NONE, WHOLE, VALUES = 0, 1, 2  # where the share 0 is kept, the share 1, and the others from there
+# Labels of no record, of one atom, and of all atoms.
+NOTHING = -1
+CERTAIN = -2
+ANYTHING = -3
+# The places of the share 0, of the share 1, and of the first other share.
+NONE = 0
+WHOLE = 1
+VALUES = 2
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,8 @@ class ShareLayout:
         rows, places = np.broadcast_arrays(rows, places)
         labels = np.searchsorted(factor.starts, places, side="right") - 1
         spots = self.offsets[rows, labels]
-        free, sampled = spots == ANYTHING, spots >= 0
+        free = spots == ANYTHING
+        sampled = spots >= 0
         spots[sampled] += (places - factor.starts[labels])[sampled]
         spots[spots == NOTHING] = NONE
         spots[spots == CERTAIN] = WHOLE
@@ -111,7 +118,9 @@ class UrnSampler:
         rows, labels = np.nonzero(offsets == CERTAIN)
         np.add.at(self._sure, (rows, factor.members[factor.starts[labels]]), records[rows, labels])
         rows, labels = np.nonzero(offsets >= 0)
-        here, first, last = records[rows, labels], factor.starts[labels], factor.starts[labels + 1]
+        here = records[rows, labels]
+        first = factor.starts[labels]
+        last = factor.starts[labels + 1]
         many = here > ONE_BY_ONE * (last - first)
         kept = np.where(many, last - first, here)
         begin = np.cumsum(kept) - kept
@@ -126,10 +135,12 @@ class UrnSampler:
             *np.zeros((3, int((last - first).max(initial=1)) + 16)),
         )
         self.counts = self._urns.counts
-        self._rng, self._sweeps = rng, 0
+        self._rng = rng
+        self._sweeps = 0
         plain: tuple[Callable[..., None], ...] = (sweep_cells, add_records)
         loops = (compile_loops(*plain) if compiled else None) or plain
-        self._sweep, self._add = loops[0], loops[1]
+        self._sweep = loops[0]
+        self._add = loops[1]
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
@@ -145,10 +156,12 @@ class UrnSampler:
         the shares within labels are, `layout.spots` says.
         """
         require(self._sweeps, "a chain is read after a sweep")
-        end, urns = self.layout.end, self._urns
+        end = self.layout.end
+        urns = self._urns
         values = np.empty(end + urns.prior.size)
         np.divide(urns.sums, self._sweeps, out=values[:end])
-        values[NONE], values[WHOLE] = 0.0, 1.0
+        values[NONE] = 0.0
+        values[WHOLE] = 1.0
         shares = urns.prior + self._sure
         self._add(urns.cells, urns.members, values, shares)
         population = values[end:].reshape(shares.shape)
@@ -165,7 +178,9 @@ class UrnSampler:
 def add_records(cells: Ints, members: Ints, values: Floats, shares: Floats) -> None:
     """Add to the atoms of every secret the records of its cells, by their shares."""
     for cell in range(len(cells)):
-        first, to, row = cells[cell, 1], cells[cell, 5], shares[cells[cell, 0]]
+        first = cells[cell, 1]
+        to = cells[cell, 5]
+        row = shares[cells[cell, 0]]
         for j in range(cells[cell, 2] - first):
             row[members[first + j]] += cells[cell, 3] * values[to + j]
 
@@ -183,10 +198,16 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
     cells, members, prior, counts, atoms, sums, weights, heaps, tops = urns
     for _ in range(max(times, 1)):
         for cell in range(len(cells)):
-            row, first, last = cells[cell, 0], cells[cell, 1], cells[cell, 2]
-            records, at, to = cells[cell, 3], cells[cell, 4], cells[cell, 5]
-            many, size = cells[cell, 6] > 0, last - first
-            own_prior, own_counts = prior[row], counts[row]
+            row = cells[cell, 0]
+            first = cells[cell, 1]
+            last = cells[cell, 2]
+            records = cells[cell, 3]
+            at = cells[cell, 4]
+            to = cells[cell, 5]
+            many = cells[cell, 6] > 0
+            size = last - first
+            own_prior = prior[row]
+            own_counts = counts[row]
             heap = 0.0
             if times > 0 and many:
                 for j in range(size):
@@ -239,7 +260,8 @@ def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: 
                     if spot >= heap and i > 0:
                         atoms[at + i] = atoms[at + min(int(spot - heap), i - 1)]
                     elif by_eight:
-                        low, high = 0, blocks - 1
+                        low = 0
+                        high = blocks - 1
                         while high - low > 7:
                             middle = (low + high) >> 1
                             if tops[middle] > spot:

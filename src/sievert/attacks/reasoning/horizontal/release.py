@@ -75,7 +75,8 @@ class HorizontalModel(ReleaseModel):
         )
         places = []
         for f, factor in enumerate(factors):
-            size, widths = factor.prior.shape[1], np.diff(factor.starts)
+            size = factor.prior.shape[1]
+            widths = np.diff(factor.starts)
             keys = np.repeat(np.arange(len(widths)), widths) * size + factor.members
             wanted = labels[pairs.classes, f] * size + atoms[pairs.victims, f]
             places.append(np.searchsorted(keys, wanted))
@@ -112,12 +113,14 @@ class HorizontalModel(ReleaseModel):
         pairs, secrets = np.nonzero(self.class_counts[self.pairs.classes])
         populations, shares = self.solved_shares()
         fixed = self.class_counts[self.pairs.classes[pairs], secrets].astype(np.float64)
-        layouts, spots = list[ShareLayout | None](), list[Ints]()
+        layouts = list[ShareLayout | None]()
+        spots = list[Ints]()
         for f, moving in enumerate(self.moving):
             rows = np.full(len(self.alpha), -1)
             rows[moving] = np.arange(len(moving))
             own = rows[secrets]
-            sampled, solved = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
+            sampled = np.flatnonzero(own >= 0)
+            solved = np.flatnonzero(own < 0)
             fixed[solved] *= shares[f][secrets[solved], pairs[solved]]
             layout = ShareLayout.build(self.factors[f], moving) if moving else None
             layouts.append(layout)
@@ -187,7 +190,8 @@ class HorizontalModel(ReleaseModel):
             ]
         )
         different, which = distinct_rows(keys.T)
-        every, many = list(kinds), len(self.alpha)
+        every = list(kinds)
+        many = len(self.alpha)
         gammas = (self.alpha + self.secret_counts).tolist()
         least = min(b for mixture in every for _, pairs in mixture for b, _ in pairs or ((1.0, 0),))
         if len(different) > MOST_PRINTED or min(least, *gammas) < SMALL:
@@ -239,7 +243,8 @@ class HorizontalChain:
     """One chain: urns for the secrets of each factor that are not solved."""
 
     def __init__(self, model: HorizontalModel, rng: np.random.Generator) -> None:
-        self.model, self.rng = model, rng
+        self.model = model
+        self.rng = rng
         parts = zip(model.factors, model.moving, model.terms.layouts, strict=True)
         self.urns = [
             None if layout is None else UrnSampler(factor, secrets, rng, layout=layout)
@@ -261,7 +266,8 @@ class HorizontalChain:
             self.ahead = [
                 list(each) for each in zip(*self.model.draws(self.rng, AHEAD), strict=True)
             ]
-        drawn, lookup = self.ahead.pop(), self.model.terms
+        drawn = self.ahead.pop()
+        lookup = self.model.terms
         terms = lookup.fixed.copy()
         for f, (urns, secrets) in enumerate(zip(self.urns, self.model.moving, strict=True)):
             if urns is not None:
@@ -296,7 +302,8 @@ def _solutions(factors: Sequence[Factor], method: str) -> tuple[tuple[Solved | N
 
 def _few(factor: Factor, secret: int) -> bool:
     """Whether the ways in which records may be spread over their labels' atoms are few."""
-    sizes, records = np.diff(factor.starts), factor.counts[:, secret]
+    sizes = np.diff(factor.starts)
+    records = factor.counts[:, secret]
     free = (records > 0) & (sizes > 1) & (sizes < factor.prior.shape[1])
     pairs = zip(records[free].tolist(), sizes[free].tolist(), strict=True)
     ways = (math.lgamma(n + size) - math.lgamma(size) - math.lgamma(n + 1) for n, size in pairs)

@@ -70,7 +70,8 @@ def slots(buckets: Buckets) -> Slots:
     ([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     """
     _check(buckets)
-    starts, secrets = np.asarray(buckets.starts, np.int64), np.asarray(buckets.secrets, np.int64)
+    starts = np.asarray(buckets.starts, np.int64)
+    secrets = np.asarray(buckets.secrets, np.int64)
     sizes = np.diff(starts)
     opens = np.zeros(len(secrets), dtype=bool)
     opens[starts[:-1]] = True
@@ -84,7 +85,8 @@ def slots(buckets: Buckets) -> Slots:
     moving = (differ > 0) & (np.diff(kind_starts) > 1)
     settled = (times / np.repeat(sizes, np.diff(kind_starts)))[_kind_places(starts, kind_starts)]
     settled[np.repeat(moving, np.diff(share_starts))] = 0.0
-    kinds, free = secrets[at], np.flatnonzero(moving)
+    kinds = secrets[at]
+    free = np.flatnonzero(moving)
     return Slots(starts, kinds, kind_starts, times, share_starts, settled, free)
 
 
@@ -97,9 +99,11 @@ class GroupSampler:
     def __init__(self, buckets: Buckets, rng: np.random.Generator, *, whole: int = MOST) -> None:
         require(1 <= whole <= MOST, f"a group that is redrawn has from 1 to {MOST} people")
         self.slots = slots(buckets)
-        self._rng, self._sweeps = rng, 0
+        self._rng = rng
+        self._sweeps = 0
         self._shapes = [prior.shape for prior in buckets.priors]
-        secrets, sizes = np.asarray(buckets.secrets, dtype=np.int64), np.diff(self.slots.starts)
+        secrets = np.asarray(buckets.secrets, dtype=np.int64)
+        sizes = np.diff(self.slots.starts)
         # A cell's secrets lie side by side: a person's cells are looked up for all of them.
         many = self._shapes[0][0]
         self._ends = np.cumsum([0] + [atoms * many for _, atoms in self._shapes])
@@ -119,12 +123,15 @@ class GroupSampler:
         self.start(secrets[np.lexsort((rng.random(len(secrets)), self._group))])
         self._narrow = _narrow(buckets)
         large = sizes[self.slots.free] > whole
-        self._small, self._large = self.slots.free[~large], self.slots.free[large]
+        self._small = self.slots.free[~large]
+        self._large = self.slots.free[large]
         self._memory = (subset_tables(), scratch(len(buckets.priors)))
 
     def start(self, secrets: Ints) -> None:
         """Go to where everybody has these secrets."""
-        many, group, state = self._shapes[0][0], self._group, self._state
+        many = self._shapes[0][0]
+        group = self._group
+        state = self._state
         groups = np.repeat(np.arange(len(state.starts) - 1), np.diff(state.kind_starts))
         kind = np.searchsorted(groups * many + state.kinds, group * many + secrets)
         state.assigned[:] = kind - state.kind_starts[group]
@@ -180,7 +187,9 @@ def _narrow(buckets: Buckets) -> bool:
 
 def _check(buckets: Buckets) -> None:
     """Refuse what is no release."""
-    starts, secrets, atoms = buckets.starts, buckets.secrets, buckets.atoms
+    starts = buckets.starts
+    secrets = buckets.secrets
+    atoms = buckets.atoms
     require(
         atoms.ndim == 2 and atoms.shape == (len(secrets), len(buckets.priors)),
         "every person has one secret and one atom a factor",

@@ -109,7 +109,9 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
         groups.append(ways)
     places = np.unique(np.concatenate([np.zeros(0, np.int64), *(w.cells.ravel() for w in groups)]))
     states = np.zeros((1, len(places)), dtype=np.min_scalar_type(len(buckets.secrets)))
-    ahead, links, steps = [np.ones(1)], list[Ints](), 0
+    ahead = [np.ones(1)]
+    links = list[Ints]()
+    steps = 0
     for ways in groups:
         steps += len(states) * len(ways.times)
         if steps > most or len(states) * len(ways.times) * len(places) > CELLS:
@@ -126,7 +128,8 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
     whole = math.fsum(weights.tolist())
     shares = share_slots.settled.copy()
     for place in range(len(groups) - 1, -1, -1):
-        ways, link = groups[place], links[place]
+        ways = groups[place]
+        link = links[place]
         chances = ways.times * (ahead[place] @ behind[link]) / whole
         mean = np.tensordot(chances, ways.given, 1) / np.bincount(ways.people)[:, None]
         begin, end = share_slots.share_starts[share_slots.free[place] :][:2]
@@ -147,7 +150,8 @@ def _ways(slots: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _W
     rows = firsts[slots.starts[group] : slots.starts[group + 1]]
     distinct, people = np.unique(rows, axis=0, return_inverse=True)
     here = slice(slots.kind_starts[group], slots.kind_starts[group + 1])
-    sizes, left = np.bincount(people.ravel()).tolist(), slots.times[here].tolist()
+    sizes = np.bincount(people.ravel()).tolist()
+    left = slots.times[here].tolist()
     given = _tables_with_margins(sizes, left, most)
     if given is None:
         return None
@@ -172,7 +176,9 @@ def _tables_with_margins(sizes: list[int], left: list[int], most: int) -> Ints |
                 return None
             at = np.repeat(np.arange(len(many)), many)
             taken = low[at] + np.arange(ends[-1]) - (ends - many)[at]
-            given, rest, need = given[at], rest[at], need[at] - taken
+            given = given[at]
+            rest = rest[at]
+            need = need[at] - taken
             given[:, c, k] = taken
             rest[:, k] -= taken
     return given
@@ -329,7 +335,8 @@ class VerticalChain:
     """One chain over who has which secret."""
 
     def __init__(self, model: VerticalModel, rng: np.random.Generator) -> None:
-        self.model, self.rng = model, rng
+        self.model = model
+        self.rng = rng
         self.chain = GroupSampler(model.buckets, rng)
 
     def burn(self, sweeps: int) -> None:
@@ -340,7 +347,9 @@ class VerticalChain:
     def block(self, sweeps: int) -> Block:
         """The next few sweeps; with several factors the learner sees the last of them."""
         self.chain.sweep(sweeps)
-        model, shares, counts = self.model, self.chain.read(), self.chain.counts
+        model = self.model
+        shares = self.chain.read()
+        counts = self.chain.counts
         one = len(counts) == 1  # what is learnt is then linear in the counts
         populations = model.populations([model.expected_counts(shares)] if one else counts)
         drawn = tuple(

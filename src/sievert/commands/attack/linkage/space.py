@@ -91,7 +91,8 @@ class DistanceSpace:
         Numbers are from 0 to 1, a missing one is 2 away or more, and so are codes by 1.
         """
         shares: NDArray[Any] = np.zeros((len(file.block), len(self.caps)), dtype=np.float32)
-        scale, numbers = self.w / self.whole, file.numbers.shape[1]
+        scale = self.w / self.whole
+        numbers = file.numbers.shape[1]
         scaled = file.numbers * (np.sqrt(scale) if self.power == 2 else scale)
         shares[:, :numbers] = np.where(np.isnan(scaled), -2.0, scaled)
         shares[:, numbers : numbers + self.coded] = file.codes
@@ -127,7 +128,8 @@ class DistanceSpace:
         kind: Any = np.int64 if self.most < LONG and not self.tolerance else object
         distances: Ints = np.count_nonzero(a.codes != b.codes, axis=1).astype(kind) * self.cost
         for j, exact in enumerate(self.exact):
-            x, y = a.places[:, j], b.places[:, j]
+            x = a.places[:, j]
+            y = b.places[:, j]
             gap = np.abs(exact[x] - exact[y]).astype(kind)
             gap[(x < 0) | (y < 0)] = 0
             distances += self.weights[j] * self.raise_gap(gap)
@@ -167,7 +169,8 @@ def build_space(
         )
         for side, rows in enumerate(map(len, pairs[0]))
     )
-    power, used = 2 if distance == "l2" else 1, len(numeric) + len(coded)
+    power = 2 if distance == "l2" else 1
+    used = len(numeric) + len(coded)
     return _scale_weights(weighed, len(coded), power, digits, used, gower=gower), mine, theirs
 
 
@@ -233,7 +236,8 @@ def set_blocks(
         "block columns are integer codes, one for each record",
     )
     together = [np.unique(np.concatenate(pair), return_inverse=True)[1] for pair in pairs]
-    blocks, cut = _distinct(together)[1], len(mine.block)
+    blocks = _distinct(together)[1]
+    cut = len(mine.block)
     return mine._replace(block=blocks[:cut]), theirs._replace(block=blocks[cut:])
 
 
@@ -307,8 +311,10 @@ class _NumericColumn(NamedTuple):
         most = exact[-1] if len(exact) else 0
         exact = exact.astype(np.int64) if most < LONG else exact
         doubles = (exact if most < LONG else exact / most).astype(np.float64)
-        places, numbers = np.full(len(both), -1), np.full(len(both), np.nan)
-        places[there], numbers[there] = place, doubles[place]
+        places = np.full(len(both), -1)
+        numbers = np.full(len(both), np.nan)
+        places[there] = place
+        numbers[there] = doubles[place]
         cut = len(released)
         return cls(
             exact,
@@ -337,7 +343,8 @@ class _NumericColumn(NamedTuple):
         times = np.bincount(places[places >= 0], minlength=len(self.exact)).tolist()
         n = sum(times)
         pairs = list(zip(self.exact.tolist(), times, strict=True))
-        once, twice = sum(x * t for x, t in pairs), sum(x * x * t for x, t in pairs)
+        once = sum(x * t for x, t in pairs)
+        twice = sum(x * x * t for x, t in pairs)
         return Fraction(n * twice - once * once, n * (n - 1)) if n > 1 else Fraction(0)
 
 

@@ -29,8 +29,11 @@ class SharedRows:
         """The rows over all columns, or over some."""
         own = tables if names is None else tables.only(names)
         rows = DistinctRows.of(np.concatenate([own.pool, own.synthetic]), own.order)
-        n, people, many = tables.originals, tables.people, len(rows.rows)
-        person, fake = rows.of_record[:people], rows.of_record[people:]
+        n = tables.originals
+        people = tables.people
+        many = len(rows.rows)
+        person = rows.of_record[:people]
+        fake = rows.of_record[people:]
         parts = (person[:n], person[n:], fake)
         first, second, third = (np.bincount(part, minlength=many) for part in parts)
         return cls(first, second, third, person, fake)
@@ -47,7 +50,8 @@ def copies(tables: SyntheticTables) -> tuple[SyntheticAttack, SyntheticAttack]:
     With a control, unique are those whose row nobody else in the pool has; without one, nobody else
     in the original.
     """
-    rows, n = SharedRows.of(tables), tables.originals
+    rows = SharedRows.of(tables)
+    n = tables.originals
     at = rows.of_person
     copied = (rows.synthetic[at] > 0).astype(float)
     unique = rows.pool[at] == 1
@@ -68,8 +72,10 @@ def attribute_disclosure(
     The headline, DiSCO, is of people whose key has one value of the secret in the synthetic table,
     and the right one: plain association does that too, so it is held against the control.
     """
-    by_key, by_both = SharedRows.of(tables, keys), SharedRows.of(tables, [*keys, secret])
-    n, at = tables.originals, by_key.of_person
+    by_key = SharedRows.of(tables, keys)
+    by_both = SharedRows.of(tables, [*keys, secret])
+    n = tables.originals
+    at = by_key.of_person
     matched = by_key.synthetic[at]
     right = by_both.synthetic[by_both.of_person]
     many = len(by_key.originals)
@@ -105,7 +111,10 @@ def _rates(
     who: slice, matched: Ints, right: Ints, constant: Bools, expected: Floats
 ) -> dict[str, Any]:
     """CAP, CAP0, GCAP and TCAP of some people."""
-    matched, right, constant, expected = matched[who], right[who], constant[who], expected[who]
+    matched = matched[who]
+    right = right[who]
+    constant = constant[who]
+    expected = expected[who]
     expected = expected[~np.isnan(expected)]  # of everybody, or of those who are attacked
     found = matched > 0
     share = right[found] / matched[found]

@@ -78,7 +78,8 @@ def _cells(tables: SyntheticTables, at: Sequence[int]) -> int:
 
 
 def _work(tables: SyntheticTables, at: Sequence[int]) -> int:
-    records, cells = tables.people + len(tables.synthetic), _cells(tables, at)
+    records = tables.people + len(tables.synthetic)
+    cells = _cells(tables, at)
     return records + cells if cells <= MOST_CELLS else LOOKED_UP * records
 
 
@@ -88,7 +89,8 @@ def count_predicates(
     """The predicates of a number of columns: of all sets of columns that the plan has."""
     cuts = [_cut(tables, at) for at in range(len(tables.columns))]
     per_person = np.zeros(tables.people, dtype=np.int64)
-    originals, controls = [], []
+    originals = []
+    controls = []
     sets, every = plan_sets(tables, width)
     begin_set = workers.count("singling people out", len(sets))
     for at in sets:
@@ -104,7 +106,8 @@ def count_predicates(
 
 def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticAttack:
     """People who are singled out, and what share of the predicates single somebody out."""
-    n, c = tables.originals, tables.controls
+    n = tables.originals
+    c = tables.controls
     size = min(n, c) if c else n
     own, other = counts.singled_out(n, c, size)
     every = len(counts.originals)
@@ -133,7 +136,8 @@ def _cut(tables: SyntheticTables, at: int) -> int:
     codes = codes[codes != column.missing]
     if not len(codes):
         return 0
-    low, high = codes[(len(codes) - 1) // 2], codes[len(codes) // 2]
+    low = codes[(len(codes) - 1) // 2]
+    high = codes[len(codes) // 2]
     numbers = column.numbers or ()
     middle = (numbers[low] + numbers[high]) / 2
     return int(np.searchsorted([n > middle for n in numbers], True))
@@ -150,7 +154,8 @@ def _by_cells(
     shape = tuple(column.values for column in columns)
     pool = np.ravel_multi_index(tuple(tables.pool[:, i] for i in at), shape)
     fake = np.ravel_multi_index(tuple(tables.synthetic[:, i] for i in at), shape)
-    cells, n = math.prod(shape), tables.originals
+    cells = math.prod(shape)
+    n = tables.originals
     ranges = [
         (axis, cut, len(column.numbers))
         for axis, (column, cut) in enumerate(zip(columns, cuts, strict=True))
@@ -164,7 +169,8 @@ def _by_cells(
         for axis, cut, known in ranges:
             _accumulate(table, axis, cut, known)
     attacks = present & (counts[0] == 1)
-    own, other = counts[1][attacks], counts[2][attacks]
+    own = counts[1][attacks]
+    other = counts[2][attacks]
     marks = np.zeros(shape, dtype=np.int64)
     marks[attacks] = own + other == 1
     for axis, cut, known in ranges:
@@ -187,8 +193,10 @@ def _by_tree(
     tables: SyntheticTables, at: Sequence[int], cuts: Sequence[int]
 ) -> tuple[Ints, Ints, Ints]:
     """The same by looking up every predicate among the records."""
-    fake, pool = tables.synthetic[:, at], tables.pool[:, at]
-    lows, highs = fake.copy(), fake.copy()
+    fake = tables.synthetic[:, at]
+    pool = tables.pool[:, at]
+    lows = fake.copy()
+    highs = fake.copy()
     for j, (i, cut) in enumerate(zip(at, cuts, strict=True)):
         column = tables.columns[i]
         if column.numbers is None:
@@ -198,7 +206,8 @@ def _by_tree(
         highs[above, j] = len(column.numbers) - 1
         lows[number & ~above, j] = 0
     alone = count_in_orthants(fake, lows, highs, 2)[0] == 1
-    lows, highs = lows[alone], highs[alone]
+    lows = lows[alone]
+    highs = highs[alone]
     n = tables.originals
     own, who = count_in_orthants(pool[:n], lows, highs)
     other, stranger = count_in_orthants(pool[n:], lows, highs)

@@ -224,7 +224,8 @@ def join_tables(
     tables = [original, synthetic] if control is None else [original, synthetic, control]
     names = [name for name in original if all(name in table for table in tables)]
     require(names, "the tables share no column", hint="columns of the same names", error=InputError)
-    columns, codes = [], []
+    columns = []
+    codes = []
     for name in names:
         column, own = _code([table[name] for table in tables], name, number=name not in categories)
         columns.append(column)
