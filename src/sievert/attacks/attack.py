@@ -120,7 +120,7 @@ class Column:
         return {self.number.id: self.number.to_dict(), "values": self.values.to_dict()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attack:
     """One attack on one target."""
 

@@ -70,14 +70,14 @@ def black_box(cube: Cube, *, show: bool = False) -> Attack:
             ),
         )
     return Attack(
-        {
+        numbers={
             "discrimination_rate": rate,
             "candidates": value("candidates", least),
             "people": value("people", people),
         },
-        _alone(cube, least, people, rate.value),
-        Group(least, {}, values_of(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
-        columns,
+        reading=_alone(cube, least, people, rate.value),
+        worst=Group(least, {}, values_of(cube, int(np.flatnonzero(cube.counts == least)[0]), show)),
+        columns=columns,
     )
 
 
@@ -158,7 +158,7 @@ def _grey_box(
         worst = Group(int(rows[i]), few, values_of(register, i, show))
     if truth is not None:
         numbers |= _true(release, matchings, truth, single)
-    return Attack(numbers, _grey_sentence(numbers), worst)
+    return Attack(numbers=numbers, reading=_grey_sentence(numbers), worst=worst)
 
 
 def _records(cube: Cube, cells: Ints) -> int:
@@ -243,10 +243,10 @@ def white_box(pairs: Cube, columns: Sequence[str], *, show: bool = False) -> Att
     learned = Learned(_original(pairs, columns, range(len(columns))))
     rate = measure_value("discrimination_rate", learned.target)
     return Attack(
-        {"discrimination_rate": rate, "people": value("people", learned.people())},
-        sentence(learned, rate.value, len(columns), ORIGINAL),
-        learned.surest_class(show),
-        {
+        numbers={"discrimination_rate": rate, "people": value("people", learned.people())},
+        reading=sentence(learned, rate.value, len(columns), ORIGINAL),
+        worst=learned.surest_class(show),
+        columns={
             column: by_column(_original(pairs, [column], [i]), show)[column]
             for i, column in enumerate(columns)
         },

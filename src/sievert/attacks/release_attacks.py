@@ -59,8 +59,10 @@ def skewness(
     code = next((i for i, v in enumerate(cube.values[-1]) if v == named), None)
     if named is not None and (code is None or not learned.totals[code]):
         return Attack(
-            {n: value(n, None, ABSENT) for n in NUMBERS} | whole | {"people": value("people", 0)},
-            f"The named value of {about} does not occur.",
+            numbers={n: value(n, None, ABSENT) for n in NUMBERS}
+            | whole
+            | {"people": value("people", 0)},
+            reading=f"The named value of {about} does not occur.",
             details={"named_value": True, "occurs": False},
         )
     worst, classes = rises.highest(None if named is None else code)
@@ -72,9 +74,9 @@ def skewness(
     }
     group = None if flat else _group(learned, rises, worst, show)
     return Attack(
-        numbers,
-        _sentence(numbers, group, named is not None, about),
-        group,
+        numbers=numbers,
+        reading=_sentence(numbers, group, named is not None, about),
+        worst=group,
         values=_list_values(learned, rises, show),
         details={"named_value": named is not None, "occurs": True},
     )
@@ -352,7 +354,11 @@ def semantic(
     def confidence(part: Attack) -> float:
         return 0.0 if part.worst is None else part.worst.numbers["confidence"].value or 0.0
 
-    return Attack({}, max(parts.values(), key=confidence).reading, parts=parts) if parts else None
+    return (
+        Attack(numbers={}, reading=max(parts.values(), key=confidence).reading, parts=parts)
+        if parts
+        else None
+    )
 
 
 def _parts(secret: str, partition: Mapping[str, Sequence[str]]) -> dict[str | None, str]:

@@ -192,7 +192,12 @@ def minimal_uniques(
     runs = _Tools(lambda rows: np.array([0, rows], dtype=np.int32), loops[0]) if loops else None
     order = np.append(unique, np.flatnonzero(counts != 1))
     search = _MinimalUniqueSearch(codes, order, sizes, runs or PLAIN, pace)
-    return MinimalUniques(counts, unique, search.run(len(unique)), min(sizes, len(codes) - 1))
+    return MinimalUniques(
+        counts=counts,
+        unique=unique,
+        found=search.run(len(unique)),
+        largest=min(sizes, len(codes) - 1),
+    )
 
 
 def _sizes(columns: int, largest: int | None) -> int:
@@ -277,7 +282,7 @@ class _MinimalUniqueSearch:
         for first in range(0, unique, block):
             last = min(first + block, unique)
             marks = np.zeros((last - first, words), dtype=np.uint64)
-            part = _RowBlock(first, last, counts[:, :, first:last], marks)
+            part = _RowBlock(first=first, last=last, counts=counts[:, :, first:last], marks=marks)
             self._visit(part, rows, self.tools.whole(self.rows), 0, columns)
         return counts
 

@@ -167,8 +167,8 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
         intervals = data.get("intervals") or {}
         given = [
             Bar(
-                who,
-                value,
+                row=who,
+                number=value,
                 interval=tuple(intervals[key]) if intervals.get(key) else None,
                 text=percent(value),
             )
@@ -200,7 +200,8 @@ def of_reasoning(attacks: Mapping[str, Any]) -> dict[str, Spec]:
 def shares(title: str, below: Sequence[str], given: Iterable[Bar], *, axis: str) -> Spec:
     """Bars from 0 in per cent, each with the words that the table behind it has; no two alike.
 
-    >>> spec = shares("Named", ["people"], [Bar("attacker", 0.25, text="25 %")], axis="people")
+    >>> given = [Bar(row="attacker", number=0.25, text="25 %")]
+    >>> spec = shares("Named", ["people"], given, axis="people")
     >>> [(row["row"], row["number"], row["shown"]) for row in spec["data"]["values"]]
     [('attacker', 0.25, '25 %')]
     """

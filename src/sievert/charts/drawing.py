@@ -67,7 +67,7 @@ CONFIG: Spec = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bar:
     """One bar: its row, its number (None is undefined), whose it is, its interval if it has one."""
 
@@ -140,7 +140,8 @@ def bars(
     Of many rows only the `most` highest, of as many as are given or, if that is more, `of`. A
     `limit` is a line across all rows, with its words.
 
-    >>> spec = bars("Homogeneity", ["DR"], [Bar("age", 0.25), Bar("zip", 0.5)], axis="DR")
+    >>> given = [Bar(row="age", number=0.25), Bar(row="zip", number=0.5)]
+    >>> spec = bars("Homogeneity", ["DR"], given, axis="DR")
     >>> [(row["row"], row["number"]) for row in spec["data"]["values"]]
     [('age', 0.25), ('zip', 0.5)]
     """
@@ -373,7 +374,7 @@ def caption_bars(spec: Spec, given: Sequence[tuple[Bar, str]]) -> Spec:
     Words of bars that are left out, because there are many, are left out as well.
 
     >>> from sievert.charts.drawing import Bar, bars
-    >>> age = Bar("age", None)
+    >>> age = Bar(row="age", number=None)
     >>> spec = caption_bars(bars("Alone", ["people"], [age], axis="share"), [(age, "few")])
     >>> spec["data"]["values"][0]["said"], spec["description"]
     ('age: few', 'people. age: few.')

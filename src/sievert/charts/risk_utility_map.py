@@ -39,7 +39,7 @@ BELOW_NAMES = 180
 BEYOND = 18
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dot:
     """One release on the map; hollow where another one is better."""
 
@@ -68,7 +68,7 @@ def risk_utility_chart(
 
     `said` is what a reader who hears the chart is told of a point.
 
-    >>> dots = [Dot("a", 0.1, 2.0, (0.0, 0.2))]
+    >>> dots = [Dot(name="a", across=0.1, up=2.0, interval=(0.0, 0.2))]
     >>> spec = risk_utility_chart("Map", ["bits"], dots, across="loss", up="risk")
     >>> [(row["name"], row["across"], row["up"]) for row in spec["data"]["values"]]
     [('a', 0.1, 2.0)]
@@ -127,7 +127,7 @@ def limit_chart(
 ) -> Spec:
     """Releases above the curve of the best; the interval of a dot reaches down to it.
 
-    >>> dot = Dot("a", 0.1, 0.5, (0.3, 0.5))
+    >>> dot = Dot(name="a", across=0.1, up=0.5, interval=(0.3, 0.5))
     >>> spec = limit_chart("Limit", ["bits"], [(0.0, 0.5, 0.5), (0.5, 0.0, 0.0)], [dot])
     >>> [(row["kind"], row["across"]) for row in spec["data"]["values"]]
     [('release', 0.1), ('curve', 0.0), ('curve', 0.5)]
@@ -257,18 +257,20 @@ def of_comparison(comparison: Any) -> dict[str, Spec]:
 def _beside(release: Any, secret: str) -> Dot:
     at = release.limit[secret]
     least = at.disclosed if at.least is None else at.least
-    return Dot(release.name, at.distortion, at.disclosed, (least, at.disclosed))
+    return Dot(
+        name=release.name, across=at.distortion, up=at.disclosed, interval=(least, at.disclosed)
+    )
 
 
 def _dot(release: Any, secret: str) -> Dot:
     lost = release.disclosed.loss[secret].whole
     low, high = lost.interval
     return Dot(
-        release.name,
-        min(max(lost.beyond, low), high),
-        release.disclosed.identity.whole.value,
-        (low, high),
-        bool(release.dominated_by),
+        name=release.name,
+        across=min(max(lost.beyond, low), high),
+        up=release.disclosed.identity.whole.value,
+        interval=(low, high),
+        hollow=bool(release.dominated_by),
     )
 
 

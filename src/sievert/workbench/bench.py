@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 ENGLISH_LINE = Markup('<span lang="en">{}</span>')
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Bench:
     """One run of the workbench: its history, its jobs, the steps and the texts."""
 
@@ -59,7 +59,13 @@ class Bench:
     def view(self, step: str = "", sent: Form | None = None) -> View:
         """What a page is made of."""
         outcome = self.outcomes.get(step, "")
-        return View(self.choices, self.jobs, self.texts, outcome, sent or self.refused.get(step))
+        return View(
+            choices=self.choices,
+            results=self.jobs,
+            texts=self.texts,
+            outcome=outcome,
+            sent=sent or self.refused.get(step),
+        )
 
     def commands(self, step: Step) -> tuple[Argv, ...]:
         """The commands of a step; none where its choices do not make sense yet."""

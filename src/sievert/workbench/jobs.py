@@ -48,7 +48,7 @@ class CommandResult:
         return json.loads(self.output) if self.output else {}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Job:
     """A command that runs or waits; `finish` is called with the result of one that writes."""
 
@@ -116,7 +116,7 @@ class Jobs:
         for argv in commands:
             known = argv in self._results or argv in self._stopped
             if not known and not self.running(argv):
-                self._add(Job(argv, step))
+                self._add(Job(argv=argv, step=step))
 
     def act(self, action: Action, step: str, finish: Callable[[CommandResult], None]) -> None:
         """Run a command that writes a file, once; a second submit while it waits is the same.
@@ -127,14 +127,14 @@ class Jobs:
         if known is not None and known.ended_well and known.code not in action.accepted:
             finish(known)
         elif not self.running(action.argv):
-            self._add(Job(action.argv, step, finish, action.inputs))
+            self._add(Job(argv=action.argv, step=step, finish=finish, inputs=action.inputs))
 
     def _add(self, job: Job) -> None:
         self.queue.append(job)
         running = self.current
         if running is not None and not running.cancelled and job.rank < running.rank == LAST:
             running.cancelled = True  # a picture gives way, and is begun again
-            self.queue.append(Job(running.argv, running.step))
+            self.queue.append(Job(argv=running.argv, step=running.step))
             self._ending = asyncio.create_task(self._stop(running))
         self.queue.sort(key=lambda each: each.rank)
         self._wake.set()

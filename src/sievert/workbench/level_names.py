@@ -22,7 +22,7 @@ SHORT = {  # of a kind, the text beside a step
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LevelName:
     """One level of a column: its number, a word for a button, a sentence, how many labels."""
 
@@ -38,15 +38,23 @@ def level_names(texts: Texts, proposal: Mapping[str, Any]) -> list[LevelName]:
     spec = str(proposal["hierarchy"])
     counts = list(proposal["labels"])
     words = texts("workbench.levels.exact")
-    names = [LevelName(0, words, words, int(proposal["distinct"]))]
+    names = [LevelName(level=0, short=words, words=words, labels=int(proposal["distinct"]))]
     for level, labels in enumerate(counts, 1):
         if labels == 1 and level == len(counts):
             words = texts("workbench.levels.gone")
-            names.append(LevelName(level, words, words, 1, ROOT))
+            names.append(LevelName(level=level, short=words, words=words, labels=1, example=ROOT))
             continue
         how = texts.remark(describe_level(spec, level, len(counts), int(labels)))
         short = _short(texts, spec, level, len(counts))
-        names.append(LevelName(level, short, how, int(labels), made_labels(proposal, level)))
+        names.append(
+            LevelName(
+                level=level,
+                short=short,
+                words=how,
+                labels=int(labels),
+                example=made_labels(proposal, level),
+            )
+        )
     return names
 
 

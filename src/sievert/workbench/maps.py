@@ -30,7 +30,7 @@ BREACHED = "breached"
 DOUBTFUL = "doubtful"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MapPoint:
     """A release on the map, with its state; `take` is what its button sends, if it has one."""
 
@@ -44,7 +44,7 @@ class MapPoint:
     hollow: bool = False  # another one is better in both respects
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MapWords:
     """What a map says: its label, its axes, the names of its lines."""
 
@@ -115,7 +115,9 @@ def _scale(points: Sequence[MapPoint], width: int) -> MapScale:
     step = ticks(most)[1]
     beside = low > most / 2 or low < -HAIR * most
     least = step * math.floor(low / step) if beside else 0.0
-    return MapScale(width, least, most, ROOM * max([0.0, *(p.up for p in points)]) or 1.0)
+    return MapScale(
+        width=width, least=least, most=most, high=ROOM * max([0.0, *(p.up for p in points)]) or 1.0
+    )
 
 
 def _depth(point: MapPoint) -> tuple[bool, bool]:

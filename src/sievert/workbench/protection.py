@@ -37,7 +37,7 @@ REFUSED = "refused\n"
 NOT_OPENED = "refused: only the browser that opened the address of the start may see this page\n"
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Admission:
     """The secrets of one run: the token of the start, the cookie, the path of all pages."""
 

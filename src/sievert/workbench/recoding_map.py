@@ -35,8 +35,8 @@ def recoding_map(view: View) -> dict[str, Any] | None:
     rows = [_row(part, names, point, chosen) for point in points]
     dots = [
         MapPoint(
-            point["lost"],
-            point["disclosed"],
+            across=point["lost"],
+            up=point["disclosed"],
             **{name: row[name] for name in ("state", "said", "take", "chosen")},
         )
         for point, row in zip(points, rows, strict=True)
@@ -120,12 +120,12 @@ def _maps(part: ReportPart, dots: list[MapPoint], curve: Any) -> dict[str, Marku
         across = texts("workbench.protect.across", secret=part.writer.name(secret))
         note = texts("workbench.protect.uncorrected")
     words = MapWords(
-        texts("workbench.protect.map_label", number=len(dots)),
-        across,
-        texts("workbench.protect.up"),
-        texts("workbench.protect.chosen"),
-        texts("workbench.protect.curve"),
-        note,
+        label=texts("workbench.protect.map_label", number=len(dots)),
+        across=across,
+        up=texts("workbench.protect.up"),
+        chosen=texts("workbench.protect.chosen"),
+        curve=texts("workbench.protect.curve"),
+        note=note,
     )
     sizes = {"wide": WIDE, "narrow": NARROW}
     return {k: draw_map(dots, words, size, curve=curve, form=FORM) for k, size in sizes.items()}

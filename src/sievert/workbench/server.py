@@ -118,8 +118,10 @@ def serve(
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
         listening.bind((ADDRESS, 0))
         listening.listen()  # so that whoever reads the address is answered
-        admission = Admission(listening.getsockname()[1])
-        bench = Bench(History(choices), steps, texts, folder, language)
+        admission = Admission(port=listening.getsockname()[1])
+        bench = Bench(
+            history=History(choices), steps=steps, texts=texts, folder=folder, language=language
+        )
         watched = _Watched(make_application(bench))
         config = uvicorn.Config(
             Gatekeeper(watched, admission, announce, texts("workbench.used")),

@@ -58,7 +58,7 @@ def merge_positions(
         row[:] = np.add.reduceat(np.asarray(weight, dtype=np.float64)[by_atom], begins)
     kept = leads[sets.members]
     merged = PositionSets(np.append(0, np.cumsum(kept))[sets.starts], atom_of[sets.members[kept]])
-    return MergedPositions(atom_of, prior, merged, len(begins))
+    return MergedPositions(atom_of=atom_of, prior=prior, sets=merged, atoms=len(begins))
 
 
 def _signatures(sets: PositionSets, size: int) -> NDArray[np.uint64]:
@@ -142,7 +142,12 @@ def boxes(
     )
     if overrides:
         prior[:, which[len(victims) :]] = np.array(list(overrides.values())).T
-    return Boxes(prior, PositionSets(starts, members), label_of, which[: len(victims)])
+    return Boxes(
+        prior=prior,
+        sets=PositionSets(starts, members),
+        label_of=label_of,
+        atom_of=which[: len(victims)],
+    )
 
 
 class _Grid(NamedTuple):
@@ -180,7 +185,7 @@ def _cut_boxes(
     cells, first, cell = np.unique(keys, return_index=True, return_inverse=True)
     place = np.searchsorted(cells, asked_keys)
     place[np.append(cells, -1)[place] != asked_keys] = -1
-    return _Grid(box, cell, times[first], place)
+    return _Grid(box=box, cell=cell, times=times[first], place=place)
 
 
 def _counting(numbers: Ints, sizes: Sequence[int]) -> Ints:
@@ -208,7 +213,12 @@ def _cut_meeting_boxes(
     box = np.concatenate([rest[grid.box], single])
     order = np.argsort(box, kind="stable")
     cell = np.concatenate([grid.cell, len(grid.times) + np.arange(len(single))])
-    return _Grid(box[order], cell[order], np.concatenate([grid.times, times]), grid.place)
+    return _Grid(
+        box=box[order],
+        cell=cell[order],
+        times=np.concatenate([grid.times, times]),
+        place=grid.place,
+    )
 
 
 def _alone(sizes: Sequence[int], sets: Sequence[PositionSets], rows: Ints) -> Ints:

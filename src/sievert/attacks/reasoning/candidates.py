@@ -63,7 +63,7 @@ class _CandidateColumn:
         present = np.append(values, -1)[place] == taken.members
         rows = np.repeat(np.arange(len(used)), taken.sizes)[present]
         holding = PositionSets.by_owner(place[present], rows, len(values))
-        return cls(label, value, holding, len(used))
+        return cls(label=label, value=value, holding=holding, labels=len(used))
 
 
 def _require_few(pairs: int, most: int) -> None:

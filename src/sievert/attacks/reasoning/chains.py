@@ -24,7 +24,7 @@ MOST_NUMBERS = 2 * 10**8  # in all batches together
 RHAT = 1.01  # the largest R-hat at which a reported number counts as converged
 ESS = 400.0  # the smallest effective sample size at which it does
 APART = 1.1  # an R-hat from which on chains are in different modes
-PATIENCE = 3  # looks in which chains may stay apart before sampling ends
+PATIENCE = 3  # times the least sweeps, after which chains that are still apart are given up
 SWITCH = 2e-4  # seconds
 GROWTH = 1.5  # of the sweeps kept, from one look at them to the next
 CELLS = 1 << 18  # numbers of a series looked at together
@@ -32,7 +32,7 @@ LEAST = 4  # draws of a chain: two in each half
 SAME = 1e-12  # differences below this share of a quantity are rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Block:
     """Beliefs from a few sweeps of one chain, each an array of victims by secrets.
 
@@ -58,7 +58,7 @@ class MarkovChain(Protocol):
         """The next few sweeps."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SamplingPlan:
     """How long to sample: chains, sweeps that are forgotten, kept at least, kept at most."""
 
@@ -74,7 +74,7 @@ class SamplingPlan:
         burn = min(500, most // 5)
         kept = max(20, most - burn)
         block = max(1, min(block, kept // 200))
-        return cls(chains, burn, min(2000, kept), kept, block)
+        return cls(chains=chains, burn=burn, least=min(2000, kept), most=kept, block=block)
 
 
 class Progress:
@@ -102,7 +102,7 @@ class Progress:
         return min(100.0, 100.0 * self.done / self.total)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _ChainRecord:
     """The blocks of one chain, summed in batches of equal length, and series of some quantities."""
 
@@ -140,7 +140,7 @@ class _ChainRecord:
         return sums, sizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChainSamples:
     """What chains have found: means of the three beliefs by batch, and how they agree."""
 
@@ -254,25 +254,25 @@ def _samples(records: Sequence[_ChainRecord], plan: SamplingPlan, reported: int)
     rhat = float(agreed.rhat[:reported].max(initial=1.0))
     ess = float(agreed.ess[:reported].min(initial=float(series.shape[0] * series.shape[1])))
     return ChainSamples(
-        np.array([s / n for each in by_chain for s, n in zip(*each, strict=True)]),
-        np.array(weights, dtype=np.float64),
-        np.repeat(np.arange(len(records)), [len(sizes) for _, sizes in by_chain]),
-        series,
-        tuple(d for each in records for d in each.drawn),
-        tuple(
+        batches=np.array([s / n for each in by_chain for s, n in zip(*each, strict=True)]),
+        weights=np.array(weights, dtype=np.float64),
+        chain=np.repeat(np.arange(len(records)), [len(sizes) for _, sizes in by_chain]),
+        series=series,
+        drawn=tuple(d for each in records for d in each.drawn),
+        populations=tuple(
             np.sum(each, axis=0) / (series.shape[0] * series.shape[1])
             for each in zip(*(record.populations for record in records), strict=True)
         ),
-        series.shape[1] * plan.block,
-        plan.burn,
-        rhat,
-        ess,
-        bool(rhat < RHAT and ess > ESS),
-        agreed,
+        sweeps=series.shape[1] * plan.block,
+        burnt=plan.burn,
+        rhat=rhat,
+        ess=ess,
+        converged=bool(rhat < RHAT and ess > ESS),
+        agreed=agreed,
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ChainDiagnostics:
     """How well the mean of each quantity is known.
 
@@ -304,7 +304,8 @@ def diagnose(series: Any) -> ChainDiagnostics:
     step = max(1, CELLS // (chains * draws))
     parts = [_diagnostics(wide[:, :, at : at + step]) for at in range(0, quantities, step)]
     results = np.concatenate([np.empty((5, 0)), *parts], axis=1)
-    return ChainDiagnostics(*(results if numbers.ndim == 3 else results[:, 0]))
+    mean, sd, rhat, ess, mcse = results if numbers.ndim == 3 else results[:, 0]
+    return ChainDiagnostics(mean=mean, sd=sd, rhat=rhat, ess=ess, mcse=mcse)
 
 
 def _diagnostics(series: NDArray[Any]) -> Floats:

@@ -282,8 +282,15 @@ def public_domain(
             hint=f"--domain {column or 'COL'}=FILE or {column or 'COL'}=LOW..HIGH",
             error=InputError,
         )
-        return Domain(_sort_values([*values, *fresh]), "original", False, len(fresh))
-    return Domain((*values, *_sort_values(fresh)), source, not fresh, len(fresh))
+        return Domain(
+            values=_sort_values([*values, *fresh]),
+            source="original",
+            public=False,
+            added=len(fresh),
+        )
+    return Domain(
+        values=(*values, *_sort_values(fresh)), source=source, public=not fresh, added=len(fresh)
+    )
 
 
 def _sort_values(values: Iterable[Text]) -> tuple[Text, ...]:

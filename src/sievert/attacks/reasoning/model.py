@@ -193,7 +193,7 @@ def _weight(name: str, given: Any) -> float:
     return weight
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReasoningSettings:
     """How to reason.
 

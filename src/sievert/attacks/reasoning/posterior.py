@@ -30,7 +30,7 @@ APART = 2.0  # standard errors between secrets that are told apart
 Model = HorizontalModel | VerticalModel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PosteriorBeliefs:
     """Beliefs of attacker and learners, victims by secrets, and how sure they are.
 
@@ -82,15 +82,15 @@ def believe(
         each = (model.printed_under([d[i] for d in drawn], rng) for i in range(many))
         printed, error = _mean_and_error(each)
     return PosteriorBeliefs(
-        attacker,
-        normalise(block.learned),
-        printed,
-        (none, none),
-        error,
-        block.expected,
-        block.populations,
-        drawn,
-        model.method,
+        attacker=attacker,
+        learner=normalise(block.learned),
+        printed=printed,
+        errors=(none, none),
+        printed_error=error,
+        expected=block.expected,
+        populations=block.populations,
+        drawn=drawn,
+        method=model.method,
     )
 
 
@@ -126,16 +126,16 @@ def _sample(
     attacker, learner, printed = normalise(means)
     errors = [_error(samples, kind) for kind in range(len(means))]
     return PosteriorBeliefs(
-        attacker,
-        learner,
-        printed,
-        (errors[0], errors[1]),
-        float(errors[2].max(initial=0.0)),
-        means[0],
-        samples.populations,
-        tuple(np.array(each) for each in zip(*samples.drawn, strict=True)),
-        GIBBS,
-        samples,
+        attacker=attacker,
+        learner=learner,
+        printed=printed,
+        errors=(errors[0], errors[1]),
+        printed_error=float(errors[2].max(initial=0.0)),
+        expected=means[0],
+        populations=samples.populations,
+        drawn=tuple(np.array(each) for each in zip(*samples.drawn, strict=True)),
+        method=GIBBS,
+        sampled=samples,
     )
 
 

@@ -65,7 +65,9 @@ class Victims:
         if strange:
             records = plural(strange, "record")
             remark(f"{records} of the original with a secret that the release does not have")
-        return cls(places, truth, (victim, secret) if ordered else None, True)
+        return cls(
+            places=places, truth=truth, rows=(victim, secret) if ordered else None, complete=True
+        )
 
 
 def positions(cube: Cube, domains: Sequence[Domain]) -> Ints:
@@ -74,7 +76,7 @@ def positions(cube: Cube, domains: Sequence[Domain]) -> Ints:
     return np.stack([domain.positions(texts)[codes] for domain, texts, codes in columns], axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """The release's columns and secrets, the victims, and how to reason."""
 
@@ -241,20 +243,20 @@ class Problem:
             )
         weights = [float(prior.sum(axis=1).mean()) for prior in model.priors]
         return Reasoning(
-            self.secret,
-            self.columns,
-            people,
-            texts,
-            posterior,
-            self.counts,
-            victims.truth,
-            victims.rows,
-            {
+            secret=self.secret,
+            columns=self.columns,
+            people=people,
+            secrets=texts,
+            posterior=posterior,
+            secret_counts=self.counts,
+            truth=victims.truth,
+            rows=victims.rows,
+            population={
                 "secret": means,
                 "key": keys,
                 "distances": distances if victims.truth is not None else {},
             },
-            {
+            details={
                 **details,
                 "likelihood": settings.likelihood,
                 "released": records,
@@ -287,7 +289,7 @@ def _factor(prior: Floats, sets: PositionSets, label_of: Ints, holds: Ints) -> F
     """A factor with the records of each of its labels, from those of the classes."""
     counts = np.zeros((len(sets), holds.shape[1]), dtype=np.int64)
     np.add.at(counts, label_of, holds)
-    return Factor(prior, sets.starts, sets.members, counts)
+    return Factor(prior=prior, starts=sets.starts, members=sets.members, counts=counts)
 
 
 def _by_atom(truth: Ints | None, atoms: Ints, shape: tuple[int, ...]) -> Ints | None:

@@ -128,10 +128,10 @@ class _Part:
 def _lift(a: float, pairs: BetaParameters) -> _Part:
     small = [b for b, _ in pairs if b < 1]
     return _Part(
-        a + 1 if a < 1 else a,
-        [(b + 1 if b < 1 else b, c) for b, c in pairs],
-        tuple([a, *small] if a < 1 else small),
-        tuple(b + c for b, c in pairs if b < 1),
+        a=a + 1 if a < 1 else a,
+        pairs=[(b + 1 if b < 1 else b, c) for b, c in pairs],
+        small=tuple([a, *small] if a < 1 else small),
+        beside=tuple(b + c for b, c in pairs if b < 1),
     )
 
 

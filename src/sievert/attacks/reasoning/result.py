@@ -73,7 +73,7 @@ class Beliefs(Mapping[tuple[Text, ...], Mapping[str, Mapping[Text, float]]]):
         return f"<beliefs about {plural(len(self), 'kind')} of victims>"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Reasoning:
     """The attacker and the honest learner of one secret."""
 
@@ -389,7 +389,7 @@ class Reasoning:
                 }
                 for person in self.people[:1000]
             ]
-        return Attack(self.numbers, self.reading(), details=details)
+        return Attack(numbers=self.numbers, reading=self.reading(), details=details)
 
 
 def _interval(interval: list[float] | None) -> str:

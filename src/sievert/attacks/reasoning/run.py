@@ -97,13 +97,21 @@ def horizontal(
     if original is None:
         rng = np.random.default_rng([settings.seed, 3])
         places, complete = imagine_victims(sets, classes, class_counts.sum(axis=1), rng)
-        victims = Victims(places, None, None, complete)
+        victims = Victims(places=places, truth=None, rows=None, complete=complete)
     else:
         victims = Victims.from_original(original, domains, texts, ordered, remark)
     pairs = candidate_pairs(classes, sets, victims.places, MOST_PAIRS)
     name = released.columns[-1]
     counts = class_counts.sum(axis=0)
-    problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
+    problem = Problem(
+        secret=name,
+        columns=columns,
+        texts=tuple(texts),
+        counts=counts,
+        domains=domains,
+        victims=victims,
+        settings=settings,
+    )
     factors, atoms, label_of = (
         problem.by_column(sets, classes, class_counts)
         if settings.likelihood == "product" or len(columns) == 1
@@ -209,13 +217,21 @@ def vertical(
     require_fit(int(people.counts[(places < 0).any(axis=1)].sum()))
     kinds, kind = distinct_rows(places)
     victims = (
-        Victims(kinds, None, None, True)
+        Victims(places=kinds, truth=None, rows=None, complete=True)
         if original is None
         else Victims.from_original(original, domains, texts, ordered, remark)
     )
     counts = np.bincount(row_secrets, minlength=len(texts))
     name = secret_lists.columns[1]
-    problem = Problem(name, columns, tuple(texts), counts, domains, victims, settings)
+    problem = Problem(
+        secret=name,
+        columns=columns,
+        texts=tuple(texts),
+        counts=counts,
+        domains=domains,
+        victims=victims,
+        settings=settings,
+    )
     every, which = distinct_rows(np.concatenate([victims.places, kinds]))
     own = which[: len(victims.places)]
     present = which[len(victims.places) :]
@@ -225,7 +241,9 @@ def vertical(
     weights, atoms = (problem.weights_by_column if by_column else problem.weights_of_all)(every)
     row_keys = present[kind[rows]]
     starts = np.append(0, np.cumsum(sizes))
-    buckets = Buckets(tuple(weights), atoms[row_keys], row_secrets, starts)
+    buckets = Buckets(
+        priors=tuple(weights), atoms=atoms[row_keys], secrets=row_secrets, starts=starts
+    )
     alpha = secret_weights(settings.alpha, name, texts)
     owners = owner[row_keys]
     model = VerticalModel.build(buckets, owners, atoms[own], alpha, settings.method)
@@ -298,7 +316,7 @@ def _domain(
         values |= dict.fromkeys(used)
         fresh = [v for v in seen or () if v not in values]
         source: Source = "given" if known else "hierarchy" if hierarchy is not None else "release"
-        return Domain((*values, *fresh), source, not fresh, len(fresh))
+        return Domain(values=(*values, *fresh), source=source, public=not fresh, added=len(fresh))
     return public_domain(
         used,
         given=given,

@@ -139,8 +139,8 @@ def _linkage(part: ReportPart, data: Data) -> Iterator[Block]:
         "attacked.linkage", ("chart", "how", "below", "right", "by_chance")
     )
     bars = [
-        Bar(by_link, right.number, interval=interval, text=words, shown=str(right)),
-        Bar(by_chance, chance.number, text=str(chance)),
+        Bar(row=by_link, number=right.number, interval=interval, text=words, shown=str(right)),
+        Bar(row=by_chance, number=chance.number, text=str(chance)),
     ]
     grid = make_grid(title, (how, below), ((by_link, words), (by_chance, chance)))
     drawn = right.number is not None

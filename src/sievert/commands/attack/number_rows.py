@@ -78,7 +78,7 @@ def by_column(part: ReportPart, data: Data, title: str, *, drawn: bool = True) -
     grid = make_grid(title, part.texts.each("attacked.columns", ("head", "rate")), rows)
     if drawn and any(text.number is not None for _, text in rows):
         bars = [
-            Bar(name, text.number, text=str(text), last=many and name == names[-1])
+            Bar(row=name, number=text.number, text=str(text), last=many and name == names[-1])
             for name, text in rows
         ]
         below, axis = part.texts.each("attacked.columns", ("below", "axis"))
@@ -118,7 +118,10 @@ def _values(
         zip(rows, (writer.count(g["records"]) for g in groups), rates, strict=True),
         folded=True,
     )
-    bars = [Bar(row, rate.number, text=str(rate)) for row, rate in zip(rows, rates, strict=True)]
+    bars = [
+        Bar(row=row, number=rate.number, text=str(rate))
+        for row, rate in zip(rows, rates, strict=True)
+    ]
     title = part.say("values_chart", **names)
     key = "attacked.values"
     yield share_chart(part, key, title, bars, grid, "attacked.columns_axis") if drawn else grid

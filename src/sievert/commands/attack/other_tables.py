@@ -230,11 +230,11 @@ def _linkage(
     if low <= linkage.baseline:
         reading += " That is not shown to be better than chance."
     return Attack(
-        {
+        numbers={
             n: value(n, getattr(linkage, n))
             for n in ("correct_linkage", "spruill_confidentiality", "baseline")
         },
-        reading,
+        reading=reading,
         details={"linkage": linkage.to_dict()},
     )
 

@@ -214,7 +214,11 @@ def unreadable_labels(columns: Sequence[str]) -> Attack:
 
 
 def _no_numbers(why: str, reading: str, details: Mapping[str, Any]) -> Attack:
-    return Attack({name: value(name, None, why) for name in HEADLINES}, reading, details=details)
+    return Attack(
+        numbers={name: value(name, None, why) for name in HEADLINES},
+        reading=reading,
+        details=details,
+    )
 
 
 def _own(weights: Weights, secret: str, every: Sequence[str]) -> Weights:

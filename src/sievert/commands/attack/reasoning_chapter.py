@@ -171,8 +171,8 @@ def _beliefs(
     intervals = {who: each for who, each in ends.items() if each is not None and each[0] < each[1]}
     bars = [
         Bar(
-            texts(f"reasoned.{who}"),
-            text.number,
+            row=texts(f"reasoned.{who}"),
+            number=text.number,
             interval=intervals.get(who),
             text=str(text),
             shown=str(part.writer.share(text.number)),

@@ -31,7 +31,7 @@ SUPPRESSED = "left out of every attack but reasoning and a register"
 FOR_THE_RELEASE = ("engine", "master", "types")  # how to read; the rest goes for all tables
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackSettings:
     """What attackers have besides the tables."""
 
@@ -65,7 +65,7 @@ class AttackRun:
         self.other_source = {k: v for k, v in source.items() if k not in FOR_THE_RELEASE}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttackedRelease:
     """What is known of the release once it was read."""
 
@@ -182,14 +182,14 @@ def read_release(
         if reasoner is not None and listed:
             reasoner.read_records(questions, roles.quasi, table.name)
         return AttackedRelease(
-            roles,
-            hidden,
-            description,
-            columns_without_role(questions, roles, settings.key, group),
-            attacks,
-            classes,
-            data,
-            people,
+            roles=roles,
+            hidden=hidden,
+            description=description,
+            unassessed=columns_without_role(questions, roles, settings.key, group),
+            attacks=attacks,
+            classes=classes,
+            file=data,
+            people=people,
             further=further,
             keyed=keyed,
             everybody=every.get(None),

@@ -73,6 +73,10 @@ def coarser_column(
         left = len(numbers) + bool(records[0])  # missing stays missing
         if len(numbers) > 1 and left < before:
             how = describe_level(hierarchy, level, tree.height, len(numbers))
-            ways.append(CoarserColumn(column, how, np.array(codes, dtype=np.uint32), left))
+            ways.append(
+                CoarserColumn(
+                    column=column, how=how, codes=np.array(codes, dtype=np.uint32), values=left
+                )
+            )
             before = left
     return ways

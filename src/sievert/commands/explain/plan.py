@@ -27,7 +27,7 @@ SPLITS = 16  # classes that are split by a set of columns in the time in which o
 PEOPLE = 4  # times the work, where cells are sightings of people
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplanationPlan:
     """What is counted: the sizes of the table, and how much of it is measured.
 
@@ -145,17 +145,17 @@ def plan_explanation(
     people = isinstance(combinations, PeopleCombinations)
     cubes = combinations.cubes if people else [*combinations.secrets.values()] or [classes]
     return ExplanationPlan(
-        n,
-        len(classes.counts),
-        sum(len(cube.counts) for cube in cubes) * (PEOPLE if people else 1),
-        max(1, -(-classes.bits // MOST_BITS)),
-        ranked,
-        min(n, settings.max_size or largest_size(n)),
-        settings.budget,
-        settings.orders or default_orders(n),
-        0 if people else largest_minimal_unique(n, settings.max_size),
-        coarser,
-        frozenset(name.replace("_", "-") for name, n in choices.items() if n is not None),
+        columns=n,
+        classes=len(classes.counts),
+        cells=sum(len(cube.counts) for cube in cubes) * (PEOPLE if people else 1),
+        words=max(1, -(-classes.bits // MOST_BITS)),
+        ranked=ranked,
+        size=min(n, settings.max_size or largest_size(n)),
+        budget=settings.budget,
+        orders=settings.orders or default_orders(n),
+        suda_size=0 if people else largest_minimal_unique(n, settings.max_size),
+        coarser=coarser,
+        given=frozenset(name.replace("_", "-") for name, n in choices.items() if n is not None),
     )
 
 

@@ -19,7 +19,7 @@ MOST_RECORDS = 20
 MOST_LEVELS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scores:
     """For every class: score, number of MSUs, size of the smallest; the DIS score if known."""
 
@@ -113,7 +113,13 @@ def score_classes(
     has = uniques.by_size > 0
     smallest = np.where(has.any(axis=1), has.argmax(axis=1) + 1, 0)
     dis = None if fraction is None else uniques.dis_suda_score(fraction)
-    return Scores(uniques, uniques.suda_score(), uniques.by_size.sum(axis=1), smallest, dis)
+    return Scores(
+        uniques=uniques,
+        score=uniques.suda_score(),
+        msus=uniques.by_size.sum(axis=1),
+        smallest=smallest,
+        dis=dis,
+    )
 
 
 def riskiest_records(

@@ -61,7 +61,7 @@ class ExplanationSettings(SubsetSettings):
     alpha: Fraction | None = None  # of a match, where missing values match anything
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplanationRun:
     """What every step needs: the engine, the roles, the settings; `warnings` grows."""
 

@@ -31,7 +31,7 @@ MOST_ALIKE = 20_000  # different values of a column that are compared
 VIOLATIONS = (2, 5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnTally:
     """For every code of one column: its records, its unique records, its smallest class."""
 
@@ -106,14 +106,16 @@ def tally_column(combinations: CombinationCounts, at: int) -> ColumnTally:
     one_value = int((records > 0).sum()) == 1
     bits = records * np.log2(np.maximum(records, 1))
     return ColumnTally(
-        column,
-        texts,
-        records,
-        total(counts == 1),
-        smallest,
-        {k: total(np.where(counts < k, counts, 0)) for k in VIOLATIONS},
-        np.where(records == n, 0.0, 1.0 - bits / (n * np.log2(n))) if n > 1 else None,
-        {s: _rates(cube, column, n, one_value) for s, cube in combinations.secrets.items()},
+        column=column,
+        texts=texts,
+        records=records,
+        uniques=total(counts == 1),
+        smallest=smallest,
+        below={k: total(np.where(counts < k, counts, 0)) for k in VIOLATIONS},
+        rate=np.where(records == n, 0.0, 1.0 - bits / (n * np.log2(n))) if n > 1 else None,
+        inference={
+            s: _rates(cube, column, n, one_value) for s, cube in combinations.secrets.items()
+        },
     )
 
 

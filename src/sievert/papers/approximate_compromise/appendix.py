@@ -66,10 +66,10 @@ def figure_1(given: Given) -> PaperPart:
     qays = compromises["Qays"]
     reciprocal = {name: _reciprocal(name) for name in ANSWERS}
     return PaperPart(
-        "Figure 1: what is left for every window",
-        "H(eps) of the two examples. The figure is drawn without numbers; with two equal "
+        title="Figure 1: what is left for every window",
+        about="H(eps) of the two examples. The figure is drawn without numbers; with two equal "
         "probabilities H is 1 bit until the window holds both salaries.",
-        (
+        claims=(
             statement(
                 "H(0) is the same in both cases",
                 "the same",
@@ -99,7 +99,7 @@ def figure_1(given: Given) -> PaperPart:
                 why="the range is not smaller",
             ),
         ),
-        (_picture(compromises),),
+        blocks=(_picture(compromises),),
     )
 
 
@@ -224,10 +224,10 @@ def figure_3(given: Given) -> PaperPart:
     """H(eps) of the example and the area below it."""
     left = approximate_entropies()
     return PaperPart(
-        "Figure 3: the measure of the example",
-        "The curve of the appendix's example. The text says that the figure shows the area; its "
-        f"number, {left.area:.6f} from H(0) to H(7), is not in the text.",
-        (
+        title="Figure 3: the measure of the example",
+        about="The curve of the appendix's example. The text says that the figure shows the area; "
+        f"its number, {left.area:.6f} from H(0) to H(7), is not in the text.",
+        claims=(
             statement(
                 "H(eps) > 0 below eps_max, and 0 there",
                 "H(8) = 0",
@@ -237,7 +237,7 @@ def figure_3(given: Given) -> PaperPart:
                 why="H is 0 elsewhere",
             ),
         ),
-        (
+        blocks=(
             Picture(
                 lines(
                     "What is left of the four values",
@@ -299,11 +299,11 @@ def algorithm_1(given: Given) -> PaperPart:
         worst = max(worst, *(abs(h - ours.entropy(e)) for e, h in enumerate(theirs)))
         lacking += reads
     return PaperPart(
-        "Section 4: Algorithm 1",
-        "The printed loop, run as it stands, on the appendix's values and on 25 values with "
+        title="Section 4: Algorithm 1",
+        about="The printed loop, run as it stands, on the appendix's values and on 25 values with "
         "generated probabilities. Its base cases are H(eps, 0) and H(eps, 1): the text above it "
         "has the arguments the other way round.",
-        (
+        claims=(
             statement(
                 "The algorithm finds the least entropy for every eps",
                 "optimal",
@@ -312,7 +312,7 @@ def algorithm_1(given: Given) -> PaperPart:
                 why="it finds another entropy",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "The first row",
                 "each row starts from the row of eps - 1, and for eps = 0 there is none; infinity "

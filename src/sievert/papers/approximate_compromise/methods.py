@@ -60,7 +60,7 @@ BANDS = 8  # of each known column
 KNOWN = 6  # known columns, as in Table 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperTable:
     """A table of the experiment: its known columns, its confidential one, and how to round it."""
 
@@ -114,7 +114,7 @@ def generate_table(seed: int) -> PaperTable:
     columns = {
         name: [str(int(x)) for x in column.tolist()] for name, column in numbers(seed).items()
     }
-    return PaperTable("generated", columns, "salary", 10, 1)
+    return PaperTable(name="generated", columns=columns, secret="salary", step=10, unit=1)
 
 
 def given_tables(given: Given) -> tuple[PaperTable, ...]:
@@ -145,7 +145,9 @@ def _own(path: str) -> PaperTable:
     paid = [i for i, x in enumerate(salaries) if 1 <= round(x / (10 * unit)) <= 25][:RECORDS]
     require_records(path, len(paid), "records with a salary of 10 to 250", RECORDS, CENSUS)
     columns = {name: [whole[name][i] for i in paid] for name in (*list(OWN)[1:], "salary")}
-    table = PaperTable("the paper's own columns", columns, "salary", 10 * unit, unit)
+    table = PaperTable(
+        name="the paper's own columns", columns=columns, secret="salary", step=10 * unit, unit=unit
+    )
     return replace(table, own=all(claim.state == MATCH for claim in _ends(table)))
 
 
@@ -170,12 +172,18 @@ def _measurements(path: str, name: str) -> PaperTable:
         width = max(values) - min(values) or Fraction(1)
         columns[column] = [str(min(BANDS - 1, int(BANDS * (x - least) / width))) for x in values]
     columns[secret] = [str(round(x)) for x in _numbers(path, whole, secret)]
-    return PaperTable(name.replace("_", " "), columns, secret, step, 1)
+    return PaperTable(
+        name=name.replace("_", " "), columns=columns, secret=secret, step=step, unit=1
+    )
 
 
 def _study(name: str, whole: Columns, rows: Any, step: int) -> PaperTable:
     return PaperTable(
-        name, {c: [whole[c][i] for i in rows] for c in (*PUMS, "income")}, "income", step, 1000
+        name=name,
+        columns={c: [whole[c][i] for i in rows] for c in (*PUMS, "income")},
+        secret="income",
+        step=step,
+        unit=1000,
     )
 
 
@@ -232,12 +240,12 @@ def formulas(given: Given) -> PaperPart:
     known = np.stack([x - x.min() for x in people.values()], axis=1).astype(int)
     sums, empty = _sampling(known, secret, given.seed)
     return PaperPart(
-        "Appendix: what the intruder is left with",
-        "The formulas for sampling, query restriction and noise, on 2,500 generated records with "
-        "the domains of Table 2 and salaries of 10, 20, ..., 250. The text names the amounts of "
-        "sampling and queries, not those of noise; ours are 10, 20, 25, 50 and 100 %.",
-        (sums, *_queries(secret, given.seed), *_noise(known, secret, given.seed)),
-        (empty,),
+        title="Appendix: what the intruder is left with",
+        about="The formulas for sampling, query restriction and noise, on 2,500 generated records "
+        "with the domains of Table 2 and salaries of 10, 20, ..., 250. The text names the amounts "
+        "of sampling and queries, not those of noise; ours are 10, 20, 25, 50 and 100 %.",
+        claims=(sums, *_queries(secret, given.seed), *_noise(known, secret, given.seed)),
+        blocks=(empty,),
     )
 
 

@@ -205,9 +205,9 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
     rows = list(dict.fromkeys(row["row"] for row in values))
     texts = {row: [_rate_text(rates[name].get(row)) for name in releases] for row in rows}
     return PaperPart(
-        title,
-        f"{SEEN[chart]} {adult.how}",
-        (
+        title=title,
+        about=f"{SEEN[chart]} {adult.how}",
+        claims=(
             open_question(
                 title.removeprefix("Adult: "),
                 "a chart without numbers",
@@ -215,7 +215,7 @@ def _chart(adult: Adult | None, title: str, chart: str, releases: tuple[str, str
                 "drawn here",
             ),
         ),
-        (
+        blocks=(
             Picture(
                 spec,
                 f"{SEEN[chart]} {_comparison(rates, rows)}",

@@ -116,11 +116,11 @@ def simple(given: Given) -> PaperPart:
     people = Counter(EXAMPLE["age"])
     whole = require_number(sievert.entropy(EXAMPLE, "age", "salary"))
     return PaperPart(
-        "Simple discrimination rate",
-        "Nine people; X has nine outcomes that are equally likely (the formula has log2(9) below "
-        "the line), as Salary has here, and as the record itself would have. Disease has three "
-        "outcomes and is not meant. Logarithms are to base 2.",
-        (
+        title="Simple discrimination rate",
+        about="Nine people; X has nine outcomes that are equally likely (the formula has log2(9) "
+        "below the line), as Salary has here, and as the record itself would have. Disease has "
+        "three outcomes and is not meant. Logarithms are to base 2.",
+        claims=(
             number("values of Age", "5", len(people)),
             *(number(f"people aged {age}", n, people[age]) for age, n in COUNTED.items()),
             *(_entropy(age, printed) for age, printed in ENTROPIES.items()),
@@ -129,7 +129,7 @@ def simple(given: Given) -> PaperPart:
             _record(),
             *_scale_claims(),
         ),
-        (
+        blocks=(
             Grid(
                 "Rates of all columns and combinations, of Salary (or the record)",
                 ("Columns", "Discrimination rate"),
@@ -214,10 +214,10 @@ def combined_rates(given: Given) -> PaperPart:
     singles = {c: _rate([c], "salary") for c in ("zip", "age", "disease")}
     together = _rate(["zip", "age", "disease"], "salary")
     return PaperPart(
-        "Combined discrimination rate",
-        "The slides repeat the example table for the combined rate, but no columns are named and "
-        "no number is printed.",
-        (
+        title="Combined discrimination rate",
+        about="The slides repeat the example table for the combined rate, but no columns are named "
+        "and no number is printed.",
+        claims=(
             statement(
                 "The CDR is the capability of N attributes",
                 "n attributes",
@@ -227,7 +227,7 @@ def combined_rates(given: Given) -> PaperPart:
                 why="a column that is known besides must not lower the rate",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "CDR of the example",
                 "the slides name neither the columns nor the result; these are rates of Salary",
@@ -241,11 +241,11 @@ def combined_rates(given: Given) -> PaperPart:
 def comparison(given: Given) -> PaperPart:
     """The table of six metrics, and the limitations told before."""
     return PaperPart(
-        "Comparison with existing metrics",
-        "A table in words: how finely each metric measures, where it applies, how close it is to "
-        "re-identification; and two limitations told before. What can be computed is computed on "
-        "the slides' own tables.",
-        (
+        title="Comparison with existing metrics",
+        about="A table in words: how finely each metric measures, where it applies, how close it "
+        "is to re-identification; and two limitations told before. What can be computed is "
+        "computed on the slides' own tables.",
+        claims=(
             *_worst(),
             *_columns(),
             *_averages(),
@@ -257,7 +257,7 @@ def comparison(given: Given) -> PaperPart:
                 "found",
             ),
         ),
-        (
+        blocks=(
             remark(
                 "The discrimination rate of a column",
                 "the same average as mutual information, divided by H(X); finer are only the "

@@ -32,7 +32,11 @@ def paper(given: Given) -> Paper:
     given.step("figure 5")
     parts += [figures.figure_5(inference.surface()), timed]
     given.step("table 7")
-    parts.append(verdicts.table_7(verdicts.MeasuredTables(cases, two, ten, inferred), worst))
+    parts.append(
+        verdicts.table_7(
+            verdicts.MeasuredTables(cases=cases, two=two, ten=ten, inference=inferred), worst
+        )
+    )
     return Paper(
         name="itpr",
         title="Information Theoretic-based Privacy Risk Evaluation for Data Anonymization",

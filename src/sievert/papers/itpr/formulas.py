@@ -41,10 +41,10 @@ def formulas(cases: Cases) -> PaperPart:
     case4 = classes_by_row[4]
     case5 = classes_by_row[5]
     return PaperPart(
-        "Section 4: how the formulas are to be read",
-        "Some formulas do not give the paper's own tables when they are read as they are printed. "
-        "Each is tried here on a row that tells the readings apart.",
-        (
+        title="Section 4: how the formulas are to be read",
+        about="Some formulas do not give the paper's own tables when they are read as they are "
+        "printed. Each is tried here on a row that tells the readings apart.",
+        claims=(
             *_identities(),
             number(
                 "Table 5 row 5 by equation (10) as printed",
@@ -82,7 +82,7 @@ def formulas(cases: Cases) -> PaperPart:
             ),
             *_ranges(case5, cases),
         ),
-        (_readings(classes_by_row, cases),),
+        blocks=(_readings(classes_by_row, cases),),
     )
 
 

@@ -162,19 +162,19 @@ def figure_3(experiment: Inference, worst: dict[str, tuple[float, float]]) -> Pa
     """One disease grows inside every age."""
     main = experiment.growing[SHARED]
     return PaperPart(
-        "Figure 3: against lambda",
-        "10,000 records, five ages of 2,000 records and ten diseases. In each age one disease "
-        "grows and the other nine share the rest; lambda is the difference between the most and "
-        "the least frequent disease of an age. Where all ages have the same numbers of records "
-        "and the same entropy, ITPR and DR are the same number. Which disease grows in which age "
-        f"is not stated. {WHICH} We let two or three ages share a disease ({SHARED}).",
-        (
+        title="Figure 3: against lambda",
+        about="10,000 records, five ages of 2,000 records and ten diseases. In each age one "
+        "disease grows and the other nine share the rest; lambda is the difference between the "
+        "most and the least frequent disease of an age. Where all ages have the same numbers of "
+        "records and the same entropy, ITPR and DR are the same number. Which disease grows in "
+        f"which age is not stated. {WHICH} We let two or three ages share a disease ({SHARED}).",
+        claims=(
             *(_goes(main, name, RISES, "increases with lambda") for name in IDS if name != "MIL"),
             _goes(main, "MIL", FALLS, "decreases with lambda (figure 3b)"),
             *(_inside(main, name) for name in ("ITPR", "ELD")),
             *(interpretation(name, worst, where="section 5.2") for name in ("DR", "MI", "CP")),
         ),
-        (
+        blocks=(
             *draw(
                 "Finding out the disease by the age, against lambda",
                 main,
@@ -227,14 +227,14 @@ def figure_4(experiment: Inference) -> PaperPart:
     more = "increases with theta"
     below = "10,000 records, five ages, ten diseases; theta as in equation (13)"
     return PaperPart(
-        "Figure 4: against theta",
-        "Theta is how much less mixed the diseases of an age are than those of the whole table. "
-        "The text says that ELD does not see it. That depends on the tables, of which only theta "
-        "is given: two readings are computed, one age that drifts from the others, and ages that "
-        "keep their numbers but move to different diseases. ELD can stay the same only in the "
+        title="Figure 4: against theta",
+        about="Theta is how much less mixed the diseases of an age are than those of the whole "
+        "table. The text says that ELD does not see it. That depends on the tables, of which only "
+        "theta is given: two readings are computed, one age that drifts from the others, and ages "
+        "that keep their numbers but move to different diseases. ELD can stay the same only in the "
         "second, since H(X) must grow by as many bits as theta does. With ages of equal numbers "
         "ITPR is theta / H(X) and ELD is 2^(theta - H(X)): both are made of the same two numbers.",
-        (
+        claims=(
             _goes(experiment.moving, "ELD", CONSTANT, "constant", two),
             *(_goes(experiment.drifting, name, RISES, more, one) for name in ("MIL", "MI", "CP")),
             *(_goes(experiment.moving, name, RISES, more, two) for name in ("MIL", "MI", "CP")),
@@ -246,7 +246,7 @@ def figure_4(experiment: Inference) -> PaperPart:
             *_ends(experiment.drifting),
             *_example(),
         ),
-        (
+        blocks=(
             *draw(
                 "First reading: one age drifts from the others",
                 experiment.drifting,

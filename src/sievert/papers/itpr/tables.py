@@ -156,13 +156,13 @@ def description() -> PaperPart:
 def measurements(cases: Cases) -> PaperPart:
     """Table 4."""
     return PaperPart(
-        "Table 4: five measures of the cases",
-        "Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out the "
-        "disease by case 5 of Age. DR is the discrimination rate, MI the mutual information, CP "
-        "conditional privacy, MIL the maximum information leakage, ELD entropy l-diversity. "
+        title="Table 4: five measures of the cases",
+        about="Rows 1 to 5 are about finding a record by its age, rows 6 to 8 about finding out "
+        "the disease by case 5 of Age. DR is the discrimination rate, MI the mutual information, "
+        "CP conditional privacy, MIL the maximum information leakage, ELD entropy l-diversity. "
         "MI and MIL are in bits. MIL and ELD are read as the other rows need them; the "
         "formulas are discussed below.",
-        tuple(
+        claims=tuple(
             number(
                 f"{label(column)}: {name}",
                 shown,
@@ -173,7 +173,7 @@ def measurements(cases: Cases) -> PaperPart:
             for column, *printed in ROWS_4
             for name, shown in zip(COLUMNS_4, printed, strict=True)
         ),
-        (_leakages(),),
+        blocks=(_leakages(),),
     )
 
 

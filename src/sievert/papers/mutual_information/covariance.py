@@ -52,10 +52,10 @@ def synthetic(given: Given) -> PaperPart:
     )
     plain = _plain(optimum.identity)
     return PaperPart(
-        "Section 5.4: synthetic data by model 4",
-        f"The example with {80 * TIMES:,} records; X' is drawn for each from the channel of model "
-        f"4 that tells {RATE} bits of identity.",
-        (
+        title="Section 5.4: synthetic data by model 4",
+        about=f"The example with {80 * TIMES:,} records; X' is drawn for each from the channel of "
+        f"model 4 that tells {RATE} bits of identity.",
+        claims=(
             statement(
                 "Synthetic X' can be drawn from p(x'|x)",
                 f"loss {optimum.loss:.4f}, as the model promises",
@@ -72,7 +72,7 @@ def synthetic(given: Given) -> PaperPart:
                 why="plain randomisation loses less",
             ),
         ),
-        (
+        blocks=(
             Paragraph(
                 f"The model's X' is a label of groups of keys. Where keys of the original kind are "
                 f"to be released, one is drawn by the label, and more is lost: {as_keys:.4f} bits "
@@ -121,10 +121,10 @@ def preservation(given: Given) -> PaperPart:
     with_x = gaussian_information(x, releases, a @ xy.T)
     kept = float(releases[0, 0] / x[0, 0])
     return PaperPart(
-        "Section 5.5: mutual information against covariances",
-        "X is one number, Y three, jointly Gaussian with covariances at random; X' = a^T Y is the "
-        "best linear estimate of X.",
-        (
+        title="Section 5.5: mutual information against covariances",
+        about="X is one number, Y three, jointly Gaussian with covariances at random; X' = a^T Y "
+        "is the best linear estimate of X.",
+        claims=(
             statement(
                 "The covariance matrix is preserved when X is replaced by X': Cov(X',Y) = Cov(X,Y)",
                 "preserved",
@@ -151,7 +151,7 @@ def preservation(given: Given) -> PaperPart:
             ),
             *_factor(),
         ),
-        (
+        blocks=(
             remark(
                 "The variance of X'",
                 "that part of Var X which Y explains; of the whole covariance matrix of X and Y "

@@ -32,10 +32,10 @@ CLOSE = 0.01  # how far chains may be from all tables counted
 def formulas(given: Given) -> PaperPart:
     """The formulas one by one."""
     return PaperPart(
-        "Sections 3 and 4: the formulas on Table 1",
-        "Nationality alone, local recoding. There are 64 tables that fit the release, few enough "
-        "to count them all, so every formula can be held against its definition.",
-        (
+        title="Sections 3 and 4: the formulas on Table 1",
+        about="Nationality alone, local recoding. There are 64 tables that fit the release, few "
+        "enough to count them all, so every formula can be held against its definition.",
+        claims=(
             _theorem(),
             _conditioning(),
             _support(),
@@ -59,7 +59,7 @@ def formulas(given: Given) -> PaperPart:
             _permutation(),
             _chains(given),
         ),
-        (_learners(),),
+        blocks=(_learners(),),
     )
 
 

@@ -70,4 +70,6 @@ def status(view: View) -> tuple[str, str]:
     return state, view.texts(f"workbench.assess.status_{state}", number=number)
 
 
-ASSESS = Step(NAME, context, status, commands=commands)  # ways are taken to the step Protect
+ASSESS = Step(
+    name=NAME, context=context, status=status, commands=commands
+)  # ways are taken to the step Protect

@@ -90,11 +90,11 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
         return {}
     dots = [
         MapPoint(
-            across,
-            up,
-            row["state"],
-            "",
-            texts("workbench.compare.at_most_name", name=row["name"])
+            across=across,
+            up=up,
+            state=row["state"],
+            said="",
+            name=texts("workbench.compare.at_most_name", name=row["name"])
             if row["at_most"]
             else row["name"],
             hollow=bool(row["better"]),
@@ -102,9 +102,9 @@ def _maps(view: View, rows: list[dict[str, Any]], secret: str) -> dict[str, Mark
         for row, across, up in places
     ]
     words = MapWords(
-        texts("workbench.compare.map_label", number=len(dots)),
-        texts("workbench.protect.across", secret=secret),
-        texts("workbench.protect.up"),
+        label=texts("workbench.compare.map_label", number=len(dots)),
+        across=texts("workbench.protect.across", secret=secret),
+        up=texts("workbench.protect.up"),
         note=texts("workbench.compare.corrected"),
     )
     return {k: draw_map(dots, words, size) for k, size in (("wide", WIDE), ("narrow", NARROW))}
@@ -133,4 +133,11 @@ def status(view: View) -> tuple[str, str]:
     return OPEN if result is None else releases_state(result, view.texts), shown
 
 
-COMPARE = Step(NAME, context, status, change, commands, settings=("releases",))
+COMPARE = Step(
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    settings=("releases",),
+)

@@ -96,4 +96,6 @@ def column_shares(result: Any) -> dict[str, float]:
     return {c: about["share"] for c, about in columns.items() if about["share"] is not None}
 
 
-EXPLAIN = Step(NAME, context, status, commands=commands)  # changes are taken to the step Protect
+EXPLAIN = Step(
+    name=NAME, context=context, status=status, commands=commands
+)  # changes are taken to the step Protect

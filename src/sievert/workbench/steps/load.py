@@ -157,10 +157,10 @@ def _types(text: str) -> dict[str, str]:
 
 
 LOAD = Step(
-    "load",
-    _context,
-    _status,
-    _change,
-    commands,
+    name="load",
+    context=_context,
+    status=_status,
+    change=_change,
+    commands=commands,
     settings=(*KEPT, *TEXTS, *CHECKED, "na", "types"),
 )

@@ -256,4 +256,11 @@ def _save(choices: Choices, form: Form) -> Choices:
     return choices.put("policy", file=path, limits={}, edited="")
 
 
-POLICY = Step("policy", _context, _status, _change, commands, settings=("file", "limits", "edited"))
+POLICY = Step(
+    name="policy",
+    context=_context,
+    status=_status,
+    change=_change,
+    commands=commands,
+    settings=("file", "limits", "edited"),
+)

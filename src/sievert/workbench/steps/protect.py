@@ -246,7 +246,7 @@ def act(choices: Choices, form: Form) -> Action | None:
     argv = (*protect_command(seen), "-o", path, *replacing(path))
     known = protect_command(taken)
     refusal = refusal_to_replace(form, path)
-    return Action(argv, then, accepted=(0,), kept=taken, known_by=known, refusal=refusal)
+    return Action(argv=argv, then=then, accepted=(0,), kept=taken, known_by=known, refusal=refusal)
 
 
 def status(view: View) -> tuple[str, str]:
@@ -346,4 +346,14 @@ def recoding_context(view: View) -> dict[str, Any]:
     }
 
 
-PROTECT = Step(NAME, context, status, change, commands, act, SETTINGS, written_releases, further)
+PROTECT = Step(
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    act=act,
+    settings=SETTINGS,
+    files=written_releases,
+    further=further,
+)

@@ -139,7 +139,7 @@ def act(choices: Choices, form: Form) -> Action | None:
         return after.put(NAME, **{**chosen.of(NAME), **written})
 
     argv = (*report_command(chosen), *replacing(path))
-    return Action(argv, then, inputs=parts, refusal=refusal_to_replace(form, path))
+    return Action(argv=argv, then=then, inputs=parts, refusal=refusal_to_replace(form, path))
 
 
 def _split(written: str) -> tuple[list[str], list[str]]:
@@ -183,12 +183,12 @@ def files(choices: Choices) -> tuple[WrittenFile, ...]:
 
 
 REPORT = Step(
-    NAME,
-    context,
-    status,
-    change,
-    commands,
-    act,
-    ("kind", "parts", "without", "mask", "heading", "path", "written", "under"),
-    files,
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    act=act,
+    settings=("kind", "parts", "without", "mask", "heading", "path", "written", "under"),
+    files=files,
 )

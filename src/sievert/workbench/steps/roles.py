@@ -164,4 +164,11 @@ def _name(text: str) -> str:
     return name
 
 
-ROLES_STEP = Step("roles", _context, _status, _change, commands, settings=SETTINGS)
+ROLES_STEP = Step(
+    name="roles",
+    context=_context,
+    status=_status,
+    change=_change,
+    commands=commands,
+    settings=SETTINGS,
+)

@@ -52,4 +52,11 @@ def status(view: View) -> tuple[str, str]:
     return state, view.texts.number_of(number, "table")
 
 
-SYNTHETIC = Step(NAME, context, status, change, commands, settings=("tables", "control"))
+SYNTHETIC = Step(
+    name=NAME,
+    context=context,
+    status=status,
+    change=change,
+    commands=commands,
+    settings=("tables", "control"),
+)

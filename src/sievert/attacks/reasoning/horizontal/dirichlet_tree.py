@@ -68,7 +68,7 @@ class Forest:
         return sums
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DirichletTree:
     """The posterior of one factor among people with one secret, exactly.
 
@@ -213,7 +213,7 @@ def build_forest(factor: Factor, labels: Ints) -> Forest | None:
         owners[atoms] = nodes
     order = np.lexsort((parents[1:], depths)) + 1
     levels = np.split(order, run_starts(depths[order - 1])[1:]) if len(labels) else ()
-    return Forest(labels, parents, owners, tuple(levels))
+    return Forest(labels=labels, parents=parents, owners=owners, levels=tuple(levels))
 
 
 def weights_of(factor: Factor, secret: int) -> Floats:
@@ -248,7 +248,14 @@ def dirichlets(rng: np.random.Generator, shapes: Floats) -> Floats:
 def _tree(factor: Factor, forest: Forest, secret: int) -> DirichletTree:
     prior = weights_of(factor, secret)
     counts = np.append(0, factor.counts[forest.labels, secret]).astype(np.int64)
-    return DirichletTree(factor, forest, prior, counts, forest.sums(counts), forest.masses(prior))
+    return DirichletTree(
+        factor=factor,
+        forest=forest,
+        prior=prior,
+        counts=counts,
+        below=forest.sums(counts),
+        masses=forest.masses(prior),
+    )
 
 
 def label_places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:

@@ -15,7 +15,7 @@ WORK = 1000  # numbers moved, for each table that may be kept
 BITS = 128  # of products
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CompatibleTables:
     """All tables of one factor and secret that fit a release, with their probabilities.
 
@@ -112,18 +112,18 @@ def enumerate_tables(factor: Factor, secret: int, most: int = 200_000) -> Compat
         states, left = added
     varied = states.counts()
     return CompatibleTables(
-        factor,
-        secret,
-        atoms,
-        varied,
-        sure,
-        _weights(states, varied, (prior + sure)[atoms]),
-        places,
-        states.means,
+        factor=factor,
+        secret=secret,
+        atoms=atoms,
+        varied=varied,
+        sure=sure,
+        weights=_weights(states, varied, (prior + sure)[atoms]),
+        places=places,
+        means=states.means,
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _States:
     """Count vectors packed into words, and the ways to each: a part times a power of 2."""
 
@@ -150,7 +150,14 @@ class _States:
             table[atom, at] = value
         nothing = np.zeros((1, word + 1), dtype=np.int64)
         power = np.ones(1, dtype=np.int64)
-        return cls(table, tops, nothing, np.full(1, 0.5), power, np.zeros((1, columns)))
+        return cls(
+            factors=table,
+            tops=tops,
+            words=nothing,
+            parts=np.full(1, 0.5),
+            powers=power,
+            means=np.zeros((1, columns)),
+        )
 
     def counts(self) -> Ints:
         counts = np.empty((len(self.words), len(self.tops)), dtype=np.int64)
@@ -214,7 +221,14 @@ class _States:
             else means[starts]
         )
         part, step = np.frexp(sums)
-        return _States(self.factors, self.tops, words[starts], part, tops + step, means)
+        return _States(
+            factors=self.factors,
+            tops=self.tops,
+            words=words[starts],
+            parts=part,
+            powers=tops + step,
+            means=means,
+        )
 
 
 def _weights(states: _States, varied: Ints, prior: Floats) -> Floats:

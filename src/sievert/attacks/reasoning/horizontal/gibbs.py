@@ -125,14 +125,18 @@ class UrnSampler:
         kept = np.where(many, last - first, here)
         begin = np.cumsum(kept) - kept
         cells = np.stack((rows, first, last, here, begin, offsets[rows, labels], many), axis=1)
+        longest = int((last - first).max(initial=1)) + 16
+        weights, heaps, tops = np.zeros((3, longest))
         self._urns = UrnState(
-            cells.astype(np.int64),
-            np.ascontiguousarray(factor.members, dtype=np.uint32),
-            prior,
-            self._sure.copy(),
-            np.zeros(int(kept.sum()), dtype=np.uint32),
-            np.zeros(self.layout.end),
-            *np.zeros((3, int((last - first).max(initial=1)) + 16)),
+            cells=cells.astype(np.int64),
+            members=np.ascontiguousarray(factor.members, dtype=np.uint32),
+            prior=prior,
+            counts=self._sure.copy(),
+            atoms=np.zeros(int(kept.sum()), dtype=np.uint32),
+            sums=np.zeros(self.layout.end),
+            weights=weights,
+            heaps=heaps,
+            tops=tops,
         )
         self.counts = self._urns.counts
         self._rng = rng

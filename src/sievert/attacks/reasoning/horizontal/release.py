@@ -38,7 +38,7 @@ MOST_COMPONENTS = 256  # of a mixture
 AHEAD = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HorizontalModel(ReleaseModel):
     """Factors, the classes with their labels and secrets, and what is solved.
 
@@ -81,14 +81,14 @@ class HorizontalModel(ReleaseModel):
             wanted = labels[pairs.classes, f] * size + atoms[pairs.victims, f]
             places.append(np.searchsorted(keys, wanted))
         return cls(
-            atoms,
-            alpha,
-            class_counts.sum(axis=0),
-            tuple(factors),
-            class_counts,
-            pairs,
-            tuple(places),
-            solved,
+            atoms=atoms,
+            alpha=alpha,
+            secret_counts=class_counts.sum(axis=0),
+            factors=tuple(factors),
+            class_counts=class_counts,
+            pairs=pairs,
+            places=tuple(places),
+            solved=solved,
         )
 
     @property
@@ -130,7 +130,13 @@ class HorizontalModel(ReleaseModel):
                 spots[-1] = np.full(len(pairs), WHOLE, dtype=sampled_spots.dtype)
                 spots[-1][sampled] = sampled_spots
         cells = self.pairs.victims[pairs] * len(self.alpha) + secrets
-        return VictimTerms(cells, fixed, tuple(layouts), tuple(spots), tuple(populations))
+        return VictimTerms(
+            cells=cells,
+            fixed=fixed,
+            layouts=tuple(layouts),
+            spots=tuple(spots),
+            populations=tuple(populations),
+        )
 
     @property
     def work(self) -> int:
@@ -175,7 +181,10 @@ class HorizontalModel(ReleaseModel):
         populations, shares = self.solved_shares()
         learned = self.learner_weights(populations)
         return Block(
-            self.expected_records(shares), learned, np.zeros_like(learned), tuple(populations)
+            expected=self.expected_records(shares),
+            learned=learned,
+            printed=np.zeros_like(learned),
+            populations=tuple(populations),
         )
 
     def published_learner(self) -> Floats | None:
@@ -223,7 +232,7 @@ class HorizontalModel(ReleaseModel):
         return HorizontalChain(self, rng)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VictimTerms:
     """What is expected of victims, term by term: one for each class and secret that they may have.
 
@@ -277,11 +286,11 @@ class HorizontalChain:
                 drawn[f][secrets] = urns.draw(self.rng)
         expected = np.bincount(lookup.cells, terms, math.prod(self.model.shape))
         return Block(
-            np.asarray(expected.reshape(self.model.shape), np.float64),
-            self.model.learner_weights(self.populations),
-            self.model.printed_under(drawn, self.rng),
-            tuple(p.copy() for p in self.populations),
-            tuple(drawn),
+            expected=np.asarray(expected.reshape(self.model.shape), np.float64),
+            learned=self.model.learner_weights(self.populations),
+            printed=self.model.printed_under(drawn, self.rng),
+            populations=tuple(p.copy() for p in self.populations),
+            drawn=tuple(drawn),
         )
 
 

@@ -22,7 +22,7 @@ OFFERS = 4  # swaps that everybody of a large group is offered in a sweep
 REACH = 170.0  # a quotient of four products below e^REACH fits a double
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Slots:
     """Where the shares of a release are kept: of each group a table of people by kinds of secret.
 
@@ -87,7 +87,15 @@ def slots(buckets: Buckets) -> Slots:
     settled[np.repeat(moving, np.diff(share_starts))] = 0.0
     kinds = secrets[at]
     free = np.flatnonzero(moving)
-    return Slots(starts, kinds, kind_starts, times, share_starts, settled, free)
+    return Slots(
+        starts=starts,
+        kinds=kinds,
+        kind_starts=kind_starts,
+        times=times,
+        share_starts=share_starts,
+        settled=settled,
+        free=free,
+    )
 
 
 class GroupSampler:
@@ -110,14 +118,16 @@ class GroupSampler:
         mass = np.zeros((int(self._ends[-1]), 2))
         mass[:, 0] = np.concatenate([prior.T.ravel() for prior in buckets.priors])
         self._state = GroupState(
-            self.slots.starts,
-            np.ascontiguousarray(np.asarray(buckets.atoms, np.int64) * many + self._ends[:-1]),
-            self.slots.kinds,
-            self.slots.kind_starts,
-            self.slots.share_starts,
-            mass,
-            np.zeros(len(secrets), dtype=np.int64),
-            np.zeros(int(self.slots.share_starts[-1])),
+            starts=self.slots.starts,
+            cells=np.ascontiguousarray(
+                np.asarray(buckets.atoms, np.int64) * many + self._ends[:-1]
+            ),
+            kinds=self.slots.kinds,
+            kind_starts=self.slots.kind_starts,
+            share_starts=self.slots.share_starts,
+            mass=mass,
+            assigned=np.zeros(len(secrets), dtype=np.int64),
+            shares=np.zeros(int(self.slots.share_starts[-1])),
         )
         self._group = np.repeat(np.arange(len(sizes)), sizes)
         self.start(secrets[np.lexsort((rng.random(len(secrets)), self._group))])

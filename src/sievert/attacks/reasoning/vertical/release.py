@@ -25,7 +25,7 @@ MOST_TABLES = 20_000
 MOST_PRINTED = 1000  # tables times victims for whom the printed learner is integrated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AssignmentTables:
     """Every table that a release allows, and the chance of each.
 
@@ -135,7 +135,15 @@ def enumerate_tables(buckets: Buckets, most: int = 200_000) -> AssignmentTables 
         begin, end = share_slots.share_starts[share_slots.free[place] :][:2]
         shares[begin:end] = mean[ways.people].ravel()
         behind = behind[link] @ ways.times
-    return AssignmentTables(share_slots, shares, weights / whole, states, places, fixed, shapes)
+    return AssignmentTables(
+        slots=share_slots,
+        shares=shares,
+        weights=weights / whole,
+        moving=states,
+        places=places,
+        fixed=fixed,
+        shapes=shapes,
+    )
 
 
 def _fixed_counts(buckets: Buckets, slots: Slots, firsts: Ints, widths: Ints, cells: int) -> Ints:
@@ -159,7 +167,12 @@ def _ways(slots: Slots, group: int, firsts: Ints, widths: Ints, most: int) -> _W
     lost = np.array([math.lgamma(k + 1) for k in range(max(sizes) + 1)])
     times = np.exp(ways - lost[given].sum(axis=(1, 2)))
     cells = distinct[:, None, :] + slots.kinds[here][:, None] * widths
-    return _Ways(people.ravel(), given, np.rint(times) if times.max() < 2**50 else times, cells)
+    return _Ways(
+        people=people.ravel(),
+        given=given,
+        times=np.rint(times) if times.max() < 2**50 else times,
+        cells=cells,
+    )
 
 
 def _tables_with_margins(sizes: list[int], left: list[int], most: int) -> Ints | None:
@@ -214,7 +227,7 @@ def _likelihoods(priors: Floats, fixed: Ints, places: Ints, states: Ints) -> Flo
     return np.asarray(np.exp(logs - logs.max()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VerticalModel(ReleaseModel):
     """Groups, and the tables that are possible, where they are few."""
 
@@ -236,7 +249,14 @@ class VerticalModel(ReleaseModel):
             hint="method='auto'",
         )
         counts = np.bincount(buckets.secrets, minlength=len(alpha))
-        return cls(atoms, alpha, counts, buckets, owners, solved)
+        return cls(
+            atoms=atoms,
+            alpha=alpha,
+            secret_counts=counts,
+            buckets=buckets,
+            owners=owners,
+            solved=solved,
+        )
 
     @property
     def priors(self) -> tuple[Floats, ...]:
@@ -288,10 +308,10 @@ class VerticalModel(ReleaseModel):
         for weight, table in self.solved.tables:
             learned += weight * self.learner_weights(self.populations(table))
         return Block(
-            self.expected_records(self.solved.shares),
-            learned,
-            np.zeros(self.shape),
-            self.populations(self.solved.expected_counts),
+            expected=self.expected_records(self.solved.shares),
+            learned=learned,
+            printed=np.zeros(self.shape),
+            populations=self.populations(self.solved.expected_counts),
         )
 
     def published_learner(self) -> Floats | None:
@@ -357,9 +377,9 @@ class VerticalChain:
             for prior, table in zip(model.priors, counts, strict=True)
         )
         return Block(
-            model.expected_records(shares),
-            model.learner_weights(populations),
-            model.printed_under(drawn, self.rng),
-            populations,
-            drawn,
+            expected=model.expected_records(shares),
+            learned=model.learner_weights(populations),
+            printed=model.printed_under(drawn, self.rng),
+            populations=populations,
+            drawn=drawn,
         )

@@ -32,7 +32,7 @@ MOST_ASSIGNED = 5000  # records of a block that are assigned one to one
 CLOSE = 1e-9  # of the largest distance: what counts as equal in an assignment of rounded distances
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Linkage:
     """How many released records are linked to their origin, and for each record whether it is.
 
@@ -165,18 +165,18 @@ def link(
     else:
         linked, is_hit, among = one_to_one(space, mine, theirs, home)
     return Linkage(
-        distance,
-        linkage,
-        None if distance == "gower" else scale,
-        space.columns,
-        m,
-        int(np.count_nonzero(origin >= 0)),
-        math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n,
-        level,
-        linked,
-        is_hit,
-        is_hit / np.maximum(among, 1),
-        int(np.count_nonzero(among > 1)),
+        distance=distance,
+        linkage=linkage,
+        scale=None if distance == "gower" else scale,
+        columns=space.columns,
+        originals=m,
+        with_origin=int(np.count_nonzero(origin >= 0)),
+        baseline=math.fsum((hittable / np.maximum(sizes, 1)).tolist()) / n,
+        level=level,
+        nearest=linked,
+        found=is_hit,
+        credit=is_hit / np.maximum(among, 1),
+        ties=int(np.count_nonzero(among > 1)),
     )
 
 

@@ -143,7 +143,7 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Near
             np.add.at(total, one, tree.times[rows])
             np.add.at(kinds, one, 1)
             where[one] = rows
-    return Nearest(best, total, where, kinds < 2)
+    return Nearest(best=best, total=total, where=where, sure=kinds < 2)
 
 
 def draw_sketch(space: DistanceSpace, file: File) -> tuple[Floats, Floats, Ints]:
@@ -165,7 +165,10 @@ def _search_compiled(
     """The same, record by record, by the compiled `search_tree`."""
     size = len(queries.block)
     result = Nearest(
-        np.full(size, np.inf), np.zeros(size, np.int64), np.full(size, -1), np.ones(size, bool)
+        best=np.full(size, np.inf),
+        total=np.zeros(size, np.int64),
+        where=np.full(size, -1),
+        sure=np.ones(size, bool),
     )
     columns, caps, order = draw_sketch(space, tree.file)
     sketch = columns, caps, space.margin, space.whole

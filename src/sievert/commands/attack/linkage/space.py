@@ -43,7 +43,7 @@ class File(NamedTuple):
         return _distinct([self.block, *(self.places.T + 1), *self.codes.T])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DistanceSpace:
     """The distance: a sum over columns of a weight times |x - y|^power, a lack, or a mismatch.
 
@@ -162,10 +162,10 @@ def build_space(
     weighed = [(c, weight) for c, weight in weighed if gower or weight * c.most]
     mine, theirs = (
         File(
-            _side_by_side([c.numbers[side] for c, _ in weighed], rows, np.float64),
-            _side_by_side([c.places[side] for c, _ in weighed], rows, np.int64),
-            _side_by_side([c[side] for c in coded], rows, np.int32),
-            np.zeros(rows, dtype=np.int64),
+            numbers=_side_by_side([c.numbers[side] for c, _ in weighed], rows, np.float64),
+            places=_side_by_side([c.places[side] for c, _ in weighed], rows, np.int64),
+            codes=_side_by_side([c[side] for c in coded], rows, np.int32),
+            block=np.zeros(rows, dtype=np.int64),
         )
         for side, rows in enumerate(map(len, pairs[0]))
     )
@@ -197,22 +197,22 @@ def _scale_weights(
     fits = digits is None and most <= WHOLE
     unit = 1 if fits else max(1, most)
     return DistanceSpace(
-        power,
-        used,
-        [c.exact for _, c in columns],
-        [w for w, _ in columns],
-        lacks,
-        common,
+        power=power,
+        columns=used,
+        exact=[c.exact for _, c in columns],
+        weights=[w for w, _ in columns],
+        lacks=lacks,
+        cost=common,
         # A rounded weight is off by less than one, a term by less than its number of steps.
-        0 if digits is None else sum(c.most for _, c in columns),
-        np.array([float(Fraction(w * c.unit**power, unit)) for w, c in columns]),
-        np.array([float(Fraction(lack, unit)) for lack in lacks]),
-        float(Fraction(common, unit)) if coded else 0.0,
+        tolerance=0 if digits is None else sum(c.most for _, c in columns),
+        w=np.array([float(Fraction(w * c.unit**power, unit)) for w, c in columns]),
+        lack=np.array([float(Fraction(lack, unit)) for lack in lacks]),
+        mismatch=float(Fraction(common, unit)) if coded else 0.0,
         # All distances are at most 1: a term is off by 9 roundings, a sum by one per term.
-        0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
-        Fraction(unit, common * used if gower else common),
-        coded,
-        most,
+        slack=0.0 if fits else 4 * (9 + len(columns) + coded) * 2.0**-53,
+        unit=Fraction(unit, common * used if gower else common),
+        coded=coded,
+        most=most,
     )
 
 
@@ -317,10 +317,10 @@ class _NumericColumn(NamedTuple):
         numbers[there] = doubles[place]
         cut = len(released)
         return cls(
-            exact,
-            (places[:cut], places[cut:]),
-            (numbers[:cut], numbers[cut:]),
-            Fraction(step, 10**decimals),
+            exact=exact,
+            places=(places[:cut], places[cut:]),
+            numbers=(numbers[:cut], numbers[cut:]),
+            step=Fraction(step, 10**decimals),
         )
 
     def weight(self, distance: Distance, scale: Scale, digits: int | None) -> Fraction:

@@ -22,7 +22,7 @@ SKEWED = 2.0  # the skewness of scores from which the normal approximation is co
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupRate:
     """How an attack fares against some people: how many, the sum of their scores, its mean."""
 
@@ -39,7 +39,7 @@ class GroupRate:
         return own if self.low is None else own | {"low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SyntheticAttack:
     """One attack: rates of originals and of strangers, and what their difference proves."""
 
@@ -110,20 +110,36 @@ def weigh(
     other = scores[n:]
     rates = groups.rates(scores)
     if alone:
-        return SyntheticAttack(name, rates[0], None, baseline, details=details)
-    risk = low = high = least = None
+        return SyntheticAttack(
+            name=name, original=rates[0], control=None, baseline=baseline, details=details
+        )
+    risk = None
+    low = None
+    high = None
+    least = None
     if len(own) and len(other):
         more = design_effect(scores, groups)
         risk, low, high = risk_interval(own, other, more)
         least = math.sqrt(more) * least_excess(rates[1].rate or 0.0, len(own), len(other))
     return SyntheticAttack(
-        name, *rates, baseline, risk, low, high, chance(scores, groups), least, details
+        name=name,
+        original=rates[0],
+        control=rates[1],
+        baseline=baseline,
+        risk=risk,
+        low=low,
+        high=high,
+        p=chance(scores, groups),
+        least_excess=least,
+        details=details,
     )
 
 
 def _rate(scores: Floats) -> GroupRate:
     total = math.fsum(scores.tolist())
-    return GroupRate(len(scores), total, total / len(scores) if len(scores) else None)
+    return GroupRate(
+        people=len(scores), hits=total, rate=total / len(scores) if len(scores) else None
+    )
 
 
 def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
@@ -138,7 +154,9 @@ def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
         sums = math.fsum((_cluster_sums(centred, clusters) ** 2).tolist())
         design = max(1.0, sums / alone) if alone else 1.0
     low, high = _failing(scores, design)[1]
-    return GroupRate(own.people, own.hits, own.rate, 1.0 - high, 1.0 - low)
+    return GroupRate(
+        people=own.people, hits=own.hits, rate=own.rate, low=1.0 - high, high=1.0 - low
+    )
 
 
 def least_excess(rate: float, originals: int, controls: int) -> float:

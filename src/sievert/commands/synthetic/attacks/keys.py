@@ -14,7 +14,7 @@ from sievert.commands.synthetic.attacks.nearness import guesses
 from sievert.commands.synthetic.attacks.tables import DistinctRows, SyntheticTables
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SharedRows:
     """The different rows of all tables: how often each occurs where, and the row of each record."""
 
@@ -36,7 +36,9 @@ class SharedRows:
         fake = rows.of_record[people:]
         parts = (person[:n], person[n:], fake)
         first, second, third = (np.bincount(part, minlength=many) for part in parts)
-        return cls(first, second, third, person, fake)
+        return cls(
+            originals=first, controls=second, synthetic=third, of_person=person, of_synthetic=fake
+        )
 
     @property
     def pool(self) -> Ints:

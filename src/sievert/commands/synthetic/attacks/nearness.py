@@ -68,7 +68,7 @@ def linkability(tables: SyntheticTables, linked: Floats) -> SyntheticAttack:
 # -- inference ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SecretGuesses:
     """Per person the chance that a guess of a secret is right, or a row drawn of the nearest."""
 
@@ -119,11 +119,11 @@ def guesses(
             own = _Closeness(tables, secret).right(median[:, s], people.rows[:, secret])
         results.append(
             SecretGuesses(
-                column.name,
-                people.spread(own),
-                people.spread(expected[:, s]),
-                people.spread(right[:, s]),
-                _naive(tables, secret),
+                secret=column.name,
+                right=people.spread(own),
+                expected=people.spread(expected[:, s]),
+                mode=people.spread(right[:, s]),
+                baseline=_naive(tables, secret),
             )
         )
     return results
@@ -188,7 +188,7 @@ def _naive(tables: SyntheticTables, place: int) -> float:
 # -- membership -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Nearness:
     """Per person: the nearest synthetic rows, the nearest other people, and how many are near.
 
@@ -230,9 +230,12 @@ def nearness(tables: SyntheticTables, workers: Workers = ALONE) -> Nearness:
     kin = _near(tables, x, others, pool.counts, workers, me=people.in_pool)
     # A person's row stands for all people who have it: they share what falls to it.
     return Nearness(
-        *(people.spread(mine[0]), people.spread(mine[1]), people.spread(kin[0])),
-        *(people.spread(mine[3]), people.spread(kin[3])),
-        None if reach is None else people.spread(mine[4]),
+        synthetic=people.spread(mine[0]),
+        second=people.spread(mine[1]),
+        other=people.spread(kin[0]),
+        near_synthetic=people.spread(mine[3]),
+        near_other=people.spread(kin[3]),
+        share=None if reach is None else people.spread(mine[4]),
     )
 
 

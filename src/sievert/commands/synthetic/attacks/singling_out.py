@@ -26,7 +26,7 @@ WORK = 2 * 10**9  # records and cells that are looked at, for one width: about a
 LOOKED_UP = 40  # a record in a tree costs as much as so many in a table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PredicateCounts:
     """The attacking predicates of some number of columns, and whom they hold for.
 
@@ -101,7 +101,14 @@ def count_predicates(
         controls.append(other)
         per_person += hits
     own, other = (np.concatenate(each) for each in (originals, controls))
-    return PredicateCounts(width, own, other, per_person, len(sets), every)
+    return PredicateCounts(
+        width=width,
+        originals=own,
+        controls=other,
+        per_person=per_person,
+        sets=len(sets),
+        every=every,
+    )
 
 
 def singling_out(tables: SyntheticTables, counts: PredicateCounts) -> SyntheticAttack:
