@@ -1,7 +1,7 @@
-"""The attacks that need the release alone, on every secret of it.
+"""The attacks that need only the release, on every secret in it.
 
-Skewness: a class against the whole table. What is rare in all may be likely in a class.
-Semantic: the same attacks after values of the secret that mean the same are put together.
+Skewness compares a class with the whole table: a value that is rare in the table may be likely in a
+class. Semantic attacks are the same attacks after merging values of the secret that mean the same.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -99,10 +99,12 @@ class _Rises:
         self.bottom = nq * self.records
 
     def highest(self, code: int | None) -> tuple[int, Ints]:
-        """The cell with the largest rise, of the largest class if there are several; the classes.
+        """The cell with the largest rise, and the classes that have such a rise.
 
-        Of one value of the secret, or of any. Of as large classes it is the rarest value, then the
-        class farthest from the table; counts of class and value decide the rest, not spellings.
+        `code` restricts the search to one value of the secret. Of several such cells it is that of
+        the largest class; among equally large classes, that of the rarest value; then that of the
+        class farthest from the table. The counts of class and value, not their spellings, decide
+        between the remaining cells.
         """
         codes = self.learned.cube.codes[-1]
         owner = self.learned.owner
@@ -137,7 +139,7 @@ class _Rises:
         return order, np.searchsorted(codes[order], np.arange(len(self.learned.totals) + 1))
 
     def profile(self, code: int) -> list[tuple[int, int]]:
-        """The classes of a value by their size and its records: what its own numbers rest on."""
+        """The sizes of the classes that have a value, each with its records of the value."""
         order, starts = self._by_value
         cells = order[starts[code] : starts[code + 1]]
         sizes = self.learned.sizes[self.learned.owner[cells]]
@@ -152,7 +154,7 @@ class _Rises:
 
     @cached_property
     def distances(self) -> tuple[Ints, Ints]:
-        """Of every class the sum over s of max(0, n_qs·N - n_s·n_q), and n_q·N; t is the ratio."""
+        """By class: the sum over s of max(0, n_qs·N - n_s·n_q), and n_q·N; t is the ratio."""
         starts = self.learned.starts
         return np.add.reduceat(np.maximum(self.top, 0), starts), self.bottom[starts]
 
@@ -176,7 +178,7 @@ def _about_value(learned: Learned, code: int, cell: int) -> dict[str, Value]:
 
 
 def _against_the_rest(learned: Learned, code: int) -> SecretTarget:
-    """A secret of two values: this one, or another. Classes without it count by their size."""
+    """A secret of two values: `code`, or any other value. Classes without `code` count by size."""
     cells = np.flatnonzero(learned.cube.codes[-1] == code)
     with_it = learned.sizes[learned.owner[cells]]
     own = learned.cube.counts[cells]
@@ -278,7 +280,7 @@ def attack_release(
     named: Mapping[str, str],
     show: bool = False,
 ) -> tuple[dict[str, dict[str, Attack]], list[str]]:
-    """Every attack that needs the release alone; `count` makes the cube of some columns.
+    """Run every attack that needs only the release; `count` makes the cube of some columns.
 
     Returns the attacks and a note for each secret whose named value does not occur.
     """
@@ -314,7 +316,7 @@ def attack_release(
 
 
 def check_named(named: Mapping[str, str], secrets: Sequence[str]) -> None:
-    """Only a secret has a value whose rise matters."""
+    """Refuse a named value of a column that is not a secret."""
     for column in named:
         require(
             column in secrets,
@@ -362,7 +364,7 @@ def semantic(
 
 
 def _parts(secret: str, partition: Mapping[str, Sequence[str]]) -> dict[str | None, str]:
-    """The part of each value; those that no part names are one more, without a name."""
+    """The part of each value; values that no part names make up a part without a name."""
     part_of: dict[str | None, str] = {}
     for number, (part, members) in enumerate(partition.items(), 1):
         for member in members:

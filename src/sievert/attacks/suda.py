@@ -201,7 +201,7 @@ def minimal_uniques(
 
 
 def _sizes(columns: int, largest: int | None) -> int:
-    """The largest size to search, if that can be done."""
+    """The largest size to search; refuse a search of too many sets."""
     require(columns >= 1, "minimal uniques of 0 quasi-identifiers", hint="at least 1")
     require(
         largest is None or largest >= 1, "the largest size of minimal uniques is below 1", hint="3"
@@ -220,7 +220,7 @@ def _sizes(columns: int, largest: int | None) -> int:
 
 
 def number_of_sets(columns: int, size: int) -> int:
-    """How many sets of columns have at least one and at most so many.
+    """Count the sets of at least one and at most `size` columns.
 
     >>> number_of_sets(250, 2)
     31375
@@ -229,14 +229,14 @@ def number_of_sets(columns: int, size: int) -> int:
 
 
 class _Tools(NamedTuple):
-    """How to search: how the group of all rows is written, and split."""
+    """The functions of a search: one writes the group of all rows, one splits groups."""
 
     whole: Callable[[int], Ints]
     split: Callable[[Ints, Ints, Ints, int, int, int, bool], tuple[Ints, Ints, Ints]]
 
 
 class _RowBlock(NamedTuple):
-    """The unique rows searched at a time, the MSUs found of them, and a mark for each: one bit."""
+    """The unique rows searched at a time, the counts of their MSUs, and one bit for each MSU."""
 
     first: int
     last: int
@@ -245,7 +245,7 @@ class _RowBlock(NamedTuple):
 
 
 class _MinimalUniqueSearch:
-    """Goes through the sets of columns, bit by bit; rows are classes, the unique ones first."""
+    """A search through all sets of columns, bit by bit; rows are classes, the unique ones first."""
 
     def __init__(
         self,
@@ -272,7 +272,7 @@ class _MinimalUniqueSearch:
         self.sets = np.array(list(self.numbers), dtype=object if long else np.int64)
 
     def run(self, unique: int) -> Ints:
-        """The number of MSUs by size, column and unique row, of as many rows at a time as fit."""
+        """Count the MSUs by size, column and unique row; search as many rows at a time as fit."""
         columns = len(self.columns)
         rows = np.arange(self.rows, dtype=np.int32)
         most = max(math.comb(columns - 1, s - 1) for s in range(1, self.sizes + 1))
@@ -287,7 +287,7 @@ class _MinimalUniqueSearch:
         return counts
 
     def _visit(self, part: _RowBlock, rows: Ints, groups: Ints, above: int, lowest: int) -> None:
-        """Go on from a set to those that have one more column, below its lowest, and so on."""
+        """Visit all sets that add to the set `above` columns below its lowest column, `lowest`."""
         size = above.bit_count() + 1
         for bit in range(lowest):
             self.pace()
@@ -301,7 +301,7 @@ class _MinimalUniqueSearch:
                 self._visit(part, left, parts, above | 1 << bit, bit)
 
     def _note(self, part: _RowBlock, alone: Ints, mask: int, size: int) -> None:
-        """Note the set as an MSU of those rows alone in it that have no MSU within it."""
+        """Note the set as an MSU of the rows in `alone` that have no MSU within it."""
         number = self.numbers[mask]
         within = np.zeros(part.marks.shape[1] * WORD, dtype=np.uint8)
         if size <= FEW_WITHIN:
@@ -318,7 +318,7 @@ class _MinimalUniqueSearch:
 
 
 def _subsets(mask: int) -> list[int]:
-    """The bits of all smaller sets but the empty one."""
+    """All proper, non-empty subsets of `mask`."""
     every = [mask]
     while smaller := (every[-1] - 1) & mask:
         every.append(smaller)
@@ -356,7 +356,7 @@ PLAIN = _Tools(lambda rows: np.zeros(rows, dtype=np.int64), _split)
 def _split_runs(
     rows: Ints, starts: Ints, codes: Ints, width: int, first: int, last: int, leaf: bool
 ) -> tuple[Ints, Ints, Ints]:
-    """The same, for compilation: groups are runs of rows, from one of `starts` to the next."""
+    """Split like `_split`, in compiled code: groups are runs of rows, between two of `starts`."""
     tally = np.zeros((width, 3), dtype=np.int32)  # of a code: rows, rows looked for, last row
     seen = np.empty(width, dtype=np.int32)
     left = np.empty(0 if leaf else len(rows), dtype=np.int32)

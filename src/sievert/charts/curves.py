@@ -130,7 +130,7 @@ def of_approximate(curves: Mapping[str, Mapping[str, Any]]) -> dict[str, Spec]:
 def close_stairs(
     curves: Mapping[str, Sequence[Sequence[float]]],
 ) -> dict[str, list[tuple[float, float]]]:
-    """Curves down to 0 at a common end, of at most so many steps, with the first and the last."""
+    """Continue curves to 0 at a common end, and thin them out, keeping the first and last step."""
     end = max(steps[-1][0] for steps in curves.values())
     every = {name: max(1, -(-len(steps) // WIDEST)) for name, steps in curves.items()}
     return {

@@ -83,7 +83,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BandPoint:
-    """What so many known columns give away: least, mean and most; None where not measured."""
+    """What `known` columns give away: least, mean and most; None where not measured."""
 
     known: int
     least: float | None

@@ -41,7 +41,7 @@ LONGEST_LINE = 180  # of an error: it may repeat what was typed
 
 
 def make_application(bench: Bench) -> Starlette:
-    """The application of a run; whoever may ask is checked before it."""
+    """Make the application of a run; `protection` checks each request before it."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:

@@ -173,7 +173,7 @@ class Bench:
         return rows
 
     def pending(self) -> list[dict[str, Any]]:
-        """The command that runs, and those that wait."""
+        """The command that runs, and the commands that wait."""
         return [
             {
                 "step": job.step,

@@ -105,7 +105,7 @@ class Jobs:
 
     @property
     def pending(self) -> list[Job]:
-        """The command that runs, unless it is being stopped, and those that wait."""
+        """The command that runs, unless it is being stopped, and the commands that wait."""
         running = [self.current] if self.current and not self.current.cancelled else []
         return [*running, *self.queue]
 

@@ -81,7 +81,7 @@ class Admission:
         return True
 
     def was_redeemed(self, token: str) -> bool:
-        """Whether this was a token: whoever has it is told what has become of it."""
+        """Whether `token` has been redeemed; its owner is told so."""
         return any(hmac.compare_digest(token.encode(), used.encode()) for used in self.used)
 
     def renew(self) -> bool:

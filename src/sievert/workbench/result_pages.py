@@ -136,7 +136,7 @@ def _own(part: ReportPart) -> list[dict[str, str]]:
 
 
 def _nearest(part: ReportPart) -> str:
-    """The limit that is nearest, of those that are met; or how far the worst one is breached."""
+    """The limit that is met most narrowly, or the limit that is breached most."""
     rows = [limited_row(part, {}, limit) for limit in limits_of(part.data)]
     near = [row for row in rows if row.position is not None]
     breached = [row for row in near if row.state == "breached"]

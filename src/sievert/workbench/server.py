@@ -78,7 +78,7 @@ class _Watched:
 
 
 class _IdleServer(uvicorn.Server):
-    """Ends by itself after so many seconds without a request and without work."""
+    """A server that ends after `idle` seconds without a request and without work."""
 
     def __init__(self, config: uvicorn.Config, watched: _Watched, jobs: Jobs, idle: float) -> None:
         super().__init__(config)
@@ -117,7 +117,7 @@ def serve(
     with private_directory() as folder, socket.socket() as listening:
         tempfile.tempdir = str(folder)  # what a library puts down is private and swept too
         listening.bind((ADDRESS, 0))
-        listening.listen()  # so that whoever reads the address is answered
+        listening.listen()  # so that a reader of the address gets an answer
         admission = Admission(port=listening.getsockname()[1])
         bench = Bench(
             history=History(choices), steps=steps, texts=texts, folder=folder, language=language

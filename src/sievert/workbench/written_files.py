@@ -1,4 +1,4 @@
-"""Files of a session: those that results are of, and those written here, with what made them."""
+"""The files of a session: inputs of results, and files written here with their commands."""
 
 import hashlib
 import json

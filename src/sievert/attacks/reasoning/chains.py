@@ -1,7 +1,9 @@
-"""Several chains at once, until they agree or a limit is reached; and how sure their means are.
+"""Run several chains until they agree or a limit is reached, and diagnose their means.
 
 A series has shape (chains, draws) or (chains, draws, quantities). Every chain is cut in halves, so
-that a chain that still moves disagrees with itself. Gelman et al., Bayesian Data Analysis, 2013;
+that a chain that has not converged disagrees with itself.
+
+Gelman et al., Bayesian Data Analysis, 2013;
 Geyer, Practical Markov chain Monte Carlo, 1992; Vehtari et al., Rank-normalization, 2021.
 """
 
@@ -70,7 +72,7 @@ class SamplingPlan:
 
     @classmethod
     def with_limit(cls, chains: int, most: int, block: int = 5) -> "SamplingPlan":
-        """With so many sweeps at most, burnt ones included."""
+        """Plan at most `most` sweeps, including the ones that are forgotten."""
         burn = min(500, most // 5)
         kept = max(20, most - burn)
         block = max(1, min(block, kept // 200))
@@ -78,7 +80,7 @@ class SamplingPlan:
 
 
 class Progress:
-    """How far the sampling is, for whoever shows it; and when it must be done."""
+    """How far the sampling has come, and the time by which it must end."""
 
     def __init__(self, seconds: float | None = None) -> None:
         self.done = 0
@@ -142,7 +144,7 @@ class _ChainRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ChainSamples:
-    """What chains have found: means of the three beliefs by batch, and how they agree."""
+    """The means of the three beliefs by batch, and how well the chains agree."""
 
     batches: Floats  # chains and batches, beliefs, victims, secrets
     weights: Floats  # blocks of each batch
@@ -169,7 +171,7 @@ class ChainSamples:
         return len(self.series)
 
     def so_far(self, quantity: int) -> list[dict[str, Any]]:
-        """After so many sweeps, the mean of a quantity until then, by chain; 50 places at most."""
+        """Running means of a quantity by chain, each with its number of sweeps; at most 50."""
         block = self.sweeps // self.series.shape[1]
         places = zip(*running_means(self.series[:, :, quantity]), strict=True)
         return [{"sweeps": block * n, "by_chain": means.tolist()} for n, means in places]
@@ -235,7 +237,7 @@ def run(
 
 
 def _most_batches(plan: SamplingPlan, victims: int, secrets: int) -> int:
-    """How many batches of a chain there is room for, an even number."""
+    """The number of batches of a chain for which there is room, an even number."""
     require(
         12 * plan.chains * victims * secrets <= MOST_NUMBERS,
         f"{victims:,} kinds of victims and {secrets:,} secrets are too many to be sampled",

@@ -1,8 +1,8 @@
 """The values that people may have in a column, as far as an outsider can tell.
 
 A released text is a plain value, or a pattern: `*`, a set `{M,J}`, an interval `[20, 30)`, a mask
-`455**`. What the patterns and the plain values of a release name makes the column's domain, if
-nobody gives it and there is no hierarchy.
+`455**`. If the domain of a column is not given and there is no hierarchy, it consists of the values
+that the plain values and the patterns of the release name.
 """
 
 import csv
@@ -105,7 +105,7 @@ def pattern(text: str) -> Pattern | None:
 
 
 def _members(text: str) -> list[str]:
-    """What stands between commas, in quotes where it holds some; nothing if it cannot be read."""
+    """Split at commas that are not in quotes; return nothing if the text cannot be read."""
     members: dict[str, None] = {}
     place = 0
     end = ","
@@ -156,7 +156,7 @@ class Domain:
         return {value: place for place, value in enumerate(self.values)}
 
     def positions(self, texts: Iterable[Text]) -> Ints:
-        """The position of each text, -1 for those that are no value of the domain."""
+        """The position of each text in the domain; -1 for a text that is not in it."""
         return np.fromiter((self.places.get(text, -1) for text in texts), dtype=np.int64)
 
 

@@ -83,7 +83,7 @@ def horizontal(
 ) -> Reasoning:
     """Reason about a release whose values were made coarser; the last column is the secret.
 
-    `listed` is the release record by record, where each of its records is to be told of.
+    `listed` is the release record by record, if a belief is wanted for each record.
     """
     columns = released.columns[:-1]
     texts, at = occurring(released, len(columns))
@@ -168,7 +168,7 @@ def _label_numbers(labels: Sequence[value_sets.Labels], cube: Cube) -> Ints:
 
 
 def _with_sensitivity(reasoning: Reasoning, problem: Problem, model: HorizontalModel) -> Reasoning:
-    """Of a saturated model that is solved exactly: the headlines under other weights of values."""
+    """Add the headlines under other prior weights, if a saturated model is solved exactly."""
     settings = problem.settings
     exact = model.method in (CLOSED, EXACT) and problem.victims.truth is not None
     if (
@@ -199,7 +199,7 @@ def vertical(
 ) -> Reasoning:
     """Reason about a release in two tables: people's keys and their group; groups and secrets.
 
-    `listed` is the people's table record by record, where each of its records is to be told of.
+    `listed` is the people's table record by record, if a belief is wanted for each record.
     """
     columns = people.columns[:-1]
     texts, at = occurring(secret_lists, 1)
@@ -264,7 +264,7 @@ def vertical(
 def _fitting_beliefs(
     reasoning: Reasoning, pairs: CandidatePairs, classes: Ints, secrets: Ints
 ) -> dict[str, Floats]:
-    """Of each released record: how much those whose values fit it believe in its secret."""
+    """For each released record, the belief in its secret of the victims whose values fit it."""
     order = np.argsort(pairs.classes, kind="stable")
     starts = np.flatnonzero(np.diff(pairs.classes[order], prepend=-1))
 
@@ -287,7 +287,7 @@ def _fitting_beliefs(
 
 
 def _largest_beliefs(reasoning: Reasoning, victims: Ints) -> dict[str, Floats]:
-    """Of each person of a release by groups: the largest belief, and the learner's in the same."""
+    """For each person of a release by groups, the attacker's largest belief, and the learner's."""
     posterior = reasoning.posterior
     best = posterior.attacker.argmax(axis=1)
     every = np.arange(len(best))

@@ -1,6 +1,7 @@
-"""What released values may stand for: sets of values, sets of their combinations, who is in which.
+"""The sets of values, and of their combinations, for which released values may stand.
 
-Many sets are kept in one array after the other, with the places where each begins (`PositionSets`).
+The sets are kept one after the other in one array, with the place where each begins
+(`PositionSets`).
 """
 
 import hashlib
@@ -194,7 +195,7 @@ class _Reader:
 
 
 def _texts(texts: Iterable[Text]) -> set[str]:
-    """The texts, and the members of those that are sets."""
+    """The texts, and the members of each text that is a set."""
     every = {text for text in texts if text is not None}
     return every.union(*(p.texts for p in map(pattern, every) if isinstance(p, Members)))
 

@@ -102,7 +102,7 @@ def headline(part: ReportPart, data: Data) -> NumberText | None:
 
 
 def points(part: ReportPart) -> Iterator[tuple[str, str]]:
-    """The secret of which most people are named; if no number can be shown, that."""
+    """The secret for which most people are named, or the reason why no number can be shown."""
     each = [(headline(part, data), s, data) for _, s, data in secrets(part, "reasoning")]
     if not each:
         return

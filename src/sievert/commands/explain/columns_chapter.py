@@ -150,7 +150,7 @@ def _measured_sets(view: ExplanationView, point: Data) -> str:
 
 
 def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
-    """What the columns tell of each secret, on average over the sets of so many columns."""
+    """What the columns tell about each secret, averaged over all sets with the same number."""
     labels = {s: view.labels[s] for s in view.secrets[:MOST_SECRETS]}
     by_point = [p for p in view.data["knowledge"]["points"] if p["known"]]
     means, most = (
@@ -184,7 +184,7 @@ def _secrets_curve(view: ExplanationView) -> Iterator[Block]:
 
 
 def order_sets(view: ExplanationView, size: int) -> list[Data]:
-    """Sets of so many columns, those that give away most first."""
+    """The sets of `size` columns, in descending order of what they give away."""
 
     def danger(subset: Data) -> tuple[float, float, list[str]]:
         numbers = subset["reidentification"]

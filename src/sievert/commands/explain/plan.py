@@ -1,8 +1,8 @@
-"""How much an explanation counts, before it starts; what it leaves out where that is too much.
+"""Plan the work of an explanation before it starts, and leave out what would be too much.
 
 The unit of work is a cell that is sorted: one combination of values with a secret, once for every
-64 bits of the columns that are compared. The plan follows from the table and the options alone, so
-the same table has the same plan on every machine.
+64 bits of the columns that are compared. The plan depends only on the table and the options, so the
+same table has the same plan on every machine.
 """
 
 from __future__ import annotations

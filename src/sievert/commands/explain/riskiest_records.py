@@ -105,9 +105,9 @@ class Scores:
 def score_classes(
     classes: Cube, largest: int, fraction: float | None, pace: Callable[[], None]
 ) -> Scores:
-    """The scores of the classes by their minimal sample uniques of at most so many columns.
+    """The scores of the classes by their minimal sample uniques of at most `largest` columns.
 
-    `fraction` is the part of the population that was sampled, where it is known.
+    `fraction` is the part of the population that was sampled, if it is known.
     """
     uniques = minimal_uniques(classes.codes, classes.counts, largest, pace=pace)
     has = uniques.by_size > 0

@@ -46,7 +46,7 @@ WILDCARDS = (
     "a missing value matches anything in the frequencies of records and in what follows from "
     "weights; in all else it is a value of its own"
 )
-IDENTIFYING = 0.95  # a column with so many values per record identifies by itself
+IDENTIFYING = 0.95  # a column with this many values per record identifies by itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,9 +238,10 @@ def _coarser_columns(
     ways: Mapping[str, Sequence[CoarserColumn]],
     most: int,
 ) -> dict[str, Any]:
-    """Each column left out or coarsened, and the columns coarsened together.
+    """Measure each column left out or made coarser, and the columns made coarser together.
 
-    Only so many ways are measured: those of columns without which fewest records are unique first.
+    At most `most` ways are measured. The columns whose omission leaves fewest records unique are
+    measured first.
     """
     pace = run.clock.count("measuring coarser columns", most + 1)
     quasi = run.roles.quasi
@@ -298,7 +299,7 @@ def _usable(run: ExplanationRun, column: str) -> bool:
 
 
 def _not_identifying(run: ExplanationRun, columns: Sequence[str]) -> list[str]:
-    """The columns without those that have nearly one value per record."""
+    """The columns that do not have nearly one value per record."""
     records = run.questions.records
     distinct = run.questions.distinct(columns)
     chosen = [c for c in columns if records <= 20 or distinct[c] <= IDENTIFYING * records]

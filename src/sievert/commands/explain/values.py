@@ -22,10 +22,10 @@ from sievert.measures import kernel
 
 MOST_NAMED = 10  # values of a column that are listed
 MOST_SUSPECTS = 10
-RARE = 200  # a value is rare if at most one record in so many has it
+RARE = 200  # a value is rare if at most one record in `RARE` has it
 MOST_RARE = 30  # records
-FEWER = 4  # and if it is so many times as rare as the mean value of its column
-FREQUENT = 10  # so many times as frequent as the value that resembles it
+FEWER = 4  # and if it is `FEWER` times as rare as the mean value of its column
+FREQUENT = 10  # times as frequent as the value that resembles it
 SHORTEST = 4  # characters of a text in which one may be a typing error
 MOST_ALIKE = 20_000  # different values of a column that are compared
 VIOLATIONS = (2, 5)
@@ -46,7 +46,7 @@ class ColumnTally:
 
     @property
     def rare(self) -> int:
-        """A value is rare if at most so many records have it."""
+        """The most records that a rare value has."""
         n = int(self.records.sum())
         present = int((self.records > 0).sum())
         return max(1, min(MOST_RARE, n // RARE, n // (FEWER * present)))
@@ -78,9 +78,9 @@ class ColumnTally:
 
 
 def number_values(records: Ints) -> Ints:
-    """By which number each value of a column goes where it is not named: the rarest is 1.
+    """The number that stands for each value of a column that is not named: the rarest is 1.
 
-    Values of as many records are in the order of their texts; those that do not occur come last.
+    Equally rare values are numbered in the order of their texts. Absent values come last.
     """
     order = np.lexsort((np.arange(len(records)), records, records == 0))
     numbers = np.empty(len(records), dtype=np.int64)

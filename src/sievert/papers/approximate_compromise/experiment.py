@@ -88,7 +88,7 @@ def run(study: PaperTable, seed: int, replicates: int) -> Experiment:
     return Experiment(curves, values)
 
 
-TOLERANCE = 1e-3  # a part of a mean: what it may go the other way, being of so many draws
+TOLERANCE = 1e-3  # of a mean: a change in the other direction that the number of draws explains
 SIMILAR = 0.05
 SHARP = 0.25
 FLAT = 0.10

@@ -138,7 +138,7 @@ def _adult(given: Given) -> Adult | None:
 
 
 def _complete(columns: Columns) -> Columns:
-    """The records without a missing value: those of which the slides have about 30,000."""
+    """The records without a missing value; the slides have about 30,000."""
     rows = zip(*columns.values(), strict=True)
     kept = [i for i, row in enumerate(rows) if MISSING.isdisjoint(row)]
     return {name: [values[i] for i in kept] for name, values in columns.items()}

@@ -199,7 +199,7 @@ def _lower(value: str, ours: dict[str, dict[str, float]]) -> Claim:
 
 
 def _others(ours: dict[str, dict[str, float]]) -> Paragraph:
-    """The classes that were not homogeneous, of which the slides claim nothing."""
+    """The classes that were not homogeneous; the slides claim nothing about them."""
     pairs = {v: " to ".join(f"{ours[name][v]:.4f}" for name in RELEASES) for v in (">=40", "3*")}
     return remark(
         "The classes that were not homogeneous",

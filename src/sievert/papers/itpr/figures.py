@@ -44,7 +44,7 @@ def epsilon(small: int, values: int) -> int:
 
 
 def growing(values: int) -> Series:
-    """Finding a record by a column of so many values, against epsilon."""
+    """The chance of finding a record by a column of `values` values, against epsilon."""
     sizes = {small: (RECORDS - small) // (values - 1) for small in (TWO if values == 2 else TEN)}
     columns = (
         ["y0"] * small + [f"y{i}" for i in range(1, values) for _ in range(other)]

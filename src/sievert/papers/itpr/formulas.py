@@ -120,7 +120,7 @@ def _identities() -> list[Claim]:
 
 
 def _independent(values: int) -> Columns:
-    """A secret of two values, evenly in each of so many equal classes."""
+    """A secret of two values, distributed evenly in each of `values` equal classes."""
     return {
         "y": [f"y{i}" for i in range(values) for _ in "ab"],
         "x": ["a", "b"] * values,

@@ -86,7 +86,7 @@ def spread_evenly(records: int, values: int, first: int, at: int = 0) -> list[in
 
 
 def diseases(counts: Sequence[Sequence[int]]) -> list[str]:
-    """A column: for each age in turn so many records of each disease."""
+    """A column of diseases; `counts` has the records of each disease for each age in turn."""
     return [f"d{i}" for age in counts for i, n in enumerate(age) for _ in range(n)]
 
 
@@ -326,7 +326,7 @@ def _ends(series: Series) -> list[Claim]:
 
 
 def _entropy(of: int, ill: int) -> float:
-    """H of a disease that so many of the records have."""
+    """H of a disease that `ill` of the `of` records have."""
     table = {"all": ["all"] * of, "ill": ["yes"] * ill + ["no"] * (of - ill)}
     return require_number(sievert.entropy(table, ["all"], "ill"))
 

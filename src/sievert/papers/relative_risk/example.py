@@ -53,7 +53,7 @@ PEOPLE: Columns = {
     "gid": GROUPS,
 }
 ANATOMY = (PEOPLE, {"gid": GROUPS, DISEASE: ORIGINAL[DISEASE]})
-ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # those that exist are public
+ZIPS = {"zip": sorted(set(ORIGINAL["zip"]))}  # the ZIP codes that exist are public
 
 
 def is_below(label: str, value: str) -> bool:
@@ -262,7 +262,7 @@ def _linkage_claim(model: str) -> Claim:
 
 
 def _anatomy() -> Paragraph:
-    """The right table, of which the text says nothing."""
+    """The right table; the text says nothing about it."""
     beliefs = {model: _heart_and_flu("Anatomy", model)[0] for model in MODELS}
     return remark(
         "The same of Anatomy, Heart",

@@ -1,8 +1,8 @@
-"""What a release tells where any two of its sets are apart or one inside the other: a closed form.
+"""The posterior in closed form, where any two sets of a release are disjoint or nested.
 
-Such sets make a tree. At each of its nodes the shares of the next smaller sets, and of the atoms in
-none of them, are Dirichlet, independent of the shares at other nodes: a record with a label counts
-once for every set around it, and says nothing on what is inside it.
+Such sets make a tree. At each node, the shares of the next smaller sets, and of the atoms in none
+of them, are Dirichlet and independent of the shares at other nodes. A record with a label counts
+once for every set around it, and says nothing about what is inside its label.
 """
 
 import math
@@ -24,11 +24,11 @@ CANCELLATION = 1e-3  # below this share of its operands a difference is summed a
 
 @dataclass(frozen=True)
 class Forest:
-    """Sets, of which any two are apart or one inside the other, as a tree.
+    """Sets as a tree; any two sets are disjoint, or one contains the other.
 
-    Node 0 is the whole domain, node k + 1 the set of `labels[k]`; the smallest set around a node is
-    `parents[node]`, that around an atom `owners[atom]`. `levels` has the nodes by depth, the
-    nearest to the whole domain first, side by side where they have one parent.
+    Node 0 is the whole domain, and node k + 1 is the set of `labels[k]`. The smallest set around a
+    node is `parents[node]`; the smallest set around an atom is `owners[atom]`. `levels` has the
+    nodes by depth, starting at the whole domain; nodes with the same parent are neighbours.
     """
 
     labels: Ints
@@ -228,7 +228,7 @@ def weights_of(factor: Factor, secret: int) -> Floats:
 
 
 def log_gammas(rng: np.random.Generator, shapes: Floats) -> Floats:
-    """Logarithms of Gamma draws: those of tiny shapes are below any double.
+    """Logarithms of Gamma draws; a draw of a tiny shape is below any double.
 
     Gamma(a) is Gamma(a + 1) times a uniform number to the power 1/a.
     """
@@ -259,7 +259,7 @@ def _tree(factor: Factor, forest: Forest, secret: int) -> DirichletTree:
 
 
 def label_places(factor: Factor, labels: Ints) -> tuple[Ints, Ints]:
-    """Where the members of some labels are, and how many each has."""
+    """The places of the members of some labels, and the number of members of each."""
     firsts = factor.starts[labels].astype(np.int64)
     sizes = factor.starts[labels + 1] - firsts
     return np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()), sizes

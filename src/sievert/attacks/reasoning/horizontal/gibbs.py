@@ -55,7 +55,7 @@ class ShareLayout:
         return cls(factor, offsets, int(ends[-1]) if len(ends) else VALUES)
 
     def spots(self, rows: Ints, places: Ints) -> Ints:
-        """Where the shares at some places of the factor's members are, for a row of secrets each.
+        """Find the shares at some places of the factor's members, each for a row of secrets.
 
         With them a reading is looked up as often as there is one.
         """
@@ -148,7 +148,7 @@ class UrnSampler:
         self._sweep(self._urns, rng, 0, self._sweep is not sweep_cells)
 
     def sweep(self, times: int = 1) -> None:
-        """Draw every cell anew so many times."""
+        """Draw every cell anew, `times` times."""
         if times > 0:
             self._sweep(self._urns, self._rng, times, self._sweep is not sweep_cells)
             self._sweeps += times
@@ -190,13 +190,13 @@ def add_records(cells: Ints, members: Ints, values: Floats, shares: Floats) -> N
 
 
 def sweep_cells(urns: UrnState, rng: np.random.Generator, times: int, by_eight: bool) -> None:
-    """Draw all cells anew so many times; 0 times: for the first time, each record by the prior.
+    """Draw all cells anew, `times` times; if `times` is 0, draw each record by the prior.
 
-    Where eight comparisons cost as much as one, what is below a spot is counted `by_eight`, which
-    leaves a processor nothing to guess: first of each eight the last, then the eight. Either way
-    finds the same.
+    `by_eight` finds a place in sorted sums by counting the smaller ones, eight at a time: first
+    the last of each eight, then all of one eight. Where eight comparisons cost as much as one,
+    this spares the processor branches that it cannot predict. The result is the same.
 
-    One function, though long: each call of a compiled helper would count the references of every
+    The function is long because each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     cells, members, prior, counts, atoms, sums, weights, heaps, tops = urns

@@ -51,7 +51,7 @@ class HorizontalModel(ReleaseModel):
     pairs: CandidatePairs
     places: tuple[Ints, ...]
     solved: tuple[tuple[Solved | None, ...], ...]  # by factor and secret
-    chains: ClassVar[int] = 4  # it takes so many to be believed: sets of values mix well
+    chains: ClassVar[int] = 4  # enough to be believed, because sets of values mix well
 
     @classmethod
     def build(
@@ -223,7 +223,7 @@ class HorizontalModel(ReleaseModel):
         return draws
 
     def reweight(self, times: float) -> "HorizontalModel":
-        """The same with so many times the weights of values, solved anew."""
+        """Multiply the prior weights of values by `times`, and solve the model anew."""
         factors = tuple(replace(f, prior=f.prior * times) for f in self.factors)
         return replace(self, factors=factors, solved=_solutions(factors, "auto"))
 
@@ -234,11 +234,11 @@ class HorizontalModel(ReleaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class VictimTerms:
-    """What is expected of victims, term by term: one for each class and secret that they may have.
+    """The terms of the victims' beliefs: one for each class and secret that a victim may have.
 
-    Term i counts for `cells[i]`, victim and secret in one; it is the records of the class with the
-    secret and the shares that are solved, in `fixed`, times the values at `spots[f][i]` of each
-    factor f that has a layout. `populations` are those that are solved, and 0.
+    Term i belongs to the cell `cells[i]`, a victim with a secret. It is `fixed[i]` times the values
+    at `spots[f][i]` of each factor f that has a layout; `fixed` has the records of the class with
+    the secret times the shares that are solved. `populations` are the solved ones, and 0 elsewhere.
     """
 
     cells: Ints

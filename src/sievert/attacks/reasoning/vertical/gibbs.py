@@ -24,13 +24,12 @@ REACH = 170.0  # a quotient of four products below e^REACH fits a double
 
 @dataclass(frozen=True, kw_only=True)
 class Slots:
-    """Where the shares of a release are kept: of each group a table of people by kinds of secret.
+    """The layout of the shares of a release: for each group, a table of people by kinds of secret.
 
-    Group g has the kinds `kinds[kind_starts[g]:kind_starts[g + 1]]`, ascending, each `times` as
-    often; its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line per person. `free`
-    are the groups where something can change: those with more than one person, with several kinds
-    of secrets, and with people who differ; `settled` has the shares of the other groups, and 0 for
-    these.
+    Group g has the kinds `kinds[kind_starts[g]:kind_starts[g + 1]]` in ascending order; `times` is
+    how often each occurs. Its table is `shares[share_starts[g]:share_starts[g + 1]]`, one line per
+    person. `free` are the groups that can change: they have several people who differ, and several
+    kinds of secrets. `settled` has the shares of the other groups, and 0 for the free ones.
     """
 
     starts: Ints
@@ -99,7 +98,7 @@ def slots(buckets: Buckets) -> Slots:
 
 
 class GroupSampler:
-    """A walk from a random start; `counts` and `read` tell where it is, and has been.
+    """A walk from a random start; `counts` is its current place, `read` the mean of past places.
 
     Groups of up to `whole` people are redrawn at once. In larger ones everybody is offered swaps.
     """
@@ -150,7 +149,7 @@ class GroupSampler:
             state.mass[:, 1] += np.bincount(column + secrets, minlength=len(state.mass))
 
     def sweep(self, times: int = 1, *, compiled: bool | None = None) -> None:
-        """Redraw every group that can change so many times."""
+        """Redraw every group that can change, `times` times."""
         loops = None if compiled is False else compile_loops(redraw, swap)
         redraw_groups, swap_secrets = loops or (redraw, swap)
         with_state = (self._narrow, self._rng, self._state)

@@ -73,7 +73,7 @@ class GroupState(NamedTuple):
 
 
 def scratch(factors: int) -> tuple[NDArray[Any], ...]:
-    """Working memory for a group with so many factors: its kinds, who is alike, sums over sets."""
+    """Make working memory for a group: its kinds, the people who are alike, sums over sets."""
     sets = 1 << MOST
     shapes = (MOST, MOST, (MOST, factors), (MOST, sets), sets, sets, (MOST, MOST))
     types = (np.int64,) * 3 + (np.float64,) * 4
@@ -91,7 +91,7 @@ def redraw(
 ) -> None:
     """Redraw these groups, each of up to `MOST` people.
 
-    One function, though long: each call of a compiled helper would count the references of every
+    The function is long because each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state
@@ -259,13 +259,13 @@ def redraw(
 def swap(
     offers: int, worth: float, groups: Ints, narrow: bool, rng: Any, state: GroupState
 ) -> None:
-    """Offer everybody so many swaps with somebody of their group.
+    """Offer every person `offers` swaps with somebody of the same group.
 
     A swap that makes the table q times as likely is done with probability q/(1 + q). (With
     min(1, q) two people of equal weight would swap every time, and after an even number of sweeps
-    be back where they began.) What is added to the shares is an offer's `worth`.
+    be back where they began.) Each offer adds `worth` to the shares.
 
-    One function, though long: each call of a compiled helper would count the references of every
+    The function is long because each call of a compiled helper would count the references of every
     array that it is given, which doubles the time of a sweep.
     """
     starts, cells, kinds, kind_starts, share_starts, mass, assigned, shares = state

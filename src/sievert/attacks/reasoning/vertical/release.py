@@ -234,7 +234,7 @@ class VerticalModel(ReleaseModel):
     buckets: Buckets
     owners: Ints  # the victim whose kind each row is of; -1 of none
     solved: AssignmentTables | None
-    chains: ClassVar[int] = 8  # it takes so many to be believed: there may be several modes
+    chains: ClassVar[int] = 8  # enough to be believed, because there may be several modes
 
     @classmethod
     def build(

@@ -149,8 +149,8 @@ def _search_plain(space: DistanceSpace, tree: SearchTree, queries: File) -> Near
 def draw_sketch(space: DistanceSpace, file: File) -> tuple[Floats, Floats, Ints]:
     """The originals in single precision: sums of capped gaps are shares of the largest distance.
 
-    A row for each column, an even number, those that tell most originals apart first; the caps, and
-    the order of the columns.
+    Returns a row for each column, an even number of them; the caps; and the order of the columns.
+    Columns that distinguish most originals come first.
     """
     shares = space.shares(file)
     caps = space.caps
@@ -203,7 +203,7 @@ def search_tree(
     """Fill in the nearest originals of each record: depth first, the nearer child first.
 
     Originals of a leaf are compared side by side in single precision, until none of them can be
-    nearest. Only those that may be, by a bound on its error, are compared in doubles.
+    nearest. Only originals that may be nearest, by a bound on the error, are compared in doubles.
     """
     numbers = tree.file.numbers
     codes = tree.file.codes

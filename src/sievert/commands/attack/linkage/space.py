@@ -324,9 +324,9 @@ class _NumericColumn(NamedTuple):
         )
 
     def weight(self, distance: Distance, scale: Scale, digits: int | None) -> Fraction:
-        """What a step counts, as a fraction, or of so many digits.
+        """The weight of a step, as a fraction or rounded to `digits` digits.
 
-        It counts nothing where the original does not vary, so that nothing can be scaled by it.
+        It is 0 where the original does not vary, because nothing can be scaled by its spread.
         """
         if distance == "gower":
             return Fraction(1, self.most) if self.most else Fraction(0)
@@ -364,7 +364,7 @@ def _decimals(values: Floats) -> tuple[Ints, int]:
 
 
 def _merge_codes(released: Ints, original: Ints) -> tuple[Ints, Ints]:
-    """Codes of both files from 2 up; those that only one has are alike, 0 or 1: none matches."""
+    """Codes of both files from 2 up; a value of only one file is 0 or 1, which matches nothing."""
     shared = np.intersect1d(released, original)
     mine, theirs = (
         np.where(np.isin(codes, shared), np.searchsorted(shared, codes) + 2, side).astype(np.int32)

@@ -130,7 +130,7 @@ def _common(counts: Ints, people: int, smaller: int) -> Ints:
 
 
 def _bins(counts: Ints, missing: int) -> Ints:
-    """Numbers in bins of about as many people each; those that are missing by themselves."""
+    """Sort numbers into bins of about equally many people; missing numbers have their own bin."""
     lacking = np.arange(len(counts)) == missing
     known = np.where(lacking, 0, counts)
     below = np.cumsum(known) - known
@@ -153,10 +153,11 @@ def shares_people(tables: SyntheticTables) -> bool:
 
 
 def _chance_on_both_sides(originals: Ints, controls: Ints) -> float:
-    """The chance that so many of the rows that k people have are on both sides, for the worst k.
+    """The chance of the observed number of rows that k people have and that are on both sides.
 
-    It also sees people of an original in which each of them has several rows. Rows are taken to
-    fall independently; that they do not makes the number vary less. All k together: Bonferroni.
+    It is the smallest such chance over all k, corrected for the number of k (Bonferroni). It also
+    detects an original in which each person has several rows. Rows are taken to fall independently;
+    because they do not, the number varies less.
     """
     n = int(originals.sum())
     c = int(controls.sum())

@@ -143,7 +143,7 @@ def _rate(scores: Floats) -> GroupRate:
 
 
 def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
-    """The same with its Wilson limits: those of all people, of whom these are some."""
+    """The rate of sampled people, with Wilson limits for the rate of all people."""
     own = _rate(scores)
     design = 1.0
     if own.rate is None:
@@ -160,9 +160,9 @@ def _sampled_rate(scores: Floats, clusters: Ints | None) -> GroupRate:
 
 
 def least_excess(rate: float, originals: int, controls: int) -> float:
-    """The least excess of people that is seen in 80 of 100 tables, at 5 %.
+    """The smallest excess of the hit rate that the test detects with 80 % power, at 5 %.
 
-    It is never below what is seen if no stranger is hit: some originals have to be, too.
+    It is at least the excess that is detected if no control person is hit.
 
     >>> round(least_excess(0.08, 20108, 10054), 4)
     0.0082
@@ -174,9 +174,9 @@ def least_excess(rate: float, originals: int, controls: int) -> float:
 
 
 def _least_without_strangers(originals: int, controls: int) -> float:
-    """The rate at which, in 80 of 100 tables, so many originals are hit that it is no chance.
+    """The smallest hit rate that the test detects with 80 % power if no control person is hit.
 
-    All `hits` people are originals by a chance of C(n, hits)/C(n + c, hits).
+    The chance that all `hits` people are originals is C(n, hits)/C(n + c, hits).
     """
     hits = 0
     alone = 1.0
@@ -292,7 +292,7 @@ def difference(scores: Floats, groups: PoolGroups) -> float | None:
 
 
 def _spread(scores: Floats) -> float:
-    """The variance; exactly 0 for equal scores, of which sums are rounded."""
+    """The variance; exactly 0 for equal scores, although sums of them are rounded."""
     varies = len(scores) > 1 and scores.min() != scores.max()
     return float(np.var(scores, ddof=1)) if varies else 0.0
 
@@ -322,7 +322,7 @@ def design_effect(scores: Floats, groups: PoolGroups) -> float:
 
 
 def hypergeometric_tail(hits: int, people: int, successes: int, originals: int) -> float:
-    """The chance of so many hits or more among the originals, who is original being drawn.
+    """The chance of at least `hits` hits among the originals, if the originals are drawn at random.
 
     >>> hypergeometric_tail(3, 10, 3, 6)
     0.16666666666666666

@@ -33,9 +33,9 @@ def _nobody(_step: str, _parts: int) -> Callable[[], None]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Threads that go through all rows in parts; who watches may stop them between two.
+    """Threads that go through all rows in parts; they may be stopped between two parts.
 
-    `count` begins a step of so many parts, and returns what is called at each.
+    `count` begins a step with a number of parts, and returns a function to call at each part.
     """
 
     threads: int | None = None

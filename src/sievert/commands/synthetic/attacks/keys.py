@@ -69,10 +69,10 @@ def copies(tables: SyntheticTables) -> tuple[SyntheticAttack, SyntheticAttack]:
 def attribute_disclosure(
     tables: SyntheticTables, keys: Sequence[str], secret: str, workers: Workers = ALONE
 ) -> SyntheticAttack:
-    """What records with equal keys say of a secret.
+    """Learn a secret from synthetic records with an equal key.
 
-    The headline, DiSCO, is of people whose key has one value of the secret in the synthetic table,
-    and the right one: plain association does that too, so it is held against the control.
+    The headline, DiSCO, counts people whose key has only one value of the secret in the synthetic
+    table, and the right one. Plain association does that too, so it is compared with the control.
     """
     by_key = SharedRows.of(tables, keys)
     by_both = SharedRows.of(tables, [*keys, secret])
@@ -104,7 +104,7 @@ def attribute_disclosure(
 
 
 def _with_one_row(keys: Ints, rows: Ints, many: int) -> Bools:
-    """Which of so many keys stand with one row only: with one value of the secret."""
+    """For each of `many` keys, whether it has one row only, and so one value of the secret."""
     pairs = np.unique(np.stack([keys, rows], axis=1), axis=0)
     return np.asarray(np.bincount(pairs[:, 0], minlength=many) == 1)
 

@@ -1,8 +1,9 @@
 """Singling out: predicates that hold for one synthetic record, and for one real person.
 
-A predicate takes some columns of a synthetic record: a category is equal to its value, a number at
-least its value if that is above the median of the synthetic table, else at most. It attacks if it
-holds for exactly one synthetic record, and singles out whoever it holds for alone in the pool.
+A predicate takes some columns of a synthetic record. A category has to be equal to its value. A
+number has to be at least its value if this is above the median of the synthetic table, otherwise at
+most its value. A predicate attacks if it holds for exactly one synthetic record. It singles out a
+person if it holds for nobody else in the pool.
 """
 
 import math
@@ -23,14 +24,14 @@ WIDEST = 3  # columns of a predicate
 MOST_CELLS = 4 * 10**6  # of a table of counts; beyond it, people are looked up in a tree
 MOST_SETS = 50_000  # of columns, of one width
 WORK = 2 * 10**9  # records and cells that are looked at, for one width: about a minute
-LOOKED_UP = 40  # a record in a tree costs as much as so many in a table
+LOOKED_UP = 40  # records looked up in a table, at the cost of one looked up in a tree
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredicateCounts:
-    """The attacking predicates of some number of columns, and whom they hold for.
+    """The attacking predicates with `width` columns, and the people for whom they hold.
 
-    They are those that hold for exactly one synthetic record.
+    An attacking predicate holds for exactly one synthetic record.
     """
 
     width: int

@@ -160,9 +160,9 @@ class SyntheticTables:
 
     @property
     def incomparable(self) -> list[str]:
-        """The columns of which no synthetic row has a value, or a number in the range, of the pool.
+        """The columns in which no synthetic row has a value, or a number in the range, of the pool.
 
-        They are written in another way there, or are not of people at all.
+        Either they are written differently in the synthetic table, or they do not describe people.
         """
         names = []
         for at, column in enumerate(self.columns):
